@@ -1,0 +1,33 @@
+# `make demo` and `make test` set everything up by themselves: .venv is made when it is missing or the metadata changed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint docs clean
+
+demo: $(VENV)/installed
+	$(BIN)/morphlm demo demo
+
+test: $(VENV)/installed-dev lint
+	$(BIN)/pytest -n 2
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(VENV)/installed-dev
+	$(BIN)/python -m morphlm.cli.reference > docs/commands.md
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+$(VENV)/installed-dev: pyproject.toml constraints.txt $(VENV)/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) demo dist

@@ -1,0 +1,5 @@
+"""`python -m morphlm` is the command `morphlm`."""
+
+from morphlm.cli.main import run
+
+run()

@@ -1,0 +1,80 @@
+"""The command `morphlm`: finds the subcommand, runs it, and turns what goes wrong into one line and an exit status.
+
+Exit status: 0 done, 1 the reader of our output went away, 2 bad input or options, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from morphlm.errors import MorphlmError
+from morphlm.progress import say
+from morphlm.version import __version__
+
+# command -> one line of help; the module of the same name in this folder is imported only when it is called.
+COMMANDS = {
+    "demo": "Get the default data, train on it and print what was found.",
+    "data": "List data sets and get one by name.",
+    "prepare": "Tokenise, normalise and filter text.",
+    "vocab": "Count words and make a vocabulary.",
+    "train": "Train a model.",
+    "ppl": "Perplexity of text under a model.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called, so that --help is quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All commands, in the order of the data's way."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of that name and take its `command`."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"morphlm.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="morphlm")
+def morphlm() -> None:
+    """Morphology-aware language models and word vectors, learned from plain text.
+
+    Data goes to standard output, talk to standard error. '-' means standard input or output; .gz, .bz2, .xz and .zst
+    files are read and written as they are.
+    """
+
+
+def run(arguments: list[str] | None = None) -> None:
+    """The entry point."""
+    try:
+        status = morphlm.main(arguments, prog_name="morphlm", standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(status if isinstance(status, int) else 0)
+    except MorphlmError as error:
+        _fail(str(error), 2)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        _fail("interrupted", 130)
+    except BrokenPipeError:
+        # Whoever read our output has gone; nothing is wrong. Python must not complain again when it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def _fail(message: str, status: int) -> None:
+    say("morphlm: " + " ".join(message.split()))
+    sys.exit(status)

@@ -1,0 +1,30 @@
+"""What can go wrong, in four classes. Each message says what is wrong and how to mend it.
+
+The command line prints the message as one line on stderr and exits with status 2; a Python caller catches the class.
+"""
+
+
+class MorphlmError(Exception):
+    """The common base: everything that morphlm refuses on purpose."""
+
+
+class InputError(MorphlmError):
+    """Text or a table that cannot be used: `file:line: what is wrong; how to mend it`."""
+
+    def __init__(self, what: str, *, source: str | None = None, line: int | None = None) -> None:
+        """Name the file and the line where they are known."""
+        place = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
+        super().__init__(place + what)
+        self.what, self.source, self.line = what, source, line
+
+
+class FormatError(MorphlmError):
+    """A model or another file of a fixed format that is damaged, of the wrong kind, or of an unknown version."""
+
+
+class ConfigError(MorphlmError):
+    """Options or arguments that contradict each other or lie outside their range."""
+
+
+class TrainingError(MorphlmError):
+    """Training that cannot go on, naming where and why."""

@@ -1,0 +1,217 @@
+"""The model directory: manifest.json, tensors.safetensors and readable text files, replaced as a whole.
+
+The manifest holds the format version, the kind of model, its configuration and training record, the SHA-256 of every
+other file, and a self-test. A directory is written beside its final place and exchanged with what was there in one
+step of the operating system; a damaged one is refused, naming the file and the cause. Nothing is executed on loading.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save_file
+
+from morphlm.errors import FormatError, InputError
+from morphlm.files import sha256_of
+from morphlm.version import __version__
+
+FORMAT_VERSION = 1
+MANIFEST = "manifest.json"
+TENSORS = "tensors.safetensors"
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """What a model directory holds, in memory; the tensors that were read are maps of the file."""
+
+    kind: str  # "mkn", "clbl++", ...
+    configuration: dict[str, Any]  # what the model is: order, vocabulary policy, ...
+    training: dict[str, Any]  # how it came about: seed, preparation of the text, discounts, warnings, ...
+    tensors: Mapping[str, Array]
+    texts: Mapping[str, str] = field(default_factory=dict)  # file name -> content
+    self_test: list[dict[str, Any]] = field(default_factory=list)  # {"tokens": [...], "logprobs": [...]}
+    version: str = __version__
+
+
+def canonical_json(content: dict[str, Any]) -> bytes:
+    """The one way in which a manifest is written, so that any changed byte shows."""
+    return (json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+
+
+def write_model(directory: str | Path, files: ModelFiles) -> None:
+    """Write the directory beside its final place, then put it there in one step."""
+    directory = Path(directory)
+    if directory.exists() and not (directory / MANIFEST).is_file():
+        raise InputError("this exists and is not a model; choose another place or remove it", source=str(directory))
+    beside = directory.absolute().with_name(f".{directory.name}.{uuid.uuid4().hex[:8]}.partial")
+    try:
+        beside.mkdir(parents=True)
+    except OSError as error:
+        raise InputError(f"cannot write here ({error.strerror}); choose another place", source=str(directory)) from error
+    try:
+        _write_files(beside, files)
+        _put_in_place(beside, directory.absolute())
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _write_files(folder: Path, files: ModelFiles) -> None:
+    for name, text in files.texts.items():
+        (folder / name).write_bytes(text.encode())
+    save_file({name: np.ascontiguousarray(tensor) for name, tensor in files.tensors.items()}, folder / TENSORS)
+    names = sorted([*files.texts, TENSORS])
+    manifest = {
+        "format": FORMAT_VERSION,
+        "version": files.version,
+        "kind": files.kind,
+        "configuration": files.configuration,
+        "training": files.training,
+        "self_test": files.self_test,
+        "files": {name: sha256_of(folder / name) for name in names},
+    }
+    manifest["sha256"] = _manifest_digest(manifest)
+    (folder / MANIFEST).write_bytes(canonical_json(manifest))
+    for path in [*folder.iterdir(), folder]:
+        _flush_to_disk(path)
+
+
+def _flush_to_disk(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _manifest_digest(manifest: dict[str, Any]) -> str:
+    return hashlib.sha256(canonical_json({k: v for k, v in manifest.items() if k != "sha256"})).hexdigest()
+
+
+def _put_in_place(fresh: Path, target: Path) -> None:
+    """Give `fresh` the name `target`; afterwards `fresh` holds what was there before, if anything was."""
+    if not target.exists():
+        fresh.rename(target)
+    elif not _exchange(fresh, target):
+        # No atomic exchange on this system: the old model is set aside for the moment between two renames.
+        aside = fresh.with_suffix(".old")
+        target.rename(aside)
+        fresh.rename(target)
+        aside.rename(fresh)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Swap two directories in one step (Linux renameat2 with RENAME_EXCHANGE); False where that is not to be had."""
+    renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if os.name == "posix" else None
+    if renameat2 is None:
+        return False
+    at_fdcwd, rename_exchange = -100, 2
+    return bool(renameat2(at_fdcwd, os.fsencode(one), at_fdcwd, os.fsencode(other), rename_exchange) == 0)
+
+
+def read_model(directory: str | Path) -> ModelFiles:
+    """Read and check a model directory. A writer that replaces it meanwhile leaves the reader with old or new."""
+    directory = Path(directory)
+    while True:
+        identity = _identity(directory)
+        try:
+            return _read_checked(directory)
+        except FormatError:
+            if _identity(directory) == identity:
+                raise
+
+
+def _identity(directory: Path) -> tuple[int, int] | None:
+    try:
+        status = directory.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _read_checked(directory: Path) -> ModelFiles:
+    if not directory.exists():
+        raise FormatError(f"{directory}: there is no such model; check the name")
+    if not (directory / MANIFEST).is_file():
+        raise FormatError(f"{directory}: this is not a model, {MANIFEST} is missing; name a folder that morphlm wrote")
+    manifest = _read_manifest(directory / MANIFEST)
+    for name, digest in manifest["files"].items():
+        _check_digest(directory / name, digest)
+    texts = {name: (directory / name).read_bytes().decode() for name in manifest["files"] if name != TENSORS}
+    return ModelFiles(
+        kind=manifest["kind"],
+        configuration=manifest["configuration"],
+        training=manifest["training"],
+        tensors=map_tensors(directory / TENSORS),
+        texts=texts,
+        self_test=manifest["self_test"],
+        version=manifest["version"],
+    )
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    raw = path.read_bytes()
+    try:
+        manifest = json.loads(raw)
+        version = manifest["format"]
+        intact = canonical_json(manifest) == raw and manifest["sha256"] == _manifest_digest(manifest)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise FormatError(f"{path}: not a manifest ({type(error).__name__}); the model must be made again") from error
+    if version != FORMAT_VERSION and intact:
+        raise FormatError(f"{path}: format {version}, this morphlm reads {FORMAT_VERSION}; use the version that wrote it")
+    if not intact:
+        raise FormatError(f"{path}: it was changed or damaged after it was written; the model must be made again")
+    return dict(manifest)
+
+
+def _check_digest(path: Path, digest: str) -> None:
+    if not path.is_file():
+        raise FormatError(f"{path}: the file is missing; the model must be copied or made again")
+    if sha256_of(path) != digest:
+        raise FormatError(f"{path}: it was changed or damaged after it was written; the model must be made again")
+
+
+_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "U64": "<u8", "U32": "<u4", "U8": "|u1"}
+
+
+def map_tensors(path: Path) -> dict[str, Array]:
+    """The tensors of a safetensors file as read-only maps: readers of one model share its memory."""
+    with path.open("rb") as file:
+        header_length = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(header_length))
+    header.pop("__metadata__", None)
+    data = np.memmap(path, mode="r", offset=8 + header_length) if _has_data(header) else np.zeros(0, np.uint8)
+    tensors = {}
+    for name, entry in header.items():
+        begin, end = entry["data_offsets"]
+        tensors[name] = np.asarray(data[begin:end].view(_DTYPES[entry["dtype"]]).reshape(entry["shape"]))
+    return tensors
+
+
+def _has_data(header: dict[str, Any]) -> bool:
+    return any(entry["data_offsets"][1] for entry in header.values())
+
+
+def check_self_test(
+    directory: str | Path, self_test: list[dict[str, Any]], score: Callable[[list[str]], list[float]]
+) -> None:
+    """Score the stored sentences with the model that was just loaded; the figures must be those of its making."""
+    for case in self_test:
+        got = score(case["tokens"])
+        if len(got) != len(case["logprobs"]) or not np.allclose(got, case["logprobs"], rtol=1e-4, atol=1e-4):
+            raise FormatError(
+                f"{directory}: the self-test failed on {' '.join(case['tokens'])!r}; the model and this version of "
+                "morphlm do not agree, train it again"
+            )

@@ -1,0 +1,20 @@
+"""Progress on stderr: a bar where a person watches, silence where nobody does."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from tqdm import tqdm
+
+
+def progress_bar(description: str, total: int | None = None, unit: str = "token") -> Any:
+    """A tqdm bar on stderr with rate and estimate; it is silent when stderr is not a terminal."""
+    return tqdm(
+        total=total, desc=description, unit=unit, unit_scale=True, disable=not sys.stderr.isatty(), leave=False
+    )
+
+
+def say(message: str) -> None:
+    """One line for the person at the terminal: talk goes to stderr, data to stdout."""
+    print(message, file=sys.stderr, flush=True)

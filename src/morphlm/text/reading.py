@@ -1,0 +1,182 @@
+"""Reading text: checked blocks of whole lines, and the tokens in them.
+
+A sentence is a line, a token is what stands between spaces or tabs. What a model would quietly misread (bad UTF-8,
+NUL, carriage returns, a byte order mark, endless lines, our own markers inside the text) is refused with the file, the
+line and the cure, or repaired and counted when the caller asks for it (`morphlm prepare --mend`).
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from morphlm.errors import InputError
+from morphlm.files import open_binary, source_name
+
+BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
+RESERVED = (UNKNOWN, BEGIN, END)
+
+BLOCK_BYTES = 1 << 19
+MAX_LINE_BYTES = 1_000_000
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+_RESERVED_TOKEN = re.compile(rb"(?<![^ \t\n])(?:<unk>|</?s>)(?![^ \t\n])")
+_RESERVED_BUT_UNKNOWN = re.compile(rb"(?<![^ \t\n])</?s>(?![^ \t\n])")
+_MEND = "`morphlm prepare --mend` does it"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some whole lines of a file, each ending in a newline, checked."""
+
+    data: bytes
+    first_line: int  # the number of its first line in the file, from 1
+    source: str  # how messages name the file
+
+    def lines(self) -> list[str]:
+        """The lines as text, without their newlines."""
+        return self.data.decode().split("\n")[:-1]
+
+
+@dataclass
+class Mending:
+    """Asks for repair instead of refusal, and counts what was repaired."""
+
+    repairs: Counter[str] = field(default_factory=Counter)
+
+
+def split_tokens(line: str) -> list[str]:
+    """The tokens of a line: what stands between spaces or tabs (no other character separates)."""
+    return [token for token in line.replace("\t", " ").split(" ") if token]
+
+
+def read_blocks(path: str | Path, *, allow_unknown: bool = False, mending: Mending | None = None) -> Iterator[Block]:
+    """Yield the checked text of a file ('-': standard input) as blocks of whole lines.
+
+    `allow_unknown` admits the token <unk>, for text whose words were replaced by it on purpose. An empty file is
+    refused. Lines arrive as soon as they can be read, so that this also serves a pipe that stays open.
+    """
+    source = source_name(path)
+    empty = True
+    with open_binary(path) as stream:
+        for line, data in _whole_lines(stream, source, mending):
+            empty = False
+            if mending is not None:
+                data = _mended(data, mending, line, allow_unknown)  # noqa: PLW2901
+            _check(data, source, line, allow_unknown)
+            if data:
+                yield Block(data, line, source)
+    if empty:
+        raise InputError("the file is empty; there is nothing to read", source=source)
+
+
+def _whole_lines(stream: io.BufferedReader, source: str, mending: Mending | None) -> Iterator[tuple[int, bytes]]:
+    """Cut what arrives into (line number, whole lines); the last line gets a newline if it lacks one.
+
+    A line is never collected beyond MAX_LINE_BYTES: it is refused, or skipped when mending.
+    """
+    pending, line, skipping = b"", 1, False
+    while piece := stream.read1(BLOCK_BYTES):
+        if skipping:
+            _, newline, piece = piece.partition(b"\n")
+            skipping = not newline
+            line += bool(newline)
+        head, newline, tail = piece.rpartition(b"\n")
+        if newline:
+            block = pending + head + newline
+            yield line, block
+            line += block.count(b"\n")
+            pending = tail
+        else:
+            pending += piece
+        if len(pending) >= MAX_LINE_BYTES:
+            if mending is None:
+                raise _too_long(source, line)
+            mending.repairs["lines dropped for their length"] += 1
+            pending, skipping = b"", True
+    if pending:
+        yield line, pending + b"\n"
+
+
+def _check(block: bytes, source: str, line: int, allow_unknown: bool) -> None:
+    """Raise an InputError for the first thing that is wrong in a block that starts at `line`."""
+
+    def refuse(offset: int, what: str) -> InputError:
+        return InputError(what, source=source, line=line + block.count(b"\n", 0, offset))
+
+    if line == 1 and block.startswith(BYTE_ORDER_MARK):
+        raise refuse(0, f"the file begins with a byte order mark; remove it ({_MEND})")
+    if (nul := block.find(b"\0")) >= 0:
+        raise refuse(nul, f"there is a NUL byte, so this may not be text; remove it ({_MEND})")
+    if (carriage_return := block.find(b"\r")) >= 0:
+        raise refuse(carriage_return, f"there is a carriage return (CRLF line ends?); use plain newlines ({_MEND})")
+    try:
+        block.decode()
+    except UnicodeDecodeError as error:
+        raise refuse(error.start, f"byte {block[error.start]:#04x} is not UTF-8; convert it with iconv") from error
+    if len(block) >= MAX_LINE_BYTES:
+        for number, text in enumerate(block.split(b"\n")):
+            if len(text) >= MAX_LINE_BYTES:
+                raise _too_long(source, line + number)
+    if reserved := _find_reserved(block, allow_unknown):
+        token = reserved.group().decode()
+        raise refuse(reserved.start(), f"the text contains {token}, a mark that morphlm sets itself; remove it ({_MEND})")
+
+
+def _find_reserved(block: bytes, allow_unknown: bool) -> re.Match[bytes] | None:
+    if b"<s>" not in block and b"</s>" not in block and (allow_unknown or b"<unk>" not in block):
+        return None  # nearly always, and much faster than the pattern
+    return _reserved_pattern(allow_unknown).search(block)
+
+
+def _reserved_pattern(allow_unknown: bool) -> re.Pattern[bytes]:
+    return _RESERVED_BUT_UNKNOWN if allow_unknown else _RESERVED_TOKEN
+
+
+def _too_long(source: str, line: int) -> InputError:
+    return InputError(
+        f"the line has {MAX_LINE_BYTES:,} bytes or more; put one sentence on a line (or drop it: {_MEND})",
+        source=source,
+        line=line,
+    )
+
+
+def _mended(block: bytes, mending: Mending, line: int, allow_unknown: bool) -> bytes:
+    """Repair what can be repaired and drop the lines that cannot be, counting both."""
+    if line == 1 and block.startswith(BYTE_ORDER_MARK):
+        block = block.removeprefix(BYTE_ORDER_MARK)
+        mending.repairs["byte order marks removed"] += 1
+    for name, bad, good in (
+        ("CRLF line ends replaced", b"\r\n", b"\n"),
+        ("carriage returns replaced", b"\r", b" "),
+        ("NUL bytes removed", b"\0", b""),
+    ):
+        if found := block.count(bad):
+            block = block.replace(bad, good)
+            mending.repairs[name] += found
+    if _find_reserved(block, allow_unknown):
+        block, found = _reserved_pattern(allow_unknown).subn(b"", block)
+        mending.repairs["reserved marks removed"] += found
+    try:
+        block.decode()
+        intact = len(block) < MAX_LINE_BYTES
+    except UnicodeDecodeError:
+        intact = False
+    return block if intact else b"".join(_usable_lines(block, mending))
+
+
+def _usable_lines(block: bytes, mending: Mending) -> Iterator[bytes]:
+    for text in block.split(b"\n")[:-1]:
+        if len(text) >= MAX_LINE_BYTES:
+            mending.repairs["lines dropped for their length"] += 1
+            continue
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            mending.repairs["lines dropped for bad UTF-8"] += 1
+            continue
+        yield text + b"\n"
