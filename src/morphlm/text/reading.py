@@ -12,7 +12,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from morphlm.errors import InputError
 from morphlm.files import open_binary, source_name
@@ -24,8 +26,8 @@ BLOCK_BYTES = 1 << 19
 MAX_LINE_BYTES = 1_000_000
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-_RESERVED_TOKEN = re.compile(rb"(?<![^ \t\n])(?:<unk>|</?s>)(?![^ \t\n])")
-_RESERVED_BUT_UNKNOWN = re.compile(rb"(?<![^ \t\n])</?s>(?![^ \t\n])")
+Marks = Literal["none", "unk", "any"]
+_REFUSED: dict[Marks, tuple[bytes, ...]] = {"none": (b"<unk>", b"<s>", b"</s>"), "unk": (b"<s>", b"</s>"), "any": ()}
 _MEND = "`morphlm prepare --mend` does it"
 
 
@@ -54,11 +56,11 @@ def split_tokens(line: str) -> list[str]:
     return [token for token in line.replace("\t", " ").split(" ") if token]
 
 
-def read_blocks(path: str | Path, *, allow_unknown: bool = False, mending: Mending | None = None) -> Iterator[Block]:
+def read_blocks(path: str | Path, *, marks: Marks = "none", mending: Mending | None = None) -> Iterator[Block]:
     """Yield the checked text of a file ('-': standard input) as blocks of whole lines.
 
-    `allow_unknown` admits the token <unk>, for text whose words were replaced by it on purpose. An empty file is
-    refused. Lines arrive as soon as they can be read, so that this also serves a pipe that stays open.
+    `marks` says which reserved tokens the text may hold: none; UNK, where words were replaced by it on purpose; or any,
+    for tables such as a vocabulary. An empty file is refused. Lines arrive as soon as they can be read, so that this also serves a pipe that stays open.
     """
     source = source_name(path)
     empty = True
@@ -66,8 +68,8 @@ def read_blocks(path: str | Path, *, allow_unknown: bool = False, mending: Mendi
         for line, data in _whole_lines(stream, source, mending):
             empty = False
             if mending is not None:
-                data = _mended(data, mending, line, allow_unknown)  # noqa: PLW2901
-            _check(data, source, line, allow_unknown)
+                data = _mended(data, mending, line, marks)  # noqa: PLW2901
+            _check(data, source, line, marks)
             if data:
                 yield Block(data, line, source)
     if empty:
@@ -102,7 +104,7 @@ def _whole_lines(stream: io.BufferedReader, source: str, mending: Mending | None
         yield line, pending + b"\n"
 
 
-def _check(block: bytes, source: str, line: int, allow_unknown: bool) -> None:
+def _check(block: bytes, source: str, line: int, marks: Marks) -> None:
     """Raise an InputError for the first thing that is wrong in a block that starts at `line`."""
 
     def refuse(offset: int, what: str) -> InputError:
@@ -122,19 +124,21 @@ def _check(block: bytes, source: str, line: int, allow_unknown: bool) -> None:
         for number, text in enumerate(block.split(b"\n")):
             if len(text) >= MAX_LINE_BYTES:
                 raise _too_long(source, line + number)
-    if reserved := _find_reserved(block, allow_unknown):
+    if reserved := _find_reserved(block, marks):
         token = reserved.group().decode()
         raise refuse(reserved.start(), f"the text contains {token}, a mark that morphlm sets itself; remove it ({_MEND})")
 
 
-def _find_reserved(block: bytes, allow_unknown: bool) -> re.Match[bytes] | None:
-    if b"<s>" not in block and b"</s>" not in block and (allow_unknown or b"<unk>" not in block):
+def _find_reserved(block: bytes, marks: Marks) -> re.Match[bytes] | None:
+    refused = _REFUSED[marks]
+    if not any(mark in block for mark in refused):
         return None  # nearly always, and much faster than the pattern
-    return _reserved_pattern(allow_unknown).search(block)
+    return _pattern(refused).search(block)
 
 
-def _reserved_pattern(allow_unknown: bool) -> re.Pattern[bytes]:
-    return _RESERVED_BUT_UNKNOWN if allow_unknown else _RESERVED_TOKEN
+@cache
+def _pattern(refused: tuple[bytes, ...]) -> re.Pattern[bytes]:
+    return re.compile(rb"(?<![^ \t\n])(?:" + b"|".join(refused) + rb")(?![^ \t\n])")
 
 
 def _too_long(source: str, line: int) -> InputError:
@@ -145,7 +149,7 @@ def _too_long(source: str, line: int) -> InputError:
     )
 
 
-def _mended(block: bytes, mending: Mending, line: int, allow_unknown: bool) -> bytes:
+def _mended(block: bytes, mending: Mending, line: int, marks: Marks) -> bytes:
     """Repair what can be repaired and drop the lines that cannot be, counting both."""
     if line == 1 and block.startswith(BYTE_ORDER_MARK):
         block = block.removeprefix(BYTE_ORDER_MARK)
@@ -158,8 +162,8 @@ def _mended(block: bytes, mending: Mending, line: int, allow_unknown: bool) -> b
         if found := block.count(bad):
             block = block.replace(bad, good)
             mending.repairs[name] += found
-    if _find_reserved(block, allow_unknown):
-        block, found = _reserved_pattern(allow_unknown).subn(b"", block)
+    if _find_reserved(block, marks):
+        block, found = _pattern(_REFUSED[marks]).subn(b"", block)
         mending.repairs["reserved marks removed"] += found
     try:
         block.decode()

@@ -1,0 +1,60 @@
+"""Morphology-aware language models and word vectors, learned from plain text on an ordinary machine."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from morphlm.errors import ConfigError, FormatError, InputError, MorphlmError, TrainingError
+from morphlm.version import __version__
+
+if TYPE_CHECKING:
+    from morphlm.language_model.base import LanguageModel as LanguageModel
+    from morphlm.language_model.perplexity import Perplexity as Perplexity
+    from morphlm.ngram.model import NgramModel as NgramModel
+    from morphlm.ngram.training import train_ngram as train_ngram
+    from morphlm.scoring.loading import load as load
+    from morphlm.text.datasets import get_dataset as get_dataset
+    from morphlm.text.prepare import PrepareOptions as PrepareOptions
+    from morphlm.text.prepare import prepare_lines as prepare_lines
+    from morphlm.vocabulary.vocabulary import Vocabulary as Vocabulary
+    from morphlm.vocabulary.vocabulary import load_vocabulary as load_vocabulary
+
+# Imported on first use: the compiler behind the kernels takes half a second to load.
+_LAZY = {
+    "LanguageModel": "morphlm.language_model.base",
+    "NgramModel": "morphlm.ngram.model",
+    "Perplexity": "morphlm.language_model.perplexity",
+    "PrepareOptions": "morphlm.text.prepare",
+    "Vocabulary": "morphlm.vocabulary.vocabulary",
+    "get_dataset": "morphlm.text.datasets",
+    "load": "morphlm.scoring.loading",
+    "load_vocabulary": "morphlm.vocabulary.vocabulary",
+    "prepare_lines": "morphlm.text.prepare",
+    "train_ngram": "morphlm.ngram.training",
+}
+
+__all__ = [
+    "ConfigError",
+    "FormatError",
+    "InputError",
+    "LanguageModel",
+    "MorphlmError",
+    "NgramModel",
+    "Perplexity",
+    "PrepareOptions",
+    "TrainingError",
+    "Vocabulary",
+    "__version__",
+    "get_dataset",
+    "load",
+    "load_vocabulary",
+    "prepare_lines",
+    "train_ngram",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'morphlm' has no attribute {name!r}")
+    return getattr(importlib.import_module(_LAZY[name]), name)

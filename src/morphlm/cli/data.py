@@ -1,0 +1,69 @@
+"""`morphlm data`: list the data sets and get one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from morphlm.progress import say
+from morphlm.text.datasets import DataFolder, get_dataset, list_datasets
+from morphlm.text.datasets.registry import DEFAULT_SEED, DEFAULT_SENTENCES
+from morphlm.text.datasets.wmt13 import PARTS
+
+
+@click.group(help="List data sets and get one by name.")
+def command() -> None:
+    """The group of the commands below."""
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_command(as_json: bool) -> None:
+    """List the data sets: name, languages, size, licence, what it is."""
+    entries = [entry.description() for entry in list_datasets()]
+    if as_json:
+        click.echo(json.dumps(entries, ensure_ascii=False, indent=1))
+        return
+    rows = [[entry["name"], " ".join(entry["languages"]), entry["size"], entry["licence"]] for entry in entries]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row, entry in zip(rows, entries, strict=True):
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        click.echo("  ".join([*cells, entry["summary"]]))
+
+
+@command.command("get")
+@click.argument("name")
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option("--language", help="The language of the text, such as cs.")
+@click.option("--parallel", help="Also the same lines in this language, such as en.")
+@click.option("--seed", type=int, default=DEFAULT_SEED, show_default=True, help="Decides what is train, dev and test.")
+@click.option("--sentences", type=click.IntRange(min=1), help=f"generated: how many [default: {DEFAULT_SENTENCES}]")
+@click.option("--part", type=click.Choice(PARTS), help=f"wmt13: how much [default: {PARTS[0]}]")
+@click.option("--add", type=click.Path(path_type=Path), help="wmt13: a file with more training text.")
+@click.option("--add-parallel", type=click.Path(path_type=Path), help="wmt13: the parallel side of that file.")
+@click.option("--cache", type=click.Path(path_type=Path), help="wmt13: where the archives are kept.")
+@click.option(
+    "--parallel-path", type=click.Path(path_type=Path), help="Own files: the file or folder with the parallel side."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def get_command(name: str, directory: Path, as_json: bool, **options: Any) -> None:
+    """Get the data set NAME, or the text file or folder NAME, as train, dev and test files in DIRECTORY.
+
+    Prints each file with its number of lines and words.
+    """
+    folder = get_dataset(name, directory, **options)
+    if folder.reused:
+        say(f"{directory}: the data set is there already and intact; nothing was fetched")
+    say(f"licence: {folder.licence}")
+    _show(folder, directory, as_json)
+
+
+def _show(folder: DataFolder, directory: Path, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"directory": str(directory), **folder.description()}, ensure_ascii=False, indent=1))
+        return
+    for name, facts in sorted(folder.files.items()):
+        click.echo(f"{directory / name}\t{facts.lines}\t{facts.words}")

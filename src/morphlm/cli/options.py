@@ -1,0 +1,34 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+text_files = click.argument("files", nargs=-1, metavar="[FILE]...")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+seed = click.option("--seed", default=1, show_default=True, help="Equal seeds give equal results.")
+allow_unk = click.option("--allow-unk", is_flag=True, help="The text may contain <unk> for words that were replaced.")
+
+
+def kappa(default: float) -> Any:
+    """The singleton pruning rate; commands differ in its default."""
+    return click.option(
+        "--kappa",
+        type=click.FloatRange(0, 1),
+        default=default,
+        show_default=True,
+        help="Share of the words occurring once that becomes UNK (paper: 0.2 on a million tokens, 0.05 on more).",
+    )
+
+
+def or_stdin(files: tuple[str, ...]) -> list[str]:
+    """Standard input if no file is named."""
+    return list(files) or ["-"]
+
+
+def print_json(content: Any) -> None:
+    """JSON on standard output."""
+    click.echo(json.dumps(content, ensure_ascii=False, indent=2))

@@ -1,0 +1,131 @@
+"""`morphlm prepare`: raw text in, tokenised, normalised and filtered text out, with a record of how."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from morphlm.errors import ConfigError
+from morphlm.progress import say
+from morphlm.text.parallel_pairs import MAX_RATIO, pair_options, prepare_pair_files
+from morphlm.text.prepare import PrepareOptions, prepare_files, write_preparation
+from morphlm.text.tokenise import has_abbreviations
+
+
+def available_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@click.command()
+@click.argument("files", nargs=-1)
+@click.option("--language", "-l", metavar="CODE", help="Language of the text (cs, de, ...): the tokeniser needs it.")
+@click.option("--out", "-o", metavar="FILE", help="Where the text goes.  [default: -, standard output]")
+@click.option("--tokenise/--no-tokenise", default=True, show_default=True, help="Moses tokenisation (sacremoses).")
+@click.option("--nfc/--no-nfc", default=True, show_default=True, help="Unicode normal form C.")
+@click.option("--lowercase/--no-lowercase", default=True, show_default=True, help="All in small letters.")
+@click.option("--digits/--no-digits", default=True, show_default=True, help="Every digit of any script becomes 0.")
+@click.option("--max-tokens", type=int, default=80, show_default=True, help="Drop longer sentences; 0 keeps all.")
+@click.option(
+    "--cyrillic-share",
+    type=float,
+    help="Tokens with a smaller share of Cyrillic among their letters become <unk>; 0 is off. Tokens without letters "
+    "(numbers, punctuation) stay.  [default: 0.8 for ru, else 0]",
+)
+@click.option("--parallel", nargs=2, metavar="SOURCE TARGET", help="Prepare parallel text: two files, line by line.")
+@click.option("--languages", metavar="CODE,CODE", help="The languages of both sides of parallel text, such as en,cs.")
+@click.option("--out-pair", nargs=2, metavar="SOURCE TARGET", help="Where both sides of parallel text go.")
+@click.option(
+    "--max-ratio",
+    type=float,
+    default=MAX_RATIO,
+    show_default=True,
+    help="Drop pairs whose longer side has more than so many times the tokens of the shorter, unless they are at most "
+    "5 tokens apart; 0 keeps all.",
+)
+@click.option(
+    "--mend", is_flag=True, help="Repair what would be refused (CRLF, NUL, BOM, bad UTF-8, ...) and count it."
+)
+@click.option("--record", metavar="FILE", help="Write the record of the preparation (also) to this file.")
+@click.option(
+    "--processes", type=click.IntRange(min=1), default=available_cores, help="Work so parallel.  [default: all cores]"
+)
+def command(parallel: tuple[str, str] | None, **options: Any) -> None:
+    """Tokenise, normalise and filter text. Each step is an option; the defaults are the paper's.
+
+    Reads FILES one after the other (standard input if there are none) and writes one sentence a line, its tokens
+    between single spaces. Empty sentences are dropped. What was done and counted is written beside the output, to
+    FILE.prepared.json, or as one line on standard error.
+
+    \b
+      morphlm prepare --language cs --out train.txt raw/*.gz
+      morphlm prepare --parallel raw.en raw.cs --languages en,cs --out-pair train.en train.cs
+    """
+    if parallel:
+        _prepare_pairs(parallel, **options)
+    else:
+        _prepare_text(**options)
+
+
+def _prepare_text(
+    *,
+    files: tuple[str, ...],
+    language: str | None,
+    out: str | None,
+    languages: str | None,
+    out_pair: tuple[str, str] | None,
+    max_ratio: float,
+    mend: bool,
+    record: str | None,
+    processes: int,
+    **steps: Any,
+) -> None:
+    if languages or out_pair:
+        raise ConfigError("--languages and --out-pair are for parallel text; add --parallel SOURCE TARGET")
+    options = PrepareOptions(language=language, **steps)
+    _mention_missing_abbreviations(options.tokenise, language)
+    preparation = prepare_files(files or ("-",), out or "-", options, mend=mend, processes=processes)
+    if record:
+        write_preparation(record, preparation)
+    say(f"prepared: {preparation.format()}")
+
+
+def _prepare_pairs(
+    parallel: tuple[str, str],
+    *,
+    files: tuple[str, ...],
+    language: str | None,
+    out: str | None,
+    languages: str | None,
+    out_pair: tuple[str, str] | None,
+    mend: bool,
+    record: str | None,
+    processes: int,
+    **steps: Any,
+) -> None:
+    if files or language or out or record:
+        raise ConfigError("parallel text takes --languages and --out-pair; no FILES, --language, --out or --record")
+    if not out_pair:
+        raise ConfigError("parallel text needs two files to write; add --out-pair SOURCE TARGET")
+    pair = _language_pair(languages)
+    options = pair_options(pair, **steps)
+    _mention_missing_abbreviations(options.source.tokenise, *pair)
+    for path, preparation in zip(
+        out_pair, prepare_pair_files(parallel, out_pair, options, mend=mend, processes=processes), strict=True
+    ):
+        say(f"prepared {path}: {preparation.format()}")
+
+
+def _language_pair(languages: str | None) -> tuple[str | None, str | None]:
+    source, comma, target = (languages or ",").partition(",")
+    if not comma or "," in target:
+        raise ConfigError(f"--languages {languages} is not a pair; write it like --languages en,cs")
+    return source or None, target or None
+
+
+def _mention_missing_abbreviations(tokenise: bool, *languages: str | None) -> None:
+    for language in languages:
+        if tokenise and language and not has_abbreviations(language):
+            say(f"the tokeniser knows no abbreviations of {language}; it goes by those of English")

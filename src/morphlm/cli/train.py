@@ -1,0 +1,74 @@
+"""`morphlm train`: one subcommand a kind of model."""
+
+from __future__ import annotations
+
+import click
+
+from morphlm.cli import options
+from morphlm.errors import ConfigError
+from morphlm.ngram.model import NgramModel
+from morphlm.ngram.training import train_ngram
+from morphlm.progress import say
+from morphlm.vocabulary.vocabulary import load_vocabulary
+
+
+@click.group(name="train")
+def command() -> None:
+    """Train a model on prepared text: one sentence a line, tokens between spaces."""
+
+
+@command.command(name="mkn")
+@click.option("--train", "files", multiple=True, metavar="FILE", help="Training text; repeat for more files ['-'].")
+@click.option("--out", type=click.Path(), metavar="DIR", help="Write the model directory here.")
+@click.option("--arpa", type=click.Path(dir_okay=False), metavar="FILE", help="Write the model as ARPA here.")
+@click.option("--order", default=4, show_default=True, type=click.IntRange(1, 100), help="n of the n-grams.")
+@options.kappa(0.0)
+@options.seed
+@click.option("--vocab", type=click.Path(), metavar="FILE", help="Use this vocabulary; other words become UNK.")
+@click.option("--open/--closed", "is_open", default=True, show_default=True, help="Whether unknown words are scored.")
+@options.allow_unk
+@options.as_json
+def mkn(
+    files: tuple[str, ...],
+    out: str | None,
+    arpa: str | None,
+    order: int,
+    kappa: float,
+    seed: int,
+    vocab: str | None,
+    is_open: bool,
+    allow_unk: bool,
+    as_json: bool,
+) -> None:
+    """Interpolated modified Kneser-Ney, equal to KenLM's lmplz."""
+    if out is None and arpa is None:
+        raise ConfigError("there is no place for the model; give --out DIR, --arpa FILE or both")
+    model = train_ngram(
+        options.or_stdin(files),
+        order,
+        kappa=kappa,
+        seed=seed,
+        open_vocabulary=is_open,
+        vocabulary=None if vocab is None else load_vocabulary(vocab),
+        allow_unknown=allow_unk,
+    )
+    for warning in model.warnings:
+        say(f"warning: {warning}")
+    if out is not None:
+        model.save(out)
+    if arpa is not None:
+        model.write_arpa(arpa)
+    _report(model, as_json, to_stdout=arpa != "-")
+
+
+def _report(model: NgramModel, as_json: bool, to_stdout: bool) -> None:
+    """What was trained; on stderr when standard output carries the model itself."""
+    sizes = model.trie.sizes
+    if as_json and to_stdout:
+        options.print_json(
+            {"kind": model.kind, "order": model.order, "ngrams": sizes, "vocabulary": len(model.vocabulary)}
+            | {"training": model.training, "signature": str(model.signature)}
+        )
+        return
+    counts = ", ".join(f"{size:,} {n}-grams" for n, size in enumerate(sizes, 1))
+    click.echo(f"mkn: {model.training['tokens']:,} tokens, {counts}", err=not to_stdout)

@@ -1,0 +1,143 @@
+"""First stage of modified Kneser-Ney: the n-grams of all orders up to n, with their adjusted counts.
+
+Each order is found from the one below by sorting end positions: once by word, then for each order by the number of the
+context, so that a million n-grams take a fraction of a second and nothing is hashed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError
+from morphlm.ngram import kernels
+from morphlm.vocabulary.corpus import Corpus
+from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
+
+MAX_ORDER = 100
+MAX_TOKENS = 2**31 - 1
+
+Numbers = NDArray[np.int32]
+
+
+@dataclass
+class OrderCounts:
+    """The n-grams of one order, sorted by their words; `counts` are raw first, then adjusted in place."""
+
+    words: Numbers  # last word of each n-gram
+    counts: NDArray[np.int64]
+    suffixes: Numbers  # number, in the order below, of the n-gram without its first word
+    at_begin: NDArray[np.bool_]  # its first word is BEGIN
+    first_child: NDArray[np.int64]  # for each context (the order below): where its n-grams begin
+
+    def __len__(self) -> int:
+        """The number of n-grams."""
+        return len(self.words)
+
+
+@dataclass(frozen=True)
+class NgramCounts:
+    """All orders with adjusted counts, and for each how many n-grams have adjusted count 0, 1, 2, 3, 4."""
+
+    orders: list[OrderCounts]
+    counts_of_counts: list[NDArray[np.int64]]
+
+
+def count_ngrams(corpus: Corpus, order: int) -> NgramCounts:
+    """Count all n-grams up to `order` and adjust the counts of the lower orders (Kneser-Ney's continuation counts)."""
+    if not 1 <= order <= MAX_ORDER:
+        raise ConfigError(f"the order of an n-gram model lies in 1..{MAX_ORDER}, not {order}")
+    sentences = corpus.sentences
+    if len(corpus.tokens) + sentences > MAX_TOKENS:
+        raise ConfigError(f"{len(corpus.tokens):,} tokens are too many for one model; train on less text")
+    stream, depth = kernels.with_begins(corpus.tokens, sentences)
+    orders = _count_orders(stream, depth, order, len(corpus.vocabulary))
+    counts_of_counts = []
+    last_counts = _counts_of_last_ngrams(stream, orders)
+    for lower, higher in zip(orders, orders[1:], strict=False):
+        kernels.adjust_counts(lower.counts, lower.at_begin, higher.suffixes)
+    orders[0].counts[BEGIN_ID] = 0  # never predicted
+    for counts, correction in zip(orders, [*last_counts, None], strict=True):
+        counts_of_counts.append(_count_counts(counts.counts, correction))
+    return NgramCounts(orders, counts_of_counts)
+
+
+def _count_orders(stream: Numbers, depth: NDArray[np.uint8], order: int, vocabulary_size: int) -> list[OrderCounts]:
+    by_word = kernels.positions_by_word(stream, depth, vocabulary_size)
+    orders = [_unigrams(stream, vocabulary_size)]
+    shorter = stream  # the number of a unigram is its word
+    for n in range(2, order + 1):
+        contexts = len(orders[-1])
+        positions = kernels.positions_by_ngram(by_word, depth, shorter, n, contexts)
+        longer = np.empty(len(stream), np.int32)
+        ngrams = kernels.number_ngrams(positions, stream, shorter, longer)
+        orders.append(
+            OrderCounts(*kernels.collect_ngrams(positions, stream, depth, shorter, longer, n, ngrams, contexts))
+        )
+        shorter = longer
+    return orders
+
+
+def _unigrams(stream: Numbers, vocabulary_size: int) -> OrderCounts:
+    at_begin = np.zeros(vocabulary_size, np.bool_)
+    at_begin[BEGIN_ID] = True
+    return OrderCounts(
+        words=np.arange(vocabulary_size, dtype=np.int32),
+        counts=np.bincount(stream, minlength=vocabulary_size).astype(np.int64),
+        suffixes=np.full(vocabulary_size, kernels.ROOT, np.int32),
+        at_begin=at_begin,
+        first_child=np.array([0, vocabulary_size], np.int64),
+    )
+
+
+@dataclass(frozen=True)
+class _LastNgram:
+    """The n-gram that lmplz counts by its raw count when it collects counts of counts."""
+
+    number: int
+    raw_count: int
+
+
+def _counts_of_last_ngrams(stream: Numbers, orders: list[OrderCounts]) -> list[_LastNgram | None]:
+    """For each lower order, the last n-gram in lmplz's order of sorting, with its raw count.
+
+    lmplz emits an n-gram's statistics when the next one differs; the ones still open at the end of its input enter the
+    statistics with their raw instead of their adjusted count. That shifts the discounts of small texts beyond the
+    printed precision, so we do the same. Its order: last word first, words in order of first appearance.
+    """
+    appearance = np.zeros(len(orders[0]), np.int64)
+    appearance[stream[::-1]] = np.arange(len(stream), 0, -1)  # of several assignments the last one, the earliest, stays
+    appearance[BEGIN_ID], appearance[END_ID] = -2, -1
+    latest = int(np.argmax(appearance))
+    ends = np.flatnonzero(stream == latest)
+    found: list[_LastNgram | None] = [None] * (len(orders) - 1)
+    for back in range(len(orders) - 1):
+        words = stream[ends - back]
+        latest = words[np.argmax(appearance[words])]
+        ends = ends[words == latest]
+        number = _ngram_number(stream, int(ends[0]), back + 1, orders)
+        found[back] = _LastNgram(number, int(orders[back].counts[number]))
+        if latest == BEGIN_ID:
+            break
+    return found
+
+
+def _ngram_number(stream: Numbers, end: int, n: int, orders: list[OrderCounts]) -> int:
+    """The number, within its order, of the n-gram that ends at a position."""
+    number = int(stream[end - n + 1])
+    for level in range(1, n):
+        counts = orders[level]
+        begin, stop = counts.first_child[number], counts.first_child[number + 1]
+        number = int(begin + np.searchsorted(counts.words[begin:stop], stream[end - n + 1 + level]))
+    return number
+
+
+def _count_counts(counts: NDArray[np.int64], last: _LastNgram | None) -> NDArray[np.int64]:
+    """How many n-grams have count 0, 1, 2, 3 and 4."""
+    histogram = np.bincount(np.minimum(counts, 5), minlength=6)
+    if last is not None:
+        histogram[min(int(counts[last.number]), 5)] -= 1
+        histogram[min(last.raw_count, 5)] += 1
+    return histogram[:5].astype(np.int64)

@@ -1,0 +1,60 @@
+"""Third stage: interpolated modified Kneser-Ney probabilities, order by order, into the trie that answers queries."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.ngram import kernels
+from morphlm.ngram.counting import NgramCounts, OrderCounts
+from morphlm.ngram.discounts import Discounts, estimate_discounts
+from morphlm.ngram.trie import Trie
+from morphlm.vocabulary.vocabulary import BEGIN_ID, UNK_ID
+
+
+def estimate(counts: NgramCounts, *, open_vocabulary: bool) -> tuple[Trie, list[Discounts]]:
+    """Probabilities and back-offs of all orders. The lists in `counts` are used up, to save memory."""
+    discounts = [estimate_discounts(n, histogram) for n, histogram in enumerate(counts.counts_of_counts, 1)]
+    probabilities = [unigram_probabilities(counts.orders[0].counts, discounts[0], open_vocabulary)]
+    gammas: list[NDArray[np.float64]] = []
+    for order, discount in zip(counts.orders[1:], discounts[1:], strict=True):
+        p, gamma = kernels.interpolate(
+            order.first_child, order.counts, order.suffixes, discount.table(), probabilities[-1]
+        )
+        probabilities.append(p)
+        gammas.append(gamma)
+    return _assemble(counts.orders, probabilities, gammas), discounts
+
+
+def unigram_probabilities(counts: NDArray[np.int64], discounts: Discounts, open_vocabulary: bool) -> NDArray[np.float64]:
+    """p(w) = (a(w) - D(a(w))) / sum a + gamma / |V|: interpolated with the uniform distribution over |V| words.
+
+    BEGIN is never predicted. UNK takes part like a word that was not seen; with a closed vocabulary it gets nothing.
+    """
+    predicted = np.ones(len(counts), np.bool_)
+    predicted[BEGIN_ID] = False
+    predicted[UNK_ID] = open_vocabulary or counts[UNK_ID] > 0
+    taken = discounts.table()[np.minimum(counts, 3)]
+    gamma = taken.sum() / counts.sum()
+    return np.where(predicted, (counts - taken) / counts.sum() + gamma / predicted.sum(), 0.0)
+
+
+def _assemble(
+    orders: list[OrderCounts], probabilities: list[NDArray[np.float64]], gammas: list[NDArray[np.float64]]
+) -> Trie:
+    """Join the orders into one numbering of nodes."""
+    sizes = tuple(len(order) for order in orders)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    # Children of a context are numbered from the start of the next order. (contexts + 1) entries per order: the last one
+    # repeats the first of the order that follows.
+    first_child = [order.first_child[:-1] + starts[n] for n, order in enumerate(orders[1:], 1)]
+    suffixes = [orders[0].suffixes, *(order.suffixes + starts[n - 1] for n, order in enumerate(orders[1:], 1))]
+    with np.errstate(divide="ignore"):  # ln 0 = -inf for what is never predicted
+        return Trie(
+            sizes=sizes,
+            words=np.concatenate([order.words for order in orders]),
+            logprob=np.concatenate([np.log(p).astype(np.float32) for p in probabilities]),
+            suffix=np.concatenate(suffixes).astype(np.int32),
+            backoff=np.concatenate([np.zeros(0, np.float32), *(np.log(g).astype(np.float32) for g in gammas)]),
+            first_child=np.concatenate([*first_child, [starts[-1]]]).astype(np.int64),
+        )

@@ -1,0 +1,273 @@
+"""Compiled loops of the n-gram model: counting, Kneser-Ney probabilities, queries and ARPA lines.
+
+The n-grams of all orders form one trie in breadth-first order: node w < V is the unigram of word w, then come all
+bigrams, all trigrams and so on, each order sorted by its words. The children of node i, the n-grams that extend it by
+one word to the right, are the nodes first_child[i] .. first_child[i + 1] - 1. suffix[i] is the node without its first
+word, ROOT for a unigram. `first_child` and `backoff` end before the highest order, which has neither.
+"""
+
+import numpy as np
+from numba import njit
+
+ROOT = -1
+UNK_ID, BEGIN_ID, END_ID = 0, 1, 2
+
+
+# ---------------------------------------------------------------- counting
+
+
+@njit(cache=True, nogil=True)
+def with_begins(tokens, sentences):
+    """Put BEGIN before each sentence; also each position's distance from it, at most 255."""
+    stream = np.empty(len(tokens) + sentences, np.int32)
+    depth = np.empty(len(stream), np.uint8)
+    at, distance = 0, 0
+    for token in tokens:
+        if distance == 0:
+            stream[at] = BEGIN_ID
+            depth[at] = 0
+            at += 1
+        distance += 1
+        stream[at] = token
+        depth[at] = min(distance, 255)
+        at += 1
+        if token == END_ID:
+            distance = 0
+    return stream, depth
+
+
+@njit(cache=True, nogil=True)
+def positions_by_word(stream, depth, vocabulary_size):
+    """All positions but BEGIN's, sorted by their word (a stable counting sort)."""
+    starts = np.zeros(vocabulary_size + 1, np.int64)
+    for i in range(len(stream)):
+        if depth[i] > 0:
+            starts[stream[i] + 1] += 1
+    for word in range(vocabulary_size):
+        starts[word + 1] += starts[word]
+    positions = np.empty(starts[vocabulary_size], np.int32)
+    for i in range(len(stream)):
+        if depth[i] > 0:
+            word = stream[i]
+            positions[starts[word]] = i
+            starts[word] += 1
+    return positions
+
+
+@njit(cache=True, nogil=True)
+def positions_by_ngram(by_word, depth, shorter, n, contexts):
+    """The end positions of all n-grams, sorted by context, then by last word.
+
+    shorter[i] is the number of the (n-1)-gram that ends at i, out of `contexts`. Distributing positions that are in
+    order of their word by the number of their context keeps that order within each context.
+    """
+    starts = np.zeros(contexts + 1, np.int64)
+    for i in by_word:
+        if depth[i] >= n - 1:
+            starts[shorter[i - 1] + 1] += 1
+    for context in range(contexts):
+        starts[context + 1] += starts[context]
+    positions = np.empty(starts[contexts], np.int32)
+    for i in by_word:
+        if depth[i] >= n - 1:
+            context = shorter[i - 1]
+            positions[starts[context]] = i
+            starts[context] += 1
+    return positions
+
+
+@njit(cache=True, nogil=True)
+def number_ngrams(positions, stream, shorter, longer):
+    """Number the n-grams in sorted order: longer[i] becomes the number of the one that ends at i. Returns how many."""
+    number, last_context, last_word = -1, -1, -1
+    for i in positions:
+        context, word = shorter[i - 1], stream[i]
+        if context != last_context or word != last_word:
+            number += 1
+            last_context, last_word = context, word
+        longer[i] = number
+    return number + 1
+
+
+@njit(cache=True, nogil=True)
+def collect_ngrams(positions, stream, depth, shorter, longer, n, ngrams, contexts):
+    """For each n-gram: last word, count, suffix, whether it starts a sentence; and where each context's children begin."""
+    words = np.empty(ngrams, np.int32)
+    counts = np.zeros(ngrams, np.int64)
+    suffixes = np.empty(ngrams, np.int32)
+    at_begin = np.empty(ngrams, np.bool_)
+    first_child = np.zeros(contexts + 1, np.int64)
+    last = -1
+    for i in positions:
+        number = longer[i]
+        counts[number] += 1
+        if number != last:
+            last = number
+            words[number] = stream[i]
+            suffixes[number] = shorter[i]
+            at_begin[number] = depth[i] == n - 1
+            first_child[shorter[i - 1] + 1] += 1
+    for context in range(contexts):
+        first_child[context + 1] += first_child[context]
+    return words, counts, suffixes, at_begin, first_child
+
+
+@njit(cache=True, nogil=True)
+def adjust_counts(counts, at_begin, longer_suffixes):
+    """Kneser-Ney's counts of a lower order, in place: how many different words stand before the n-gram.
+
+    An n-gram that starts a sentence has nothing before it and keeps its count.
+    """
+    for i in range(len(counts)):
+        if not at_begin[i]:
+            counts[i] = 0
+    for suffix in longer_suffixes:
+        if not at_begin[suffix]:
+            counts[suffix] += 1
+
+
+# ---------------------------------------------------------------- probabilities
+
+
+@njit(cache=True, nogil=True)
+def interpolate(first_child, counts, suffixes, discounts, lower):
+    """Probabilities of an order's n-grams from those of the order below, and the weight gamma of each context.
+
+    p(w|h) = (a(hw) - D(a(hw))) / sum_x a(hx) + gamma(h) p(w|h'),   gamma(h) = sum_x D(a(hx)) / sum_x a(hx)
+    """
+    probabilities = np.empty(len(counts), np.float64)
+    gammas = np.ones(len(first_child) - 1, np.float64)
+    for context in range(len(gammas)):
+        begin, end = first_child[context], first_child[context + 1]
+        if begin == end:
+            continue
+        total, discounted = 0.0, 0.0
+        for i in range(begin, end):
+            total += counts[i]
+            discounted += discounts[min(counts[i], 3)]
+        gamma = discounted / total
+        gammas[context] = gamma
+        for i in range(begin, end):
+            probabilities[i] = (counts[i] - discounts[min(counts[i], 3)]) / total + gamma * lower[suffixes[i]]
+    return probabilities, gammas
+
+
+# ---------------------------------------------------------------- queries
+
+
+@njit(cache=True, nogil=True)
+def find_child(node, word, first_child, words):
+    """The child of `node` for a word, or -1: a binary search among its children."""
+    if node == ROOT:
+        return np.int64(word)
+    low, high = first_child[node], first_child[node + 1]
+    end = high
+    while low < high:
+        middle = (low + high) >> 1
+        if words[middle] < word:
+            low = middle + 1
+        else:
+            high = middle
+    return np.int64(low) if low < end and words[low] == word else np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def shortest_equivalent(node, first_child, backoff, suffix):
+    """Drop what cannot matter for the future: contexts that nothing extends and that back off for free."""
+    while node != ROOT and (
+        node >= len(backoff) or (first_child[node] == first_child[node + 1] and backoff[node] == 0.0)
+    ):
+        node = np.int64(suffix[node])
+    return node
+
+
+@njit(cache=True, nogil=True)
+def score_word(state, word, first_child, words, logprob, backoff, suffix):
+    """The log-probability of a word after a state (the node of the longest known context) and the next state."""
+    total = 0.0
+    node = np.int64(state)
+    child = find_child(node, word, first_child, words)
+    while child < 0:
+        total += backoff[node]
+        node = np.int64(suffix[node])
+        child = find_child(node, word, first_child, words)
+    return total + logprob[child], shortest_equivalent(child, first_child, backoff, suffix)
+
+
+@njit(cache=True, nogil=True)
+def score_tokens(tokens, begin_state, first_child, words, logprob, backoff, suffix):
+    """The log-probability of every token of sentences that each end with END."""
+    scores = np.empty(len(tokens), np.float64)
+    state = np.int64(begin_state)
+    for i in range(len(tokens)):
+        scores[i], state = score_word(state, tokens[i], first_child, words, logprob, backoff, suffix)
+        if tokens[i] == END_ID:
+            state = np.int64(begin_state)
+    return scores
+
+
+# ---------------------------------------------------------------- ARPA
+
+
+@njit(cache=True, nogil=True)
+def write_number(buffer, at, value):
+    """Write a number with seven decimals, 0 as '0' and minus infinity as '-99'; returns the place after it."""
+    if value == 0.0:
+        buffer[at] = 48
+        return at + 1
+    if value == -np.inf:
+        value = -99.0
+    if value < 0:
+        buffer[at] = 45
+        at += 1
+        value = -value
+    scaled = np.int64(np.rint(value * 1e7))
+    whole, rest = scaled // 10_000_000, scaled % 10_000_000
+    size, power = 1, 10
+    while whole >= power:
+        size += 1
+        power *= 10
+    for k in range(size - 1, -1, -1):
+        buffer[at + k] = 48 + whole % 10
+        whole //= 10
+    at += size
+    buffer[at] = 46
+    for k in range(7, 0, -1):
+        buffer[at + k] = 48 + rest % 10
+        rest //= 10
+    return at + 8
+
+
+@njit(cache=True, nogil=True)
+def write_arpa_lines(buffer, node, end, path, first_child, words, logprob, backoff, forms, form_starts, longest_form):
+    """Fill a buffer with ARPA lines of the nodes from `node` on; returns the bytes used and the next node.
+
+    `path` holds the current node's ancestors, path[0] its unigram; the caller keeps it between calls of one order.
+    Nodes come in order, so each ancestor only moves forward.
+    """
+    log10 = np.log(10.0)
+    order = len(path)
+    room = order * (longest_form + 1) + 64
+    at = 0
+    while node < end and at + room < len(buffer):
+        path[order - 1] = node
+        for level in range(order - 2, -1, -1):
+            while first_child[path[level] + 1] <= path[level + 1]:
+                path[level] += 1
+        # <s> is never predicted; by convention its place in the file shows 0.
+        value = 0.0 if order == 1 and words[node] == BEGIN_ID else logprob[node] / log10
+        at = write_number(buffer, at, value)
+        for level in range(order):
+            buffer[at] = 9 if level == 0 else 32
+            at += 1
+            word = words[path[level]]
+            for k in range(form_starts[word], form_starts[word + 1]):
+                buffer[at] = forms[k]
+                at += 1
+        if node < len(backoff):
+            buffer[at] = 9
+            at = write_number(buffer, at + 1, backoff[node] / log10)
+        buffer[at] = 10
+        at += 1
+        node += 1
+    return at, node

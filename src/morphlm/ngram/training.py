@@ -1,0 +1,72 @@
+"""From text to a modified Kneser-Ney model in one call: read, choose the vocabulary, count, estimate."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from morphlm.errors import ConfigError
+from morphlm.ngram.counting import count_ngrams
+from morphlm.ngram.estimation import estimate
+from morphlm.ngram.model import NgramModel
+from morphlm.text.prepare import read_preparation
+from morphlm.vocabulary.corpus import Corpus, Source, as_paths, read_corpus
+from morphlm.vocabulary.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class NgramConfig:
+    """What defines a modified Kneser-Ney model."""
+
+    order: int = 4  # n
+    kappa: float = 0.0  # share of the singletons that becomes UNK; 0 keeps every word, as lmplz does
+    seed: int = 1  # chooses those singletons
+    open_vocabulary: bool = True  # words never seen share the mass of an unseen word; closed: they get nothing
+
+
+def train_ngram(
+    source: Source,
+    order: int = 4,
+    *,
+    kappa: float = 0.0,
+    seed: int = 1,
+    open_vocabulary: bool = True,
+    vocabulary: Vocabulary | None = None,
+    allow_unknown: bool = False,
+) -> NgramModel:
+    """Train modified Kneser-Ney on a path ('-': standard input), several paths, or an iterable of token lists.
+
+    Words outside a given vocabulary become UNK; without one the vocabulary is made from the text, where a share
+    `kappa` of the words that occur once becomes UNK. `allow_unknown` admits the token <unk> in the text.
+    """
+    config = NgramConfig(order, kappa, seed, open_vocabulary)
+    if vocabulary is not None and kappa:
+        raise ConfigError("a vocabulary is given and kappa too; prune when the vocabulary is made, or give kappa alone")
+    raw = read_corpus(source, allow_unknown=allow_unknown)
+    corpus = raw.encode(raw.vocabulary(kappa, seed) if vocabulary is None else vocabulary)
+    return train_ngram_on(corpus, config, preparation_record(source))
+
+
+def train_ngram_on(corpus: Corpus, config: NgramConfig, preparation: dict[str, str] | None = None) -> NgramModel:
+    """Train on text that is encoded already."""
+    trie, discounts = estimate(count_ngrams(corpus, config.order), open_vocabulary=config.open_vocabulary)
+    training: dict[str, Any] = {
+        **asdict(config),
+        "tokens": len(corpus.tokens),
+        "sentences": corpus.sentences,
+        "discounts": [discount.to_json() for discount in discounts],
+        "preparation": preparation,
+    }
+    return NgramModel(trie, corpus.vocabulary, training)
+
+
+def preparation_record(source: Source) -> dict[str, str] | None:
+    """How the text was prepared, if all its files carry the same record of it."""
+    paths: list[str | Path] = as_paths(source) or []
+    records = [read_preparation(path) for path in paths]
+    found = {(r.tokeniser_signature, r.normalisation_signature) if r is not None else None for r in records}
+    if len(found) != 1 or None in found:
+        return None
+    tokeniser, normalisation = next(pair for pair in found if pair is not None)
+    return {"tokeniser": tokeniser, "normalisation": normalisation}

@@ -1,0 +1,63 @@
+"""The compiled n-gram model: one trie of all orders in flat arrays, as `kernels` describes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.ngram import kernels
+from morphlm.vocabulary.vocabulary import BEGIN_ID
+
+State = int  # the node of the longest context that can still matter; ROOT for none
+
+
+@dataclass(frozen=True)
+class Trie:
+    """n-grams with natural-log probabilities and back-offs. Nodes 0 .. V-1 are the unigrams in order of word ids."""
+
+    sizes: tuple[int, ...]  # number of n-grams of order 1, 2, ...
+    words: NDArray[np.int32]  # (nodes) last word
+    logprob: NDArray[np.float32]  # (nodes) ln p(last word | the words before)
+    suffix: NDArray[np.int32]  # (nodes) the node without its first word
+    backoff: NDArray[np.float32]  # (nodes below the highest order) ln of the back-off weight
+    first_child: NDArray[np.int64]  # (nodes below the highest order, + 1)
+
+    @property
+    def order(self) -> int:
+        """n of the n-gram model."""
+        return len(self.sizes)
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """What the query kernels take, in their order."""
+        return self.first_child, self.words, self.logprob, self.backoff, self.suffix
+
+    def begin(self) -> State:
+        """The state at the start of a sentence."""
+        return int(kernels.shortest_equivalent(BEGIN_ID, self.first_child, self.backoff, self.suffix))
+
+    def score(self, state: State, word: int) -> tuple[float, State]:
+        """ln p(word | state) and the state after it."""
+        logprob, next_state = kernels.score_word(state, word, *self.arrays)
+        return float(logprob), int(next_state)
+
+    def score_tokens(self, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
+        """ln p of every token of sentences that each end with END."""
+        scores: NDArray[np.float64] = kernels.score_tokens(tokens, self.begin(), *self.arrays)
+        return scores
+
+    def distribution(self, state: State) -> NDArray[np.float64]:
+        """p(word | state) of every word: the unigrams, overlaid context by context from the shortest to the longest."""
+        contexts = []
+        while state != kernels.ROOT:
+            contexts.append(state)
+            state = int(self.suffix[state])
+        probabilities = np.exp(self.logprob[: self.sizes[0]].astype(np.float64))
+        for node in reversed(contexts):
+            children = slice(self.first_child[node], self.first_child[node + 1])
+            probabilities *= np.exp(np.float64(self.backoff[node]))
+            probabilities[self.words[children]] = np.exp(self.logprob[children].astype(np.float64))
+        return probabilities

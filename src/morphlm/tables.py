@@ -1,0 +1,15 @@
+"""Plain tables for the terminal."""
+
+from __future__ import annotations
+
+
+def format_columns(header: list[str], rows: list[list[str]]) -> str:
+    """Columns two spaces apart: the first to the left, the others to the right."""
+    table = [header, *rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return "\n".join(_format_row(row, widths) for row in table)
+
+
+def _format_row(row: list[str], widths: list[int]) -> str:
+    first, *others = (cell.ljust(width) if k == 0 else cell.rjust(width) for k, (cell, width) in enumerate(zip(row, widths, strict=True)))
+    return "  ".join([first, *others]).rstrip()

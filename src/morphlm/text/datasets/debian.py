@@ -1,0 +1,118 @@
+"""Debian packages as a source of text: fetched by name, unpacked in Python, never installed.
+
+`apt-get` works on a private state folder, so this needs neither root nor a fresh package list and changes nothing on
+the machine. A package is an `ar` archive that holds a compressed tar archive.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from morphlm.errors import FormatError, InputError
+from morphlm.files import COMPRESSIONS, DECOMPRESSION_ERRORS
+
+INSTEAD = "use `morphlm data get generated DIR`, or name a file or folder of your own instead of a data set"
+
+# Besides the private folders: no change of user (the folders belong to whoever calls), no translated descriptions, and
+# none of the hooks that the machine's own configuration runs after an update.
+_CONFIGURATION = """\
+Dir::State::lists "{folder}/lists";
+Dir::Cache "{folder}/cache";
+APT::Sandbox::User "root";
+Acquire::Languages "none";
+Acquire::Retries "2";
+Acquire::http::Timeout "30";
+Acquire::https::Timeout "30";
+#clear APT::Update::Pre-Invoke;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+"""
+_AR_MAGIC, _AR_HEADER = b"!<arch>\n", 60
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package file that was fetched."""
+
+    name: str
+    version: str
+    path: Path
+
+
+def fetch_packages(names: Sequence[str], folder: Path) -> list[Package]:
+    """Fetch packages by name into a folder."""
+    program = shutil.which("apt-get")
+    if program is None:
+        raise InputError(f"apt-get is not on this machine (Debian and Ubuntu have it); {INSTEAD}")
+    for private in ("lists", "cache"):
+        (folder / private).mkdir(parents=True)
+    configuration = folder / "apt.conf"
+    configuration.write_text(_CONFIGURATION.format(folder=folder), encoding="utf-8")
+    command = [program, "-qq", "-c", str(configuration)]
+    complaints = _run([*command, "update"], folder).stderr
+    downloaded = _run([*command, "download", *names], folder)
+    if downloaded.returncode != 0:
+        raise InputError(f"apt-get cannot fetch the packages ({_cause(complaints + downloaded.stderr)}); {INSTEAD}")
+    return [_find(name, folder) for name in names]
+
+
+def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
+    return subprocess.run(
+        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+
+
+def _cause(complaints: str) -> str:
+    """The first thing that apt complained about: what failed in `update` explains what fails in `download`."""
+    lines = [line.strip() for line in complaints.splitlines() if re.match(r"[EW]: ", line)]
+    return lines[0] if lines else "it gave no reason"
+
+
+def _find(name: str, folder: Path) -> Package:
+    found = sorted(folder.glob(f"{name}_*.deb"))
+    if not found:
+        raise InputError(f"apt-get did not deliver the package {name}; {INSTEAD}")
+    version = unquote(found[0].name.split("_")[1])
+    return Package(name, version, found[0])
+
+
+def package_files(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield (path, content) of the files in a package whose path matches `wanted`."""
+    name, content = _data_member(path)
+    extension = Path(name).suffix
+    raw = io.BytesIO(content)
+    try:
+        stream = raw if extension == ".tar" else COMPRESSIONS[extension][2](raw, "rb")
+        with tarfile.open(fileobj=stream, mode="r|") as archive:
+            for entry in archive:
+                member = entry.name.removeprefix("./")
+                if entry.isfile() and wanted.search(member) and (file := archive.extractfile(entry)) is not None:
+                    yield member, file.read()
+    except (*DECOMPRESSION_ERRORS, tarfile.TarError, KeyError) as error:
+        raise FormatError(f"{path.name}: {name} in this package cannot be unpacked; fetch it again") from error
+
+
+def _data_member(path: Path) -> tuple[str, bytes]:
+    """The member `data.tar...` of the ar archive: a header of 60 bytes (name in 16, size in 48-57), then its content."""
+    data = path.read_bytes()
+    position = len(_AR_MAGIC)
+    while data.startswith(_AR_MAGIC) and position + _AR_HEADER <= len(data):
+        header = data[position : position + _AR_HEADER]
+        if not header[48:58].strip().isdigit():
+            break
+        name, size = header[:16].decode("latin-1").strip().rstrip("/"), int(header[48:58])
+        position += _AR_HEADER
+        if name.startswith("data.tar") and position + size <= len(data):
+            return name, data[position : position + size]
+        position += size + size % 2
+    raise FormatError(f"{path.name}: this is not a whole Debian package; fetch it again")

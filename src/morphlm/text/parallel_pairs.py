@@ -1,0 +1,201 @@
+"""Preparing parallel text: both sides of a pair are prepared alike, and a pair is kept or dropped as a whole.
+
+A pair goes when either side is empty or too long, or when the sides differ so much in length that they can hardly be
+translations of each other. Line n of one output stays the translation of line n of the other.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from morphlm.errors import ConfigError, InputError
+from morphlm.files import source_name
+from morphlm.text.prepare import (
+    PIECE_BYTES,
+    Counts,
+    Preparation,
+    Prepared,
+    PrepareOptions,
+    check_streams,
+    drop_reason,
+    keep_record,
+    located,
+    make_preparation,
+    prepare_line,
+    total_bytes,
+    write_prepared,
+)
+from morphlm.text.reading import Block, Mending, read_blocks
+from morphlm.text.tokenise import ordered_map
+
+MAX_RATIO = 3.0
+ALWAYS_CLOSE = 5  # a difference of so many tokens says nothing: `Ano .` may be `Yes , that is right .`
+
+Paths = tuple[str | Path, str | Path]
+
+
+@dataclass(frozen=True)
+class PairOptions:
+    """How both sides of parallel text are prepared."""
+
+    source: PrepareOptions
+    target: PrepareOptions
+    max_ratio: float = MAX_RATIO  # the longer side has at most so many times the tokens of the shorter; 0 keeps all
+
+    def __post_init__(self) -> None:
+        """Refuse a ratio below 1, which no pair could meet."""
+        if self.max_ratio and not self.max_ratio >= 1:
+            raise ConfigError(f"max-ratio {self.max_ratio:g} is below 1; 0 keeps pairs of any lengths")
+
+    @property
+    def sides(self) -> tuple[PrepareOptions, PrepareOptions]:
+        """The options of the source and of the target."""
+        return self.source, self.target
+
+
+def pair_options(
+    languages: tuple[str | None, str | None],
+    *,
+    cyrillic_share: float | None = None,
+    max_ratio: float = MAX_RATIO,
+    **steps: Any,  # the other fields of PrepareOptions
+) -> PairOptions:
+    """The same steps for both sides, each in its language; only a Russian side is filtered for Cyrillic."""
+    if cyrillic_share and "ru" not in languages:
+        raise ConfigError("cyrillic-share is for Russian and neither side is ru; prepare the other side by itself")
+    source, target = (
+        PrepareOptions(language=language, cyrillic_share=cyrillic_share if language == "ru" else 0.0, **steps)
+        for language in languages
+    )
+    return PairOptions(source, target, max_ratio)
+
+
+def pair_drop_reason(source: int, target: int, options: PairOptions) -> str | None:
+    """The field of `Counts` under which a pair of such lengths is dropped; None if it is kept."""
+    reasons = [
+        drop_reason(source, options.source.max_tokens),
+        drop_reason(target, options.target.max_tokens),
+        "length_ratio" if _differ_too_much(source, target, options.max_ratio) else None,
+    ]
+    return next(
+        (reason for name in ("empty", "too_long", "length_ratio") for reason in reasons if reason == name), None
+    )
+
+
+def _differ_too_much(source: int, target: int, max_ratio: float) -> bool:
+    shorter, longer = sorted((source, target))
+    return bool(max_ratio) and longer > max_ratio * shorter and longer - shorter > ALWAYS_CLOSE
+
+
+@dataclass(frozen=True)
+class PairPreparer:
+    """Prepares blocks of pairs; it is what travels to the worker processes."""
+
+    options: PairOptions
+    mend: bool = False
+
+    def __call__(self, blocks: tuple[Block, Block]) -> Prepared:
+        """Prepare and filter the lines of two blocks with equally many lines."""
+        repairs: Counter[str] = Counter()
+        fates: Counter[str] = Counter()
+        kept: list[list[list[str]]] = []
+        for pair in zip(*(self._sentences(side, blocks, repairs) for side in (0, 1)), strict=True):
+            reason = pair_drop_reason(len(pair[0]), len(pair[1]), self.options)
+            fates[reason or "kept"] += 1
+            if reason is None:
+                kept.append(list(pair))
+        lines = blocks[0].data.count(b"\n")
+        return Prepared(
+            texts=tuple("".join(" ".join(pair[side]) + "\n" for pair in kept).encode() for side in (0, 1)),
+            counts=tuple(Counts(lines, tokens=sum(len(pair[side]) for pair in kept), **fates) for side in (0, 1)),
+            repairs=repairs,
+            bytes_read=sum(len(block.data) for block in blocks),
+        )
+
+    def _sentences(self, side: int, blocks: tuple[Block, Block], repairs: Counter[str]) -> Iterator[list[str]]:
+        block = blocks[side]
+        for number, line in enumerate(block.lines(), block.first_line):
+            with located(block.source, number):
+                tokens = prepare_line(line, self.options.sides[side], repairs if self.mend else None)
+            yield tokens
+
+
+def prepare_pair_files(
+    paths: Paths, outs: Paths, options: PairOptions, *, mend: bool = False, processes: int = 1
+) -> tuple[Preparation, Preparation]:
+    """Prepare the two files of a parallel text, line by line translations, into two others with their records."""
+    check_streams(paths)
+    if "-" in map(str, outs) or Path(outs[0]).absolute() == Path(outs[1]).absolute():
+        raise ConfigError("parallel text is written to two files; name two different ones (not '-')")
+    mendings = (Mending(), Mending()) if mend else (None, None)
+    results = ordered_map(PairPreparer(options, mend), _pieces(_pairs(paths, mendings), paths), processes)
+    counts, sizes, repairs = write_prepared(results, outs, total_bytes(paths))
+    for mending in mendings:
+        repairs += mending.repairs if mending is not None else Counter()
+    source, target = (
+        keep_record(outs[side], make_preparation(sided, counts[side], sizes[side], repairs, options.max_ratio))
+        for side, sided in enumerate(options.sides)
+    )
+    return source, target
+
+
+def _pairs(paths: Paths, mendings: tuple[Mending | None, Mending | None]) -> Iterator[tuple[bytes, bytes]]:
+    """Line n of one file with line n of the other."""
+    source, target = (_lines(path, mending) for path, mending in zip(paths, mendings, strict=True))
+    for count, (one, other) in enumerate(itertools.zip_longest(source, target)):
+        if one is None or other is None:
+            more = 1 + sum(1 for _ in itertools.chain(source, target))
+            raise _unequal(paths, count + more * (one is not None), count + more * (other is not None))
+        yield one, other
+
+
+def _pieces(pairs: Iterator[tuple[bytes, bytes]], paths: Paths) -> Iterator[tuple[Block, Block]]:
+    """The pairs as blocks of both sides, small enough to keep all processes busy."""
+    batch: list[tuple[bytes, bytes]] = []
+    first, size = 1, 0
+    for pair in pairs:
+        batch.append(pair)
+        size += len(pair[0]) + len(pair[1])
+        if size >= PIECE_BYTES:
+            yield _blocks(batch, first, paths)
+            first, size, batch = first + len(batch), 0, []
+    if batch:
+        yield _blocks(batch, first, paths)
+
+
+def _blocks(batch: list[tuple[bytes, bytes]], first: int, paths: Paths) -> tuple[Block, Block]:
+    source, target = zip(*batch, strict=True)
+    return Block(b"".join(source), first, source_name(paths[0])), Block(b"".join(target), first, source_name(paths[1]))
+
+
+def _unequal(paths: Paths, source: int, target: int) -> InputError:
+    return InputError(
+        f"{source_name(paths[0])} has {source:,} lines and {source_name(paths[1])} has {target:,}, so they are no "
+        "line-by-line translations; align them first"
+    )
+
+
+def _lines(path: str | Path, mending: Mending | None) -> Iterator[bytes]:
+    """The checked lines of one side, with their newlines."""
+    line = 1
+    for block in read_blocks(path, mending=mending):
+        line = block.first_line
+        _refuse_gaps(mending, path, line)
+        yield from block.data.splitlines(keepends=True)
+    _refuse_gaps(mending, path, line)
+
+
+def _refuse_gaps(mending: Mending | None, path: str | Path, line: int) -> None:
+    """A line that mending left out would shift all pairs after it."""
+    if mending is not None and any(what.startswith("lines dropped") for what in mending.repairs):
+        raise InputError(
+            "at or after this line is one that is too long or not UTF-8, and without it the pairs would be shifted; "
+            "mend it by hand or remove the pair from both files",
+            source=source_name(path),
+            line=line,
+        )

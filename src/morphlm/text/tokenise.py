@@ -1,0 +1,182 @@
+"""The slow step of preparing text: the Moses tokeniser, and the processes that share its work.
+
+The rules are those of sacremoses, unchanged; only its look-ups are made quick. `ordered_map` spreads work over
+processes and hands the results back in the order of the input, so that nobody sees how many processes there were.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import signal
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
+
+from sacremoses import MosesTokenizer
+from sacremoses import __version__ as sacremoses_version
+from sacremoses.corpus import NonbreakingPrefixes
+
+from morphlm.errors import ConfigError, MorphlmError
+
+__all__ = ["has_abbreviations", "moses_tokenise", "ordered_map", "sacremoses_version"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+SERIAL_ITEMS = 4  # so many items are done before processes are started, which takes about as long
+ITEMS_AHEAD = 4  # so many items a process may be read ahead of what is written
+
+
+class _QuickMoses(MosesTokenizer):  # type: ignore[misc]  # sacremoses has no types
+    """The Moses tokeniser with its sets of characters made once, not anew for every full stop.
+
+    On a line of abbreviations that is a factor of 20, on ordinary text 1.2 to 1.6.
+    """
+
+    def __init__(self, language: str) -> None:
+        super().__init__(language)
+        self._lower_characters = frozenset(self.IsLower)
+        self._alpha_characters = frozenset(self.IsAlpha)
+        for name in ("NONBREAKING_PREFIXES", "NUMERIC_ONLY_PREFIXES"):
+            setattr(self, name, frozenset(getattr(self, name)))
+
+    def islower(self, text: str) -> bool:
+        return self._lower_characters.issuperset(text)
+
+    def isanyalpha(self, text: str) -> bool:
+        return not self._alpha_characters.isdisjoint(text)
+
+
+@functools.cache
+def _moses(language: str) -> _QuickMoses:
+    return _QuickMoses(language)
+
+
+def moses_tokenise(line: str, language: str) -> str:
+    """The tokens of a line between single spaces, as sacremoses gives them without escaping."""
+    tokenised: str = _moses(language).tokenize(line, escape=False, return_str=True)
+    return tokenised
+
+
+def has_abbreviations(language: str) -> bool:
+    """Whether the tokeniser knows abbreviations of this language; if not, it takes the English ones."""
+    return language in NonbreakingPrefixes().available_langs
+
+
+def ordered_map(
+    work: Callable[[Item], Result], items: Iterable[Item], processes: int, *, serial: int = SERIAL_ITEMS
+) -> Generator[Result, None, None]:
+    """Yield `work(item)` for every item, in order, computed by so many processes; with 1 none is started.
+
+    The first `serial` items are done here, so that a small input starts no process either. Items are taken only a few
+    ahead of the results. `work` and the items travel to other processes, so `work` is a function of a module or a
+    frozen dataclass. Close the iterator (`contextlib.closing`) to end the processes early.
+    """
+    source = iter(items)
+    yield from map(work, source if processes == 1 else itertools.islice(source, serial))
+    for item in source:  # there is more: now processes are worth their start
+        with contextlib.closing(_Crew(work, processes)) as crew:
+            yield from crew.map(itertools.chain([item], source))
+
+
+class _Crew(Generic[Item, Result]):
+    """Processes that each do every n-th item; a thread hands the items out while the caller takes the results in.
+
+    The pipes are the bound on memory: a process that is behind blocks the thread, and with it the reading.
+    """
+
+    def __init__(self, work: Callable[[Item], Result], processes: int) -> None:
+        context = get_context("spawn")  # the same on every system, and safe beside threads
+        self._room = threading.Semaphore(ITEMS_AHEAD * processes)
+        self._announced: SimpleQueue[bool | BaseException] = SimpleQueue()  # an item sent; True: no more; what failed
+        self._stopped = False
+        self._feeder: threading.Thread | None = None
+        self._pipes: list[Connection] = []
+        self._processes = []
+        for _ in range(processes):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_serve, args=(theirs, work), daemon=True)
+            self._pipes.append(ours)
+            self._processes.append(process)
+            with _interrupts_held():
+                process.start()
+            theirs.close()
+
+    def map(self, items: Iterable[Item]) -> Iterator[Result]:
+        self._feeder = threading.Thread(target=self._feed, args=(items,), daemon=True)
+        with _interrupts_held():
+            self._feeder.start()
+        for pipe in itertools.cycle(self._pipes):
+            announced = self._announced.get()
+            if isinstance(announced, BaseException):
+                raise announced
+            if announced:
+                return
+            yield _receive(pipe)
+            self._room.release()
+
+    def _feed(self, items: Iterable[Item]) -> None:
+        try:
+            for item, pipe in zip(items, itertools.cycle(self._pipes), strict=False):
+                self._room.acquire()
+                if self._stopped:
+                    return
+                self._announced.put(False)
+                pipe.send(item)
+            self._announced.put(True)
+        except BaseException as error:  # it belongs to the caller, after the results that come before it
+            self._announced.put(error)
+
+    def close(self) -> None:
+        self._stopped = True
+        self._room.release()
+        for process in self._processes:
+            if process.pid is not None:
+                process.terminate()
+                process.join()
+        if self._feeder is not None:
+            self._feeder.join(0.2)  # it may be waiting for a pipe that stays silent; then it ends with the program
+        for pipe in self._pipes:
+            pipe.close()
+
+
+def _serve(pipe: Connection, work: Callable[[Item], Result]) -> None:
+    """The life of a worker: it ends when its parent does, and what morphlm refuses it sends back."""
+    # A parent that is gone closes the pipe: no complaint, nobody is there to read it.
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            item = pipe.recv()
+            try:
+                pipe.send(work(item))
+            except MorphlmError as error:
+                pipe.send(error)
+
+
+def _receive(pipe: Connection) -> Any:
+    try:
+        result = pipe.recv()
+    except (EOFError, OSError) as error:
+        raise ConfigError(
+            "a worker process ended early (killed for lack of memory?); try again with fewer --processes"
+        ) from error
+    if isinstance(result, MorphlmError):
+        raise result
+    return result
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Processes and threads begun in here never see Ctrl-C, which is the main thread's to handle."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

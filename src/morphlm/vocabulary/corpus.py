@@ -1,0 +1,217 @@
+"""Text as arrays of word ids. A sentence is its words and END; BEGIN is implied before each.
+
+The text is read once: words get provisional ids in order of appearance, then the vocabulary is made from their counts
+and the ids are replaced. Large arrays live in a nameless temporary file that is mapped into memory.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import InputError
+from morphlm.progress import progress_bar
+from morphlm.text.prepare import read_preparation
+from morphlm.text.reading import RESERVED, Block, read_blocks
+from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary, build_vocabulary
+
+Ids = NDArray[np.int32]
+Source = str | Path | Sequence[str | Path] | Iterable[Sequence[str]]
+
+IN_MEMORY_BYTES = 1 << 28  # a corpus above this size is kept in a mapped file
+_REMAP_TOKENS = 1 << 22
+
+
+class _Forms(dict[bytes, int]):
+    """Gives every new form the next id. The reserved marks have theirs from the start."""
+
+    def __init__(self) -> None:
+        super().__init__((mark.encode(), number) for number, mark in enumerate(RESERVED))
+
+    def __missing__(self, form: bytes) -> int:
+        number = self[form] = len(self)
+        return number
+
+
+class _IdStore:
+    """Collects arrays of ids, in memory while they are small, then in a temporary file."""
+
+    def __init__(self) -> None:
+        self._pieces: list[Ids] = []
+        self._bytes = 0
+        self._file = None
+
+    def append(self, ids: Ids) -> None:
+        self._pieces.append(ids)
+        self._bytes += ids.nbytes
+        if self._bytes > IN_MEMORY_BYTES:
+            self._spill()
+
+    def _spill(self) -> None:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115
+        for piece in self._pieces:
+            self._file.write(piece.tobytes())
+        self._pieces = []
+
+    def array(self) -> Ids:
+        if self._file is None:
+            return np.concatenate(self._pieces) if self._pieces else np.zeros(0, np.int32)
+        self._spill()
+        self._file.flush()
+        return np.memmap(self._file, np.int32, mode="r+")
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """An encoded text and the vocabulary of its ids."""
+
+    tokens: Ids  # words of a sentence, END, words of the next, END, ...
+    vocabulary: Vocabulary
+
+    @property
+    def sentences(self) -> int:
+        """The number of sentences."""
+        return int(np.count_nonzero(self.tokens == END_ID))
+
+
+@dataclass(frozen=True)
+class RawCorpus:
+    """A text under provisional ids: the reserved marks, then forms in order of appearance."""
+
+    tokens: Ids
+    forms: list[str]  # by provisional id
+    counts: NDArray[np.int64]  # by provisional id
+
+    @property
+    def sentences(self) -> int:
+        """The number of sentences."""
+        return int(self.counts[END_ID])
+
+    @property
+    def words(self) -> int:
+        """The number of running words, sentence ends not counted."""
+        return len(self.tokens) - self.sentences
+
+    @property
+    def types(self) -> int:
+        """The number of different words."""
+        return len(self.forms) - len(RESERVED)
+
+    @property
+    def singletons(self) -> int:
+        """The number of words that occur once."""
+        return int(np.count_nonzero(self.counts[len(RESERVED) :] == 1))
+
+    def vocabulary(self, kappa: float, seed: int) -> Vocabulary:
+        """The vocabulary of this text, with a share kappa of its singletons pruned."""
+        first = len(RESERVED)
+        return build_vocabulary(
+            self.forms[first:],
+            self.counts[first:],
+            self.sentences,
+            kappa=kappa,
+            seed=seed,
+            unknowns=int(self.counts[UNK_ID]),
+        )
+
+    def encode(self, vocabulary: Vocabulary) -> Corpus:
+        """Replace the provisional ids, in place, by those of a vocabulary. Use the result instead of this object."""
+        final = vocabulary.encode(self.forms)
+        for begin in range(0, len(self.tokens), _REMAP_TOKENS):
+            part = self.tokens[begin : begin + _REMAP_TOKENS]
+            part[:] = final[part]
+        return Corpus(self.tokens, vocabulary)
+
+
+def read_corpus(source: Source, *, allow_unknown: bool = False) -> RawCorpus:
+    """Read a text: a path ('-': standard input), several paths, or any iterable of token lists."""
+    forms, store = _Forms(), _IdStore()
+    for tokens in _token_batches(source, allow_unknown):
+        store.append(np.fromiter(map(forms.__getitem__, tokens), np.int32, len(tokens)))
+    ids = store.array()
+    counts = np.bincount(ids, minlength=len(forms)).astype(np.int64)
+    if len(forms) == len(RESERVED) and counts[UNK_ID] == 0:
+        raise InputError("the text has no words; there is nothing to learn from", source=_describe(source))
+    return RawCorpus(ids, [form.decode() for form in forms], counts)
+
+
+def encode_text(source: Source, vocabulary: Vocabulary, *, allow_unknown: bool = False) -> Corpus:
+    """Encode a text with a vocabulary that is given; words it does not have become UNK."""
+    id_of = {word.encode(): number for word, number in vocabulary.ids.items()}.get
+    store = _IdStore()
+    for tokens in _token_batches(source, allow_unknown):
+        store.append(np.fromiter(map(id_of, tokens, repeat(UNK_ID)), np.int32, len(tokens)))
+    return Corpus(store.array(), vocabulary)
+
+
+def as_paths(source: Source) -> list[str | Path] | None:
+    """The files a source names, or None if it is an iterable of sentences."""
+    if isinstance(source, str | Path):
+        return [source]
+    if isinstance(source, list | tuple) and source and all(isinstance(item, str | Path) for item in source):
+        return list(cast(Sequence[str | Path], source))
+    return None
+
+
+def _describe(source: Source) -> str:
+    return ", ".join(map(str, as_paths(source) or ["<sentences>"]))
+
+
+def _token_batches(source: Source, allow_unknown: bool) -> Iterator[list[bytes]]:
+    """The tokens of a text in batches, END after each sentence."""
+    paths = as_paths(source)
+    if paths is None:
+        yield from _batches_of_sentences(cast(Iterable[Sequence[str]], source), allow_unknown)
+        return
+    with progress_bar("reading") as bar:
+        for path in paths:
+            # Text that `morphlm prepare` wrote may hold UNK on purpose; its record says so.
+            marked = allow_unknown or read_preparation(path) is not None
+            for block in read_blocks(path, marks="unk" if marked else "none"):
+                tokens = tokens_of_block(block)
+                bar.update(len(tokens))
+                yield tokens
+
+
+def tokens_of_block(block: Block) -> list[bytes]:
+    """The tokens of a block's lines, END after each line."""
+    text = block.data.replace(b"\n", b" </s> ")
+    if b"\v" in text or b"\f" in text:  # bytes.split() would take them as separators
+        return [token for token in re.split(rb"[ \t]+", text) if token]
+    return text.split()
+
+
+def _batches_of_sentences(sentences: Iterable[Sequence[str]], allow_unknown: bool) -> Iterator[list[bytes]]:
+    batch: list[bytes] = []
+    for number, sentence in enumerate(sentences, 1):
+        if isinstance(sentence, str | bytes):
+            raise InputError("a sentence is a list of tokens, not a string; split it", source="<sentences>", line=number)
+        batch += check_tokens(sentence, allow_unknown, number)
+        batch.append(RESERVED[END_ID].encode())
+        if len(batch) > 1 << 16:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def check_tokens(sentence: Sequence[str], allow_unknown: bool, number: int) -> list[bytes]:
+    """The tokens as UTF-8, refused if they are no tokens: empty, with white space inside, or a reserved mark."""
+    joined = " ".join(sentence)
+    tokens = joined.split(" ") if joined else []
+    plain = len(tokens) == len(sentence) and not any(character in joined for character in "\t\n\r\0")
+    if not plain or "" in tokens:
+        raise InputError("a token is empty or has white space inside; split it", source="<sentences>", line=number)
+    for mark in RESERVED:
+        if mark in tokens and not (allow_unknown and mark == RESERVED[UNK_ID]):
+            raise InputError(f"{mark} is a mark that morphlm sets itself; remove it", source="<sentences>", line=number)
+    return joined.encode().split(b" ") if joined else []

@@ -1,0 +1,52 @@
+"""Corpus statistics like the paper's Table 1: tokens, types, singletons and what pruning leaves of them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from morphlm.tables import format_columns
+from morphlm.vocabulary.corpus import RawCorpus
+
+
+@dataclass(frozen=True)
+class CorpusStatistics:
+    """One row of the table."""
+
+    name: str
+    sentences: int
+    tokens: int  # running words, sentence ends not counted
+    types: int  # different words
+    singletons: int  # types that occur once
+    vocabulary: int  # types that are left when a share kappa of the singletons has become UNK
+    kappa: float
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures under their names."""
+        return asdict(self)
+
+
+def corpus_statistics(name: str, corpus: RawCorpus, kappa: float) -> CorpusStatistics:
+    """Count."""
+    left = corpus.types - round(kappa * corpus.singletons)
+    return CorpusStatistics(name, corpus.sentences, corpus.words, corpus.types, corpus.singletons, left, kappa)
+
+
+def format_statistics(rows: list[CorpusStatistics]) -> str:
+    """The table for a person."""
+    header = ["", "sentences", "tokens", "types", "singletons", "of types", f"|V| at kappa {rows[0].kappa:g}"]
+    return format_columns(
+        header,
+        [
+            [
+                row.name,
+                f"{row.sentences:,}",
+                f"{row.tokens:,}",
+                f"{row.types:,}",
+                f"{row.singletons:,}",
+                f"{row.singletons / max(row.types, 1):.1%}",
+                f"{row.vocabulary:,}",
+            ]
+            for row in rows
+        ],
+    )

@@ -1,0 +1,123 @@
+"""The words a model knows: ordered by frequency then form, with singletons pruned at rate kappa.
+
+Ids 0, 1 and 2 are UNK, the begin and the end of a sentence; words follow. Rare words matter in languages with rich
+morphology, so instead of a cut-off only a random share kappa of the words that occur once becomes UNK (paper, 4.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError, InputError
+from morphlm.files import atomic_writer, source_name
+from morphlm.text.reading import BEGIN, END, RESERVED, UNKNOWN, read_blocks
+
+UNK_ID, BEGIN_ID, END_ID = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Words by id, each with its count in the training text."""
+
+    words: tuple[str, ...]
+    counts: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        """The reserved marks come first, and no word comes twice."""
+        if self.words[: len(RESERVED)] != RESERVED:
+            raise ConfigError(f"a vocabulary begins with {', '.join(RESERVED)}; this one with {self.words[:3]}")
+        if len(self.ids) != len(self.words):
+            raise ConfigError("a word is in the vocabulary twice; give each word once")
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """Word to id."""
+        return {word: number for number, word in enumerate(self.words)}
+
+    def __len__(self) -> int:
+        """The number of entries, the three reserved ones included."""
+        return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        """Whether the word is known; the reserved marks are not words."""
+        return self.ids.get(word, 0) > END_ID if isinstance(word, str) else False
+
+    def __iter__(self) -> Iterator[str]:
+        """The words in order of their ids, the reserved ones included."""
+        return iter(self.words)
+
+    def id_of(self, word: str) -> int:
+        """The id of a word, UNK's if it is not known."""
+        return self.ids.get(word, UNK_ID)
+
+    def encode(self, tokens: Sequence[str]) -> NDArray[np.int32]:
+        """The ids of a sentence's tokens."""
+        return np.fromiter((self.ids.get(token, UNK_ID) for token in tokens), np.int32, len(tokens))
+
+    def to_tsv(self) -> str:
+        """One `word TAB count` a line, in order of ids."""
+        return "".join(f"{word}\t{count}\n" for word, count in zip(self.words, self.counts.tolist(), strict=True))
+
+    def save(self, path: str | Path) -> None:
+        """Write the vocabulary as a table."""
+        with atomic_writer(path) as file:
+            file.write(self.to_tsv().encode())
+
+
+def parse_vocabulary(text: str, source: str) -> Vocabulary:
+    """Read `word TAB count` lines; the first three are the reserved marks."""
+    words: list[str] = []
+    counts: list[int] = []
+    for number, line in enumerate(text.split("\n")[:-1], 1):
+        word, tab, count = line.partition("\t")
+        if not (word and tab and count.isascii() and count.isdecimal()):
+            raise InputError("not `word TAB count`; make it with `morphlm vocab`", source=source, line=number)
+        words.append(word)
+        counts.append(int(count))
+    if tuple(words[: len(RESERVED)]) != RESERVED:
+        raise InputError(
+            f"a vocabulary begins with {UNKNOWN}, {BEGIN} and {END}; make it with `morphlm vocab`", source=source, line=1
+        )
+    if len(set(words)) != len(words):
+        repeated = next(number for number, word in enumerate(words, 1) if word in words[: number - 1])
+        raise InputError("this word is here for the second time; remove it", source=source, line=repeated)
+    return Vocabulary(tuple(words), np.array(counts, np.int64))
+
+
+def load_vocabulary(path: str | Path) -> Vocabulary:
+    """Read a vocabulary that `save` or `morphlm vocab` wrote."""
+    text = "".join(block.data.decode() for block in read_blocks(path, marks="any"))
+    return parse_vocabulary(text, source_name(path))
+
+
+def prune_singletons(counts: NDArray[np.int64], kappa: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Which words to keep: a random share kappa of those with count 1 goes (0: none, 1: all)."""
+    if not 0.0 <= kappa <= 1.0:
+        raise ConfigError(f"kappa is a share of the singletons and lies in [0, 1], not {kappa}")
+    keep = np.ones(len(counts), bool)
+    singletons = np.flatnonzero(counts == 1)
+    pruned = rng.permutation(singletons)[: round(kappa * len(singletons))]
+    keep[pruned] = False
+    return keep
+
+
+def build_vocabulary(
+    forms: Iterable[str], counts: NDArray[np.int64], sentences: int, *, kappa: float, seed: int, unknowns: int = 0
+) -> Vocabulary:
+    """The vocabulary of a text whose words and their counts are given.
+
+    `unknowns` is the number of tokens that are UNK in the text already; the tokens of pruned words are added to it.
+    """
+    by_frequency = sorted(zip(forms, counts.tolist(), strict=True), key=lambda entry: (-entry[1], entry[0]))
+    ordered = np.array([count for _, count in by_frequency], np.int64)
+    keep = prune_singletons(ordered, kappa, np.random.default_rng(seed))
+    words = [word for (word, _), kept in zip(by_frequency, keep.tolist(), strict=True) if kept]
+    unknowns += int(ordered[~keep].sum())
+    reserved_counts = np.array([unknowns, sentences, sentences], np.int64)
+    return Vocabulary((*RESERVED, *words), np.concatenate([reserved_counts, ordered[keep]]))
