@@ -17,7 +17,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, cast
 
 from morphlm.errors import InputError
 
@@ -28,20 +28,32 @@ else:
 
 STDIN_NAME = "<stdin>"
 
-Opener = Callable[[BinaryIO, str], IO[bytes]]
+Stream = IO[bytes]
 
 
-def _open_gzip(raw: BinaryIO, mode: str) -> IO[bytes]:
+def _open_gzip(raw: Stream, mode: str) -> Stream:
     # Without a time and a name inside, equal content gives equal bytes.
-    return cast(IO[bytes], gzip.GzipFile(filename="", fileobj=raw, mode=mode, compresslevel=6, mtime=0))
+    return cast(Stream, gzip.GzipFile(filename="", fileobj=raw, mode=mode, compresslevel=6, mtime=0))
+
+
+def _open_bzip2(raw: Stream, mode: str) -> Stream:
+    return cast(Stream, bz2.BZ2File(raw, "wb" if mode == "wb" else "rb"))
+
+
+def _open_xz(raw: Stream, mode: str) -> Stream:
+    return cast(Stream, lzma.LZMAFile(raw, "wb" if mode == "wb" else "rb"))
+
+
+def _open_zstd(raw: Stream, mode: str) -> Stream:
+    return cast(Stream, zstd.ZstdFile(raw, mode="wb") if mode == "wb" else zstd.ZstdFile(raw, mode="rb"))
 
 
 # extension -> (name, first bytes, opener)
-COMPRESSIONS: dict[str, tuple[str, bytes, Opener]] = {
+COMPRESSIONS: dict[str, tuple[str, bytes, Callable[[Stream, str], Stream]]] = {
     ".gz": ("gzip", b"\x1f\x8b", _open_gzip),
-    ".bz2": ("bzip2", b"BZh", lambda raw, mode: cast(IO[bytes], bz2.open(raw, mode))),
-    ".xz": ("xz", b"\xfd7zXZ\x00", lambda raw, mode: cast(IO[bytes], lzma.open(raw, mode))),
-    ".zst": ("zstd", b"\x28\xb5\x2f\xfd", lambda raw, mode: cast(IO[bytes], zstd.open(raw, mode))),
+    ".bz2": ("bzip2", b"BZh", _open_bzip2),
+    ".xz": ("xz", b"\xfd7zXZ\x00", _open_xz),
+    ".zst": ("zstd", b"\x28\xb5\x2f\xfd", _open_zstd),
 }
 DECOMPRESSION_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zstd.ZstdError)
 

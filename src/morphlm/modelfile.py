@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -60,7 +61,9 @@ def write_model(directory: str | Path, files: ModelFiles) -> None:
     try:
         beside.mkdir(parents=True)
     except OSError as error:
-        raise InputError(f"cannot write here ({error.strerror}); choose another place", source=str(directory)) from error
+        raise InputError(
+            f"cannot write here ({error.strerror}); choose another place", source=str(directory)
+        ) from error
     try:
         _write_files(beside, files)
         _put_in_place(beside, directory.absolute())
@@ -142,57 +145,92 @@ def _identity(directory: Path) -> tuple[int, int] | None:
 
 
 def _read_checked(directory: Path) -> ModelFiles:
-    if not directory.exists():
-        raise FormatError(f"{directory}: there is no such model; check the name")
-    if not (directory / MANIFEST).is_file():
-        raise FormatError(f"{directory}: this is not a model, {MANIFEST} is missing; name a folder that morphlm wrote")
-    manifest = _read_manifest(directory / MANIFEST)
+    try:
+        # All files are opened relative to this descriptor: it stays with one directory even if the name changes hands.
+        folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError as error:
+        raise FormatError(f"{directory}: there is no such model; check the name") from error
+    except NotADirectoryError as error:
+        raise FormatError(f"{directory}: this is a file; a model is a folder that morphlm wrote") from error
+    try:
+        return _read_folder(directory, lambda name, flags: os.open(name, flags, dir_fd=folder))
+    finally:
+        os.close(folder)
+
+
+def _read_folder(directory: Path, opener: Callable[[str, int], int]) -> ModelFiles:
+    with _open_in(directory, MANIFEST, opener) as file:
+        manifest = _read_manifest(directory / MANIFEST, file.read())
+    tensors: dict[str, Array] = {}
+    texts: dict[str, str] = {}
     for name, digest in manifest["files"].items():
-        _check_digest(directory / name, digest)
-    texts = {name: (directory / name).read_bytes().decode() for name in manifest["files"] if name != TENSORS}
+        with _open_in(directory, name, opener) as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != digest:
+                raise _damaged(directory / name)
+            file.seek(0)
+            if name == TENSORS:
+                tensors = map_tensors(file)
+            else:
+                texts[name] = file.read().decode()
     return ModelFiles(
         kind=manifest["kind"],
         configuration=manifest["configuration"],
         training=manifest["training"],
-        tensors=map_tensors(directory / TENSORS),
+        tensors=tensors,
         texts=texts,
         self_test=manifest["self_test"],
         version=manifest["version"],
     )
 
 
-def _read_manifest(path: Path) -> dict[str, Any]:
-    raw = path.read_bytes()
+def _open_in(directory: Path, name: str, opener: Callable[[str, int], int]) -> io.BufferedReader:
+    try:
+        return open(name, "rb", opener=opener)
+    except FileNotFoundError as error:
+        if name == MANIFEST:
+            what = f"this is not a model, {MANIFEST} is missing; name a folder that morphlm wrote"
+            raise FormatError(f"{directory}: {what}") from error
+        raise FormatError(f"{directory / name}: the file is missing; copy or make the model again") from error
+
+
+def _damaged(path: Path) -> FormatError:
+    return FormatError(f"{path}: it was changed or damaged after it was written; copy or make the model again")
+
+
+def _read_manifest(path: Path, raw: bytes) -> dict[str, Any]:
     try:
         manifest = json.loads(raw)
         version = manifest["format"]
         intact = canonical_json(manifest) == raw and manifest["sha256"] == _manifest_digest(manifest)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise FormatError(f"{path}: not a manifest ({type(error).__name__}); the model must be made again") from error
-    if version != FORMAT_VERSION and intact:
-        raise FormatError(f"{path}: format {version}, this morphlm reads {FORMAT_VERSION}; use the version that wrote it")
+        raise FormatError(f"{path}: not a manifest ({type(error).__name__}); copy or make the model again") from error
     if not intact:
-        raise FormatError(f"{path}: it was changed or damaged after it was written; the model must be made again")
+        raise _damaged(path)
+    if version != FORMAT_VERSION:
+        raise FormatError(
+            f"{path}: format {version}, this morphlm reads {FORMAT_VERSION}; use the version that wrote it"
+        )
     return dict(manifest)
 
 
-def _check_digest(path: Path, digest: str) -> None:
-    if not path.is_file():
-        raise FormatError(f"{path}: the file is missing; the model must be copied or made again")
-    if sha256_of(path) != digest:
-        raise FormatError(f"{path}: it was changed or damaged after it was written; the model must be made again")
+_DTYPES = {
+    "F64": "<f8",
+    "F32": "<f4",
+    "F16": "<f2",
+    "I64": "<i8",
+    "I32": "<i4",
+    "U64": "<u8",
+    "U32": "<u4",
+    "U8": "|u1",
+}
 
 
-_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "U64": "<u8", "U32": "<u4", "U8": "|u1"}
-
-
-def map_tensors(path: Path) -> dict[str, Array]:
-    """The tensors of a safetensors file as read-only maps: readers of one model share its memory."""
-    with path.open("rb") as file:
-        header_length = int.from_bytes(file.read(8), "little")
-        header = json.loads(file.read(header_length))
+def map_tensors(file: io.BufferedReader) -> dict[str, Array]:
+    """The tensors of an open safetensors file as read-only maps: readers of one model share its memory."""
+    header_length = int.from_bytes(file.read(8), "little")
+    header = json.loads(file.read(header_length))
     header.pop("__metadata__", None)
-    data = np.memmap(path, mode="r", offset=8 + header_length) if _has_data(header) else np.zeros(0, np.uint8)
+    data = np.memmap(file, mode="r", offset=8 + header_length) if _has_data(header) else np.zeros(0, np.uint8)
     tensors = {}
     for name, entry in header.items():
         begin, end = entry["data_offsets"]

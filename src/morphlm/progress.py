@@ -10,9 +10,7 @@ from tqdm import tqdm
 
 def progress_bar(description: str, total: int | None = None, unit: str = "token") -> Any:
     """A tqdm bar on stderr with rate and estimate; it is silent when stderr is not a terminal."""
-    return tqdm(
-        total=total, desc=description, unit=unit, unit_scale=True, disable=not sys.stderr.isatty(), leave=False
-    )
+    return tqdm(total=total, desc=description, unit=unit, unit_scale=True, disable=not sys.stderr.isatty(), leave=False)
 
 
 def say(message: str) -> None:

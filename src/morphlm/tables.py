@@ -11,5 +11,8 @@ def format_columns(header: list[str], rows: list[list[str]]) -> str:
 
 
 def _format_row(row: list[str], widths: list[int]) -> str:
-    first, *others = (cell.ljust(width) if k == 0 else cell.rjust(width) for k, (cell, width) in enumerate(zip(row, widths, strict=True)))
+    first, *others = (
+        cell.ljust(width) if k == 0 else cell.rjust(width)
+        for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+    )
     return "  ".join([first, *others]).rstrip()

@@ -63,7 +63,11 @@ def get_command(name: str, directory: Path, as_json: bool, **options: Any) -> No
 
 def _show(folder: DataFolder, directory: Path, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps({"directory": str(directory), **folder.description()}, ensure_ascii=False, indent=1))
+        click.echo(
+            json.dumps(
+                {"directory": str(directory), **folder.description()}, ensure_ascii=False, indent=1, sort_keys=True
+            )
+        )
         return
     for name, facts in sorted(folder.files.items()):
         click.echo(f"{directory / name}\t{facts.lines}\t{facts.words}")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 text_files = click.argument("files", nargs=-1, metavar="[FILE]...")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -13,7 +16,7 @@ seed = click.option("--seed", default=1, show_default=True, help="Equal seeds gi
 allow_unk = click.option("--allow-unk", is_flag=True, help="The text may contain <unk> for words that were replaced.")
 
 
-def kappa(default: float) -> Any:
+def kappa(default: float) -> Callable[[Command], Command]:
     """The singleton pruning rate; commands differ in its default."""
     return click.option(
         "--kappa",

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from morphlm.cli import options
-from morphlm.language_model.perplexity import Perplexity, ScoredText, format_table, score_text, text_name, text_signature
+from morphlm.files import source_name
+from morphlm.language_model.perplexity import Perplexity, ScoredText, format_table, score_text, text_signature
 from morphlm.scoring.loading import load
 
 
@@ -29,7 +30,7 @@ def command(model_path: str, files: tuple[str, ...], detail: str | None, allow_u
     results: list[tuple[Perplexity, ScoredText]] = []
     for path in options.or_stdin(files):
         scored = score_text(model, path, allow_unknown=allow_unk, keep_forms=detail == "token")
-        results.append((scored.perplexity(text_name(path), text_signature(model, path)), scored))
+        results.append((scored.perplexity(source_name(path), text_signature(model, path)), scored))
     if as_json:
         options.print_json([result.to_json() | _details(scored, detail) for result, scored in results])
         return

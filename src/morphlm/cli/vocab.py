@@ -7,7 +7,7 @@ import click
 from morphlm.cli import options
 from morphlm.files import source_name
 from morphlm.progress import say
-from morphlm.vocabulary.corpus import read_corpus
+from morphlm.vocabulary.corpus import add_counts, read_corpus
 from morphlm.vocabulary.statistics import corpus_statistics, format_statistics
 
 
@@ -21,11 +21,10 @@ from morphlm.vocabulary.statistics import corpus_statistics, format_statistics
 def command(files: tuple[str, ...], kappa: float, seed: int, out: str | None, allow_unk: bool, as_json: bool) -> None:
     """Count the words of prepared text: tokens, types, singletons, one row a file; with --out, make the vocabulary."""
     paths = options.or_stdin(files)
-    corpora = {path: read_corpus(path, allow_unknown=allow_unk) for path in paths}
-    rows = [corpus_statistics(source_name(path), corpus, kappa) for path, corpus in corpora.items()]
-    together = next(iter(corpora.values()))
-    if len(corpora) > 1:
-        together = read_corpus(paths, allow_unknown=allow_unk)
+    texts = [read_corpus(path, allow_unknown=allow_unk).words for path in paths]
+    rows = [corpus_statistics(source_name(path), words, kappa) for path, words in zip(paths, texts, strict=True)]
+    together = texts[0] if len(texts) == 1 else add_counts(texts)
+    if len(texts) > 1:
         rows.append(corpus_statistics("together", together, kappa))
     if out is not None:
         vocabulary = together.vocabulary(kappa, seed)

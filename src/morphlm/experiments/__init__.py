@@ -1,0 +1,1 @@
+"""The package's stages put together: the demo."""

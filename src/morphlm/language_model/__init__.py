@@ -1,0 +1,1 @@
+"""What every model is: the interface, perplexity and the signature of every number."""

@@ -14,7 +14,7 @@ from morphlm.errors import InputError
 from morphlm.language_model.signature import Signature, common_signature
 from morphlm.tables import format_columns
 from morphlm.text.prepare import read_preparation
-from morphlm.vocabulary.corpus import Corpus, Source, as_paths, encode_text
+from morphlm.vocabulary.corpus import Corpus, Source, TokenEncoder, as_paths, describe, encode_text, token_batches
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary
 
 
@@ -80,13 +80,39 @@ class ScoredText:
 
     corpus: Corpus
     logprobs: NDArray[np.float64]
+    forms: list[bytes] | None = None  # the tokens as they stood in the text, where they were kept
 
-    def sentences(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
-        """The ids and the log-probabilities of each sentence, its end included."""
+    def _spans(self) -> Iterator[tuple[int, int, int]]:
+        """Number, begin and end of each sentence, its END included."""
         begin = 0
-        for end in np.flatnonzero(self.corpus.tokens == END_ID) + 1:
-            yield self.corpus.tokens[begin:end], self.logprobs[begin:end]
-            begin = end
+        for number, end in enumerate(np.flatnonzero(self.corpus.tokens == END_ID).tolist(), 1):
+            yield number, begin, end + 1
+            begin = end + 1
+
+    def sentence_rows(self) -> Iterator[dict[str, Any]]:
+        """The figures of each sentence."""
+        for number, begin, end in self._spans():
+            logprobs = self.logprobs[begin:end]
+            yield {
+                "sentence": number,
+                "logprob": float(logprobs.sum()),
+                "tokens": end - begin,
+                "unknown": int((self.corpus.tokens[begin:end] == UNK_ID).sum()),
+                "perplexity": _perplexity(logprobs),
+            }
+
+    def token_rows(self) -> Iterator[dict[str, Any]]:
+        """The figures of each token; the forms must have been kept."""
+        assert self.forms is not None
+        for number, begin, end in self._spans():
+            for place in range(begin, end):
+                yield {
+                    "sentence": number,
+                    "position": place - begin + 1,
+                    "token": self.forms[place].decode(),
+                    "logprob": float(self.logprobs[place]),
+                    "unknown": int(self.corpus.tokens[place] == UNK_ID),
+                }
 
     def perplexity(self, name: str, signature: Signature) -> Perplexity:
         """Summarise; unknown words are those that were encoded as UNK."""
@@ -107,28 +133,28 @@ def _perplexity(logprobs: NDArray[np.float64]) -> float:
     return float(np.exp(-logprobs.mean())) if len(logprobs) else math.nan
 
 
-def score_text(model: Scorer, source: Source, *, allow_unknown: bool = False) -> ScoredText:
+def score_text(model: Scorer, source: Source, *, allow_unknown: bool = False, keep_forms: bool = False) -> ScoredText:
     """Score a file, several files, or any iterable of token lists."""
-    corpus = encode_text(source, model.vocabulary, allow_unknown=allow_unknown)
+    forms: list[bytes] = []
+    if keep_forms:
+        for tokens in token_batches(source, allow_unknown=allow_unknown):
+            forms += tokens
+        corpus = Corpus(TokenEncoder(model.vocabulary)(forms), model.vocabulary)
+    else:
+        corpus = encode_text(source, model.vocabulary, allow_unknown=allow_unknown)
     if len(corpus.tokens) == 0:
-        raise InputError("there are no sentences; give at least one", source=text_name(source))
-    return ScoredText(corpus, model.score_tokens(corpus.tokens))
+        raise InputError("there are no sentences; give at least one", source=describe(source))
+    return ScoredText(corpus, model.score_tokens(corpus.tokens), forms if keep_forms else None)
 
 
 def perplexity_of(model: Scorer, source: Source, *, allow_unknown: bool = False) -> Perplexity:
     """The perplexity of a text under a model."""
     scored = score_text(model, source, allow_unknown=allow_unknown)
-    return scored.perplexity(text_name(source), text_signature(model, source))
-
-
-def text_name(source: Source) -> str:
-    """How results name the text."""
-    paths = as_paths(source)
-    return "<sentences>" if paths is None else ", ".join("<stdin>" if str(p) == "-" else str(p) for p in paths)
+    return scored.perplexity(describe(source), text_signature(model, source))
 
 
 def text_signature(model: Scorer, source: Source) -> Signature:
-    """The model's signature; where the text's own record tells of another preparation than the model's, that is added."""
+    """The model's signature; if the text's record tells of another preparation than the model's, that is added."""
     signature = model.signature
     records = [record for path in as_paths(source) or [] if (record := read_preparation(path)) is not None]
     found = {f"{record.tokeniser_signature}/{record.normalisation_signature}" for record in records}

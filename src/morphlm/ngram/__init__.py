@@ -1,0 +1,1 @@
+"""Modified Kneser-Ney: counting, discounts, estimation, ARPA files, fast queries."""

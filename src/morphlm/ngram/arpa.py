@@ -126,7 +126,9 @@ def _read_order(lines: _Lines, n: int, size: int, highest: bool, ids: dict[str, 
     for k in range(size):
         fields = split_tokens(lines.next())
         if len(fields) not in ((n + 1,) if highest else (n + 1, n + 2)):
-            raise lines.error(f"a {n}-gram line is `log10(p) {n} word(s) [log10(back-off)]`, this has {len(fields)} fields")
+            raise lines.error(
+                f"a {n}-gram line is `log10(p) {n} word(s) [log10(back-off)]`, this has {len(fields)} fields"
+            )
         try:
             values[0, k] = float(fields[0])
             values[1, k] = float(fields[n + 1]) if len(fields) == n + 2 else 0.0
@@ -182,7 +184,7 @@ def build_trie(orders: list[_Order]) -> Trie:
 
 
 def _complete(orders: list[_Order]) -> list[_Order]:
-    """Sorted orders in which each n-gram's context and suffix exist; those that are added have the log-probability NaN."""
+    """Sorted orders in which each n-gram's context and suffix exist; those that are added have a NaN for ln p."""
     completed = [_sorted(*orders[-1])]
     for rows, logprob, backoff in reversed(orders[:-1]):
         longer = completed[0][0]
@@ -227,5 +229,3 @@ def _fill_completed(trie: Trie, orders: list[_Order], starts: NDArray[np.int64])
         nodes = starts[n] + added
         trie.logprob[nodes] = trie.backoff[contexts] + trie.logprob[trie.suffix[nodes]]
     return trie
-
-

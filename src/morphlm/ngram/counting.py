@@ -7,6 +7,7 @@ context, so that a million n-grams take a fraction of a second and nothing is ha
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +57,7 @@ def count_ngrams(corpus: Corpus, order: int) -> NgramCounts:
     orders = _count_orders(stream, depth, order, len(corpus.vocabulary))
     counts_of_counts = []
     last_counts = _counts_of_last_ngrams(stream, orders)
-    for lower, higher in zip(orders, orders[1:], strict=False):
+    for lower, higher in pairwise(orders):
         kernels.adjust_counts(lower.counts, lower.at_begin, higher.suffixes)
     orders[0].counts[BEGIN_ID] = 0  # never predicted
     for counts, correction in zip(orders, [*last_counts, None], strict=True):

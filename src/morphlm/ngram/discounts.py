@@ -44,7 +44,8 @@ def estimate_discounts(order: int, counts_of_counts: NDArray[np.int64]) -> Disco
     for k, estimate in zip((1, 2, 3), estimates, strict=True):
         if not 0.0 <= estimate <= k:
             return _fallback(order, f"D{k} of {order}-grams comes out as {estimate:.3f}, outside [0, {k}]")
-    return Discounts(order, *estimates)
+    d1, d2, d3 = estimates
+    return Discounts(order, d1, d2, d3)
 
 
 def _fallback(order: int, reason: str) -> Discounts:

@@ -26,7 +26,9 @@ def estimate(counts: NgramCounts, *, open_vocabulary: bool) -> tuple[Trie, list[
     return _assemble(counts.orders, probabilities, gammas), discounts
 
 
-def unigram_probabilities(counts: NDArray[np.int64], discounts: Discounts, open_vocabulary: bool) -> NDArray[np.float64]:
+def unigram_probabilities(
+    counts: NDArray[np.int64], discounts: Discounts, open_vocabulary: bool
+) -> NDArray[np.float64]:
     """p(w) = (a(w) - D(a(w))) / sum a + gamma / |V|: interpolated with the uniform distribution over |V| words.
 
     BEGIN is never predicted. UNK takes part like a word that was not seen; with a closed vocabulary it gets nothing.
@@ -45,8 +47,8 @@ def _assemble(
     """Join the orders into one numbering of nodes."""
     sizes = tuple(len(order) for order in orders)
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    # Children of a context are numbered from the start of the next order. (contexts + 1) entries per order: the last one
-    # repeats the first of the order that follows.
+    # Children of a context are numbered from the start of the next order; each order's last entry, the end of its
+    # children, is the first entry of the order that follows.
     first_child = [order.first_child[:-1] + starts[n] for n, order in enumerate(orders[1:], 1)]
     suffixes = [orders[0].suffixes, *(order.suffixes + starts[n - 1] for n, order in enumerate(orders[1:], 1))]
     with np.errstate(divide="ignore"):  # ln 0 = -inf for what is never predicted

@@ -6,8 +6,13 @@ one word to the right, are the nodes first_child[i] .. first_child[i + 1] - 1. s
 word, ROOT for a unigram. `first_child` and `backoff` end before the highest order, which has neither.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
 
 ROOT = -1
 UNK_ID, BEGIN_ID, END_ID = 0, 1, 2
@@ -17,7 +22,7 @@ UNK_ID, BEGIN_ID, END_ID = 0, 1, 2
 
 
 @njit(cache=True, nogil=True)
-def with_begins(tokens, sentences):
+def with_begins(tokens: Array, sentences: int) -> tuple[Array, Array]:
     """Put BEGIN before each sentence; also each position's distance from it, at most 255."""
     stream = np.empty(len(tokens) + sentences, np.int32)
     depth = np.empty(len(stream), np.uint8)
@@ -37,7 +42,7 @@ def with_begins(tokens, sentences):
 
 
 @njit(cache=True, nogil=True)
-def positions_by_word(stream, depth, vocabulary_size):
+def positions_by_word(stream: Array, depth: Array, vocabulary_size: int) -> Array:
     """All positions but BEGIN's, sorted by their word (a stable counting sort)."""
     starts = np.zeros(vocabulary_size + 1, np.int64)
     for i in range(len(stream)):
@@ -55,7 +60,7 @@ def positions_by_word(stream, depth, vocabulary_size):
 
 
 @njit(cache=True, nogil=True)
-def positions_by_ngram(by_word, depth, shorter, n, contexts):
+def positions_by_ngram(by_word: Array, depth: Array, shorter: Array, n: int, contexts: int) -> Array:
     """The end positions of all n-grams, sorted by context, then by last word.
 
     shorter[i] is the number of the (n-1)-gram that ends at i, out of `contexts`. Distributing positions that are in
@@ -77,7 +82,7 @@ def positions_by_ngram(by_word, depth, shorter, n, contexts):
 
 
 @njit(cache=True, nogil=True)
-def number_ngrams(positions, stream, shorter, longer):
+def number_ngrams(positions: Array, stream: Array, shorter: Array, longer: Array) -> int:
     """Number the n-grams in sorted order: longer[i] becomes the number of the one that ends at i. Returns how many."""
     number, last_context, last_word = -1, -1, -1
     for i in positions:
@@ -90,8 +95,10 @@ def number_ngrams(positions, stream, shorter, longer):
 
 
 @njit(cache=True, nogil=True)
-def collect_ngrams(positions, stream, depth, shorter, longer, n, ngrams, contexts):
-    """For each n-gram: last word, count, suffix, whether it starts a sentence; and where each context's children begin."""
+def collect_ngrams(
+    positions: Array, stream: Array, depth: Array, shorter: Array, longer: Array, n: int, ngrams: int, contexts: int
+) -> tuple[Array, Array, Array, Array, Array]:
+    """For each n-gram: last word, count, suffix, whether it starts a sentence; where each context's children begin."""
     words = np.empty(ngrams, np.int32)
     counts = np.zeros(ngrams, np.int64)
     suffixes = np.empty(ngrams, np.int32)
@@ -113,7 +120,7 @@ def collect_ngrams(positions, stream, depth, shorter, longer, n, ngrams, context
 
 
 @njit(cache=True, nogil=True)
-def adjust_counts(counts, at_begin, longer_suffixes):
+def adjust_counts(counts: Array, at_begin: Array, longer_suffixes: Array) -> None:
     """Kneser-Ney's counts of a lower order, in place: how many different words stand before the n-gram.
 
     An n-gram that starts a sentence has nothing before it and keeps its count.
@@ -130,7 +137,9 @@ def adjust_counts(counts, at_begin, longer_suffixes):
 
 
 @njit(cache=True, nogil=True)
-def interpolate(first_child, counts, suffixes, discounts, lower):
+def interpolate(
+    first_child: Array, counts: Array, suffixes: Array, discounts: Array, lower: Array
+) -> tuple[Array, Array]:
     """Probabilities of an order's n-grams from those of the order below, and the weight gamma of each context.
 
     p(w|h) = (a(hw) - D(a(hw))) / sum_x a(hx) + gamma(h) p(w|h'),   gamma(h) = sum_x D(a(hx)) / sum_x a(hx)
@@ -156,10 +165,10 @@ def interpolate(first_child, counts, suffixes, discounts, lower):
 
 
 @njit(cache=True, nogil=True)
-def find_child(node, word, first_child, words):
+def find_child(node: int, word: int, first_child: Array, words: Array) -> int:
     """The child of `node` for a word, or -1: a binary search among its children."""
     if node == ROOT:
-        return np.int64(word)
+        return int(word)
     low, high = first_child[node], first_child[node + 1]
     end = high
     while low < high:
@@ -168,41 +177,45 @@ def find_child(node, word, first_child, words):
             low = middle + 1
         else:
             high = middle
-    return np.int64(low) if low < end and words[low] == word else np.int64(-1)
+    return int(low) if low < end and words[low] == word else -1
 
 
 @njit(cache=True, nogil=True)
-def shortest_equivalent(node, first_child, backoff, suffix):
+def shortest_equivalent(node: int, first_child: Array, backoff: Array, suffix: Array) -> int:
     """Drop what cannot matter for the future: contexts that nothing extends and that back off for free."""
     while node != ROOT and (
         node >= len(backoff) or (first_child[node] == first_child[node + 1] and backoff[node] == 0.0)
     ):
-        node = np.int64(suffix[node])
+        node = int(suffix[node])
     return node
 
 
 @njit(cache=True, nogil=True)
-def score_word(state, word, first_child, words, logprob, backoff, suffix):
+def score_word(
+    state: int, word: int, first_child: Array, words: Array, logprob: Array, backoff: Array, suffix: Array
+) -> tuple[float, int]:
     """The log-probability of a word after a state (the node of the longest known context) and the next state."""
     total = 0.0
-    node = np.int64(state)
+    node = int(state)
     child = find_child(node, word, first_child, words)
     while child < 0:
         total += backoff[node]
-        node = np.int64(suffix[node])
+        node = int(suffix[node])
         child = find_child(node, word, first_child, words)
     return total + logprob[child], shortest_equivalent(child, first_child, backoff, suffix)
 
 
 @njit(cache=True, nogil=True)
-def score_tokens(tokens, begin_state, first_child, words, logprob, backoff, suffix):
+def score_tokens(
+    tokens: Array, begin_state: int, first_child: Array, words: Array, logprob: Array, backoff: Array, suffix: Array
+) -> Array:
     """The log-probability of every token of sentences that each end with END."""
     scores = np.empty(len(tokens), np.float64)
-    state = np.int64(begin_state)
+    state = int(begin_state)
     for i in range(len(tokens)):
         scores[i], state = score_word(state, tokens[i], first_child, words, logprob, backoff, suffix)
         if tokens[i] == END_ID:
-            state = np.int64(begin_state)
+            state = int(begin_state)
     return scores
 
 
@@ -210,7 +223,7 @@ def score_tokens(tokens, begin_state, first_child, words, logprob, backoff, suff
 
 
 @njit(cache=True, nogil=True)
-def write_number(buffer, at, value):
+def write_number(buffer: Array, at: int, value: float) -> int:
     """Write a number with seven decimals, 0 as '0' and minus infinity as '-99'; returns the place after it."""
     if value == 0.0:
         buffer[at] = 48
@@ -221,7 +234,7 @@ def write_number(buffer, at, value):
         buffer[at] = 45
         at += 1
         value = -value
-    scaled = np.int64(np.rint(value * 1e7))
+    scaled = int(np.rint(value * 1e7))
     whole, rest = scaled // 10_000_000, scaled % 10_000_000
     size, power = 1, 10
     while whole >= power:
@@ -239,7 +252,19 @@ def write_number(buffer, at, value):
 
 
 @njit(cache=True, nogil=True)
-def write_arpa_lines(buffer, node, end, path, first_child, words, logprob, backoff, forms, form_starts, longest_form):
+def write_arpa_lines(
+    buffer: Array,
+    node: int,
+    end: int,
+    path: Array,
+    first_child: Array,
+    words: Array,
+    logprob: Array,
+    backoff: Array,
+    forms: Array,
+    form_starts: Array,
+    longest_form: int,
+) -> tuple[int, int]:
     """Fill a buffer with ARPA lines of the nodes from `node` on; returns the bytes used and the next node.
 
     `path` holds the current node's ancestors, path[0] its unigram; the caller keeps it between calls of one order.

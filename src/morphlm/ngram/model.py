@@ -88,7 +88,7 @@ def ngram_from_files(directory: str | Path, files: ModelFiles) -> NgramModel:
         vocabulary = parse_vocabulary(files.texts[VOCABULARY_FILE], f"{directory}/{VOCABULARY_FILE}")
         trie = Trie(sizes=tuple(files.configuration["sizes"]), **{name: files.tensors[name] for name in _ARRAYS})
     except KeyError as error:
-        raise FormatError(f"{directory}: {error.args[0]} is missing; the model must be made again") from error
+        raise FormatError(f"{directory}: {error.args[0]} is missing; make the model again") from error
     _check_shapes(directory, trie, len(vocabulary))
     model = NgramModel(trie, vocabulary, files.training)
     check_self_test(directory, files.self_test, model.sentence)
@@ -101,13 +101,12 @@ def _check_shapes(directory: str | Path, trie: Trie, vocabulary_size: int) -> No
     expected = {"words": nodes, "logprob": nodes, "suffix": nodes, "backoff": inner, "first_child": inner + 1}
     for name, length in expected.items():
         if getattr(trie, name).shape != (length,):
-            raise FormatError(f"{directory}: {name} does not fit the number of n-grams; the model must be made again")
+            raise FormatError(f"{directory}: {name} does not fit the number of n-grams; make the model again")
     if trie.sizes[0] != vocabulary_size:
-        raise FormatError(f"{directory}: the vocabulary and the unigrams differ; the model must be made again")
+        raise FormatError(f"{directory}: the vocabulary and the unigrams differ; make the model again")
 
 
 def ngram_from_arpa(path: str | Path) -> NgramModel:
     """Read an ARPA file as a model."""
     trie, vocabulary = read_arpa(path)
     return NgramModel(trie, vocabulary, {"source": "arpa"})
-

@@ -44,7 +44,7 @@ def train_ngram(
     if vocabulary is not None and kappa:
         raise ConfigError("a vocabulary is given and kappa too; prune when the vocabulary is made, or give kappa alone")
     raw = read_corpus(source, allow_unknown=allow_unknown)
-    corpus = raw.encode(raw.vocabulary(kappa, seed) if vocabulary is None else vocabulary)
+    corpus = raw.encode(raw.words.vocabulary(kappa, seed) if vocabulary is None else vocabulary)
     return train_ngram_on(corpus, config, preparation_record(source))
 
 

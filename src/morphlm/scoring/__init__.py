@@ -1,0 +1,1 @@
+"""Using trained models of any kind."""

@@ -1,0 +1,1 @@
+"""Reading, preparing and fetching text."""

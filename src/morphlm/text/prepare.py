@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import json
 import re
 import unicodedata
@@ -221,6 +222,7 @@ def _without_reserved(tokens: list[str], repairs: Counter[str] | None) -> list[s
     return [token for token in tokens if token not in RESERVED]
 
 
+@functools.lru_cache(maxsize=1 << 16)  # most tokens come again and again
 def _is_cyrillic(token: str, share: float) -> bool:
     """Whether at least this share of the token's letters is Cyrillic.
 
@@ -373,7 +375,7 @@ def make_preparation(
         bytes=size,
         repairs=dict(repairs),
         max_ratio=max_ratio,
-        sacremoses=sacremoses_version if options.tokenise else None,
+        sacremoses=sacremoses_version() if options.tokenise else None,
     )
 
 

@@ -60,7 +60,8 @@ def read_blocks(path: str | Path, *, marks: Marks = "none", mending: Mending | N
     """Yield the checked text of a file ('-': standard input) as blocks of whole lines.
 
     `marks` says which reserved tokens the text may hold: none; UNK, where words were replaced by it on purpose; or any,
-    for tables such as a vocabulary. An empty file is refused. Lines arrive as soon as they can be read, so that this also serves a pipe that stays open.
+    for tables such as a vocabulary. An empty file is refused. Lines arrive as soon as they can be read, so that this
+    also serves a pipe that stays open.
     """
     source = source_name(path)
     empty = True
@@ -126,7 +127,9 @@ def _check(block: bytes, source: str, line: int, marks: Marks) -> None:
                 raise _too_long(source, line + number)
     if reserved := _find_reserved(block, marks):
         token = reserved.group().decode()
-        raise refuse(reserved.start(), f"the text contains {token}, a mark that morphlm sets itself; remove it ({_MEND})")
+        raise refuse(
+            reserved.start(), f"the text contains {token}, a mark that morphlm sets itself; remove it ({_MEND})"
+        )
 
 
 def _find_reserved(block: bytes, marks: Marks) -> re.Match[bytes] | None:

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
-from typing import cast
+from typing import IO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.errors import InputError
+from morphlm.files import source_name
 from morphlm.progress import progress_bar
 from morphlm.text.prepare import read_preparation
 from morphlm.text.reading import RESERVED, Block, read_blocks
@@ -47,7 +49,7 @@ class _IdStore:
     def __init__(self) -> None:
         self._pieces: list[Ids] = []
         self._bytes = 0
-        self._file = None
+        self._file: IO[bytes] | None = None
 
     def append(self, ids: Ids) -> None:
         self._pieces.append(ids)
@@ -67,7 +69,8 @@ class _IdStore:
             return np.concatenate(self._pieces) if self._pieces else np.zeros(0, np.int32)
         self._spill()
         self._file.flush()
-        return np.memmap(self._file, np.int32, mode="r+")
+        with self._file:  # the map outlives the file object
+            return np.memmap(self._file, np.int32, mode="r+")
 
 
 @dataclass(frozen=True)
@@ -84,12 +87,11 @@ class Corpus:
 
 
 @dataclass(frozen=True)
-class RawCorpus:
-    """A text under provisional ids: the reserved marks, then forms in order of appearance."""
+class WordCounts:
+    """The forms of a text and how often each occurs; the reserved marks come first."""
 
-    tokens: Ids
-    forms: list[str]  # by provisional id
-    counts: NDArray[np.int64]  # by provisional id
+    forms: list[str]
+    counts: NDArray[np.int64]
 
     @property
     def sentences(self) -> int:
@@ -97,9 +99,9 @@ class RawCorpus:
         return int(self.counts[END_ID])
 
     @property
-    def words(self) -> int:
+    def tokens(self) -> int:
         """The number of running words, sentence ends not counted."""
-        return len(self.tokens) - self.sentences
+        return int(self.counts.sum()) - self.sentences
 
     @property
     def types(self) -> int:
@@ -123,9 +125,25 @@ class RawCorpus:
             unknowns=int(self.counts[UNK_ID]),
         )
 
+
+def add_counts(texts: Sequence[WordCounts]) -> WordCounts:
+    """The counts of several texts as of one."""
+    total: Counter[str] = Counter()
+    for text in texts:
+        total.update(dict(zip(text.forms, text.counts.tolist(), strict=True)))
+    return WordCounts(list(total), np.array(list(total.values()), np.int64))
+
+
+@dataclass(frozen=True)
+class RawCorpus:
+    """A text under provisional ids: the reserved marks, then forms in order of appearance."""
+
+    tokens: Ids
+    words: WordCounts
+
     def encode(self, vocabulary: Vocabulary) -> Corpus:
         """Replace the provisional ids, in place, by those of a vocabulary. Use the result instead of this object."""
-        final = vocabulary.encode(self.forms)
+        final = vocabulary.encode(self.words.forms)
         for begin in range(0, len(self.tokens), _REMAP_TOKENS):
             part = self.tokens[begin : begin + _REMAP_TOKENS]
             part[:] = final[part]
@@ -135,22 +153,34 @@ class RawCorpus:
 def read_corpus(source: Source, *, allow_unknown: bool = False) -> RawCorpus:
     """Read a text: a path ('-': standard input), several paths, or any iterable of token lists."""
     forms, store = _Forms(), _IdStore()
-    for tokens in _token_batches(source, allow_unknown):
+    for tokens in token_batches(source, allow_unknown=allow_unknown):
         store.append(np.fromiter(map(forms.__getitem__, tokens), np.int32, len(tokens)))
     ids = store.array()
     counts = np.bincount(ids, minlength=len(forms)).astype(np.int64)
-    if len(forms) == len(RESERVED) and counts[UNK_ID] == 0:
-        raise InputError("the text has no words; there is nothing to learn from", source=_describe(source))
-    return RawCorpus(ids, [form.decode() for form in forms], counts)
+    if counts.sum() == counts[END_ID]:
+        raise InputError("the text has no words; there is nothing to learn from", source=describe(source))
+    return RawCorpus(ids, WordCounts([form.decode() for form in forms], counts))
 
 
 def encode_text(source: Source, vocabulary: Vocabulary, *, allow_unknown: bool = False) -> Corpus:
     """Encode a text with a vocabulary that is given; words it does not have become UNK."""
-    id_of = {word.encode(): number for word, number in vocabulary.ids.items()}.get
+    encode = TokenEncoder(vocabulary)
     store = _IdStore()
-    for tokens in _token_batches(source, allow_unknown):
-        store.append(np.fromiter(map(id_of, tokens, repeat(UNK_ID)), np.int32, len(tokens)))
+    for tokens in token_batches(source, allow_unknown=allow_unknown):
+        store.append(encode(tokens))
     return Corpus(store.array(), vocabulary)
+
+
+class TokenEncoder:
+    """Batches of tokens in UTF-8 to ids."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        """Build the table once."""
+        self._id_of = {word.encode(): number for word, number in vocabulary.ids.items()}.get
+
+    def __call__(self, tokens: list[bytes]) -> Ids:
+        """The ids of the tokens, UNK's for those that are not known."""
+        return np.fromiter(map(self._id_of, tokens, repeat(UNK_ID)), np.int32, len(tokens))
 
 
 def as_paths(source: Source) -> list[str | Path] | None:
@@ -162,11 +192,12 @@ def as_paths(source: Source) -> list[str | Path] | None:
     return None
 
 
-def _describe(source: Source) -> str:
-    return ", ".join(map(str, as_paths(source) or ["<sentences>"]))
+def describe(source: Source) -> str:
+    """How messages and results name a text."""
+    return ", ".join(map(source_name, as_paths(source) or ["<sentences>"]))
 
 
-def _token_batches(source: Source, allow_unknown: bool) -> Iterator[list[bytes]]:
+def token_batches(source: Source, *, allow_unknown: bool) -> Iterator[list[bytes]]:
     """The tokens of a text in batches, END after each sentence."""
     paths = as_paths(source)
     if paths is None:
@@ -194,7 +225,9 @@ def _batches_of_sentences(sentences: Iterable[Sequence[str]], allow_unknown: boo
     batch: list[bytes] = []
     for number, sentence in enumerate(sentences, 1):
         if isinstance(sentence, str | bytes):
-            raise InputError("a sentence is a list of tokens, not a string; split it", source="<sentences>", line=number)
+            raise InputError(
+                "a sentence is a list of tokens, not a string; split it", source="<sentences>", line=number
+            )
         batch += check_tokens(sentence, allow_unknown, number)
         batch.append(RESERVED[END_ID].encode())
         if len(batch) > 1 << 16:

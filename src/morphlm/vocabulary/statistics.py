@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from morphlm.tables import format_columns
-from morphlm.vocabulary.corpus import RawCorpus
+from morphlm.vocabulary.corpus import WordCounts
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,10 @@ class CorpusStatistics:
         return asdict(self)
 
 
-def corpus_statistics(name: str, corpus: RawCorpus, kappa: float) -> CorpusStatistics:
+def corpus_statistics(name: str, words: WordCounts, kappa: float) -> CorpusStatistics:
     """Count."""
-    left = corpus.types - round(kappa * corpus.singletons)
-    return CorpusStatistics(name, corpus.sentences, corpus.words, corpus.types, corpus.singletons, left, kappa)
+    left = words.types - round(kappa * words.singletons)
+    return CorpusStatistics(name, words.sentences, words.tokens, words.types, words.singletons, left, kappa)
 
 
 def format_statistics(rows: list[CorpusStatistics]) -> str:

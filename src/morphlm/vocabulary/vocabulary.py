@@ -82,7 +82,9 @@ def parse_vocabulary(text: str, source: str) -> Vocabulary:
         counts.append(int(count))
     if tuple(words[: len(RESERVED)]) != RESERVED:
         raise InputError(
-            f"a vocabulary begins with {UNKNOWN}, {BEGIN} and {END}; make it with `morphlm vocab`", source=source, line=1
+            f"a vocabulary begins with {UNKNOWN}, {BEGIN} and {END}; make it with `morphlm vocab`",
+            source=source,
+            line=1,
         )
     if len(set(words)) != len(words):
         repeated = next(number for number, word in enumerate(words, 1) if word in words[: number - 1])

@@ -103,7 +103,7 @@ def package_files(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, by
 
 
 def _data_member(path: Path) -> tuple[str, bytes]:
-    """The member `data.tar...` of the ar archive: a header of 60 bytes (name in 16, size in 48-57), then its content."""
+    """The member `data.tar...` of the ar archive: after a header of 60 bytes (name: first 16, size: 48 to 57)."""
     data = path.read_bytes()
     position = len(_AR_MAGIC)
     while data.startswith(_AR_MAGIC) and position + _AR_HEADER <= len(data):

@@ -153,8 +153,8 @@ def _explain_status(error: urllib.error.HTTPError, part: Path, address: str) -> 
 
 def _receive(response: Any, part: Path, address: str) -> None:
     start = _start(response, part)
-    length = response.headers.get("Content-Length")
-    total = start + int(length) if length is not None else None
+    length = response.headers.get("Content-Length", "")
+    total = start + int(length) if length.isdigit() else None
     if validator := response.headers.get("ETag") or response.headers.get("Last-Modified"):
         _validator_path(part).write_text(validator, encoding="latin-1")
     with (

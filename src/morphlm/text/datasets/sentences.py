@@ -38,6 +38,6 @@ def _is_abbreviated(before: str) -> bool:
     return (
         word in _ABBREVIATIONS
         or word.isdigit()
-        or (all(len(part) <= 2 for part in parts) and len(parts) > 1)
+        or (all(0 < len(part) <= 2 for part in parts) and len(parts) > 1)
         or (len(word) == 1 and word.isalpha())
     )

@@ -46,6 +46,8 @@ PARTS = ("data-1m", "data-main")
 WORDS_OF_1M = 1_000_000
 RUSSIAN_DEV_PAIRS = 3000
 
+_SEGMENT = re.compile(r"<seg\b[^>]*>(.*)</seg>", re.I)  # one a line in all news tests
+
 Pair = tuple[str, ...]  # the text in each language that was asked for
 
 
@@ -217,16 +219,15 @@ def _line_by_line(paths: Sequence[Path]) -> Iterator[Pair]:
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """The lines of a plain or SGML file, with single spaces."""
-    if path.suffix == ".sgm":
-        segments = re.findall(r"<seg\b[^>]*>(.*?)</seg>", path.read_text(encoding="utf-8"), re.S | re.I)
-        yield from (" ".join(html.unescape(segment).split()) for segment in segments)
-        return
+    """The lines of a plain file or the segments of an SGML file, with single spaces."""
     with open_binary(path) as file:
         for number, line in enumerate(file, 1):
             try:
-                yield " ".join(line.decode().split())
+                text = line.decode()
             except UnicodeDecodeError as error:
-                raise InputError(
-                    "this line is not UTF-8; convert the file with iconv", source=path.name, line=number
-                ) from error
+                what = "this line is not UTF-8; convert the file with iconv"
+                raise InputError(what, source=path.name, line=number) from error
+            if path.suffix != ".sgm":
+                yield " ".join(text.split())
+            elif segment := _SEGMENT.search(text):
+                yield " ".join(html.unescape(segment[1]).split())

@@ -22,19 +22,19 @@ class GeneratedConfig:
     """How large the language is and how often its words are built from parts."""
 
     sentences: int = 20_000  # how many sentences; the first ones do not depend on it
-    topics: int = 32  # stems of one topic occur in the same sentences
+    topics: int = 24  # stems of one topic occur in the same sentences
     topics_per_domain: int = 4  # neighbouring topics, which now and then lend each other a word
     general: int = 8  # the vocabulary that belongs to no topic is as large as that of this many topics
     nouns: int = 110  # noun stems in a topic
     verbs: int = 50  # verb stems in a topic
     adjectives: int = 40  # adjective stems in a topic
-    zipf_shift: int = 1  # the r-th stem of a topic has the weight 1 / (r + shift) ^ (quarters / 4), r = 0, 1, ...
+    zipf_shift: int = 2  # the r-th stem of a topic has the weight 1 / (r + shift) ^ (quarters / 4), r = 0, 1, ...
     zipf_quarters: int = 5  # the exponent of that law, in quarters
     topic_share: float = 0.45  # of the content words, how many are of the sentence's topic
     domain_share: float = 0.15  # of the content words, how many are of any topic in the same domain
-    derived: float = 0.08  # of the content words, how many have a derivational suffix
+    derived: float = 0.07  # of the content words, how many have a derivational suffix
     compounds: float = 0.02  # of the nouns, how many have two stems
-    aspect: float = 0.20  # of the verbs, how many have an aspect prefix
+    aspect: float = 0.16  # of the verbs, how many have an aspect prefix
     negated: float = 0.05  # of the verbs and adjectives, how many have the prefix of negation
     block: int = 256  # sentences made from one random stream
 

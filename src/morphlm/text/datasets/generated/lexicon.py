@@ -1,6 +1,7 @@
 """The stems of a generated language: their shapes, topics, classes and glosses, and how one is drawn.
 
-Within a topic and a part of speech, the stems follow Zipf's law; the weights are integers, so that a draw is exact.
+Within a topic and a part of speech, the stems follow Zipf's law; the weights are whole numbers, so that a draw is
+exact.
 """
 
 from __future__ import annotations
@@ -8,16 +9,26 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from math import isqrt
 
 from morphlm.text.datasets.generated import paradigms
 from morphlm.text.datasets.generated.config import LEXICON, Draw, GeneratedConfig, pick, random_stream
-from morphlm.text.datasets.generated.paradigms import ADJECTIVE, ASPECTS, DECLENSIONS, NOUN, PERSON_ENDINGS, VERB
+from morphlm.text.datasets.generated.paradigms import (
+    ADJECTIVE,
+    ASPECTS,
+    DECLENSIONS,
+    NOUN,
+    OTHER_GLOSSES,
+    PERSON_ENDINGS,
+    PLURAL_GLOSS,
+    VERB,
+)
 from morphlm.text.datasets.generated.sounds import gloss_shape, stem_shape, syllables_for
 
 GENERAL = -1  # the topic of stems that have none
-WEIGHT_SCALE = 1 << 40  # weights are integers on this scale
+WEIGHT_SCALE = 1 << 40  # weights are whole numbers on this scale, and so are their sums, exactly, below 2 ^ 53
 # what a verb asks of its object, by frequency; None: it has no object
 GOVERNMENT = (
     *[paradigms.ACCUSATIVE] * 11,
@@ -55,9 +66,7 @@ class Lexicon:
                 count = size * config.general if topic == GENERAL else size
                 self.stems[part][topic] = [shapes.stem(part, topic, rank) for rank in range(count)]
         self._topic_weights = zipf_weights(config.topics, config.topics // 2 + 1)
-        zipf = config.zipf_shift, config.zipf_quarters
-        self._weights = {part: zipf_weights(size, *zipf) for part, size in sizes.items()}
-        self._general_weights = {part: zipf_weights(size * config.general, *zipf) for part, size in sizes.items()}
+        self._near = {part: [self._near_topic(part, topic) for topic in range(config.topics)] for part in sizes}
 
     def __iter__(self) -> Iterator[Stem]:
         """All stems, in the order in which they were made."""
@@ -71,23 +80,37 @@ class Lexicon:
 
     def draw_near(self, draw: Draw, part: str, topic: int) -> Stem:
         """A stem for a sentence about `topic`: of it, of its domain, or of the general vocabulary."""
-        config, chance = self.config, draw()
-        if chance < config.topic_share:
-            return self.draw(draw, part, topic)
-        if chance < config.topic_share + config.domain_share:
-            return self.draw(draw, part, self.draw_sister(draw, topic))
-        return self.draw(draw, part, GENERAL)
+        stems, weights = self._near[part][topic]
+        return stems[bisect_right(weights, draw() * weights[-1], 0, len(weights) - 1)]
 
-    def draw_sister(self, draw: Draw, topic: int) -> int:
-        """A topic of the same domain, perhaps the same."""
+    def draw_from(self, draw: Draw, part: str, topic: int) -> Stem:
+        """A stem of this part of speech and topic."""
+        stems = self.stems[part][topic]
+        return stems[weighted(draw, self._zipf(len(stems)))]
+
+    def sisters(self, topic: int) -> range:
+        """The topics of the same domain, with this one."""
         width = self.config.topics_per_domain
         first = self.config.domain(topic) * width
-        return first + pick(draw, min(width, self.config.topics - first))
+        return range(first, min(first + width, self.config.topics))
 
-    def draw(self, draw: Draw, part: str, topic: int) -> Stem:
-        """A stem of this part of speech and topic."""
-        weights = self._general_weights[part] if topic == GENERAL else self._weights[part]
-        return self.stems[part][topic][weighted(draw, weights)]
+    def _near_topic(self, part: str, topic: int) -> tuple[list[Stem], list[float]]:
+        """The stems that a sentence about `topic` may draw, with their cumulated weights: one draw finds one."""
+        config, sisters = self.config, self.sisters(topic)
+        shares = [(topic, config.topic_share), *((sister, config.domain_share / len(sisters)) for sister in sisters)]
+        shares.append((GENERAL, 1 - config.topic_share - config.domain_share))
+        stems: list[Stem] = []
+        weights: list[float] = []
+        for source, share in shares:
+            group = self.stems[part][source]
+            cumulated = self._zipf(len(group))
+            scale, base = share / cumulated[-1], weights[-1] if weights else 0.0
+            stems += group
+            weights += [base + scale * weight for weight in cumulated]
+        return stems, weights
+
+    def _zipf(self, count: int) -> list[float]:
+        return zipf_weights(count, self.config.zipf_shift, self.config.zipf_quarters)
 
 
 _Maker = Callable[[Draw, int], str]
@@ -134,7 +157,7 @@ def _function_words() -> tuple[set[str], set[str]]:
         *paradigms.SUBORDINATORS,
         paradigms.RELATIVE,
         paradigms.QUESTION,
-        *((form, gloss) for form, _, gloss in paradigms.PREPOSITIONS),
+        *((form, gloss) for form, gloss, _ in paradigms.PREPOSITIONS),
         *((form, gloss) for form, _, gloss in paradigms.MODALS),
         *((form, gloss) for forms, gloss in paradigms.PRONOUNS.values() for form in forms),
         *((form, paradigms.COPULA_GLOSS) for tense in paradigms.COPULA for number in tense for form in number),
@@ -146,16 +169,17 @@ def _function_words() -> tuple[set[str], set[str]]:
         for derivation in derivations
         for gloss in derivation.gloss_before + derivation.gloss_after
     ]
-    markers = [*paradigms.CASE_GLOSSES, *paradigms.TENSE_GLOSSES, *paradigms.ARTICLES, *paradigms.OTHER_GLOSSES]
-    return {form for form, _ in pairs}, {gloss for _, gloss in pairs}.union(derived, markers)
+    markers = (*paradigms.CASE_GLOSSES, *paradigms.TENSE_GLOSSES, *paradigms.ARTICLES, PLURAL_GLOSS, OTHER_GLOSSES)
+    return {form for form, _ in pairs}, {gloss for _, gloss in pairs}.union(derived, *markers)
 
 
-def zipf_weights(count: int, shift: int, quarters: int = 4) -> list[int]:
-    """Cumulated weights 1 / (rank + shift) ^ (quarters / 4), in whole numbers: no machine may round them otherwise."""
+@lru_cache(maxsize=64)
+def zipf_weights(count: int, shift: int, quarters: int = 4) -> list[float]:
+    """Cumulated weights 1 / (rank + shift) ^ (quarters / 4), as whole numbers: no machine rounds them otherwise."""
     roots = (isqrt(isqrt((rank + shift) ** quarters << 64)) for rank in range(count))  # scaled by 2 ^ 16
-    return list(accumulate((WEIGHT_SCALE << 16) // root for root in roots))
+    return [float(weight) for weight in accumulate((WEIGHT_SCALE << 16) // root for root in roots)]
 
 
-def weighted(draw: Draw, cumulated: list[int]) -> int:
+def weighted(draw: Draw, cumulated: list[float]) -> int:
     """An index, each with its weight."""
-    return bisect_right(cumulated, draw() * cumulated[-1], hi=len(cumulated) - 1)
+    return bisect_right(cumulated, draw() * cumulated[-1], 0, len(cumulated) - 1)

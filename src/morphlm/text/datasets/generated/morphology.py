@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from morphlm.text.datasets.generated.lexicon import Stem
 from morphlm.text.datasets.generated.paradigms import (
-    ADJECTIVE,
     ADJECTIVE_ENDINGS,
     ADVERB,
     ADVERBIAL,
@@ -32,7 +31,6 @@ from morphlm.text.datasets.generated.paradigms import (
     SUPERLATIVE,
     TENSE_SUFFIXES,
     TENSES,
-    VERB,
     WAY_GLOSS,
     Derivation,
 )
@@ -69,12 +67,6 @@ class Lexeme:
     link: str = ""  # between the stems of a compound
     suffixes: tuple[str, ...] = ()  # derivational
     prefixes: tuple[str, ...] = ()
-    particle: str = ""  # the gloss of an aspect prefix, which follows the verb and its tense
-
-    @property
-    def gender(self) -> int:
-        """The gender of a noun."""
-        return DECLENSIONS[self.paradigm].gender
 
 
 @lru_cache(maxsize=LEXEMES_KEPT)
@@ -104,14 +96,13 @@ def compound(modifier: Stem, head: Stem) -> Lexeme:
 @lru_cache(maxsize=LEXEMES_KEPT)
 def negated(lexeme: Lexeme) -> Lexeme:
     """With the prefix of negation, which stands before every other."""
-    gloss = lexeme.gloss if lexeme.part == VERB else (NEGATION_GLOSS, *lexeme.gloss)
-    return replace(lexeme, prefixes=(NEGATION, *lexeme.prefixes), gloss=gloss)
+    return replace(lexeme, prefixes=(NEGATION, *lexeme.prefixes), gloss=(NEGATION_GLOSS, *lexeme.gloss))
 
 
 @lru_cache(maxsize=LEXEMES_KEPT)
 def with_aspect(lexeme: Lexeme, prefix: str) -> Lexeme:
     """A verb with an aspect prefix."""
-    return replace(lexeme, prefixes=(prefix,), particle=ASPECTS[prefix])
+    return replace(lexeme, prefixes=(prefix,), gloss=(*lexeme.gloss, ASPECTS[prefix]))
 
 
 @lru_cache(maxsize=LEXEMES_KEPT)
@@ -191,10 +182,8 @@ def _spell(lexeme: Lexeme, endings: tuple[str, ...], tag: str) -> Word:
     front = is_front(lexeme.forms[-1])
     for suffix in (*lexeme.suffixes, *endings):
         if suffix:
-            before, suffix = attach(last, suffix, front)
+            before, last = attach(last, suffix, front)
             form += before
             analysis += f"{before}/{label} "
-            last, label = suffix, SUFFIX
+            label = SUFFIX
     return Word(form + last, f"{analysis}{last}/{label}", tag)
-
-

@@ -92,10 +92,11 @@ DERIVATIONS: dict[str, tuple[Derivation, ...]] = {
     ),
 }
 
-CASE_GLOSSES = ("", "", "of", "to", "at", "with")  # as CASES, where no preposition stands
-TENSE_GLOSSES = ("", "did", "will")
-OTHER_GLOSSES = PLURAL_GLOSS, NEGATION_GLOSS, MORE_GLOSS, MOST_GLOSS, WAY_GLOSS = "many", "not", "more", "most", "way"
-ARTICLES = ("a", "the")
+CASE_GLOSSES = ((), (), ("of",), ("to",), ("at",), ("with",))  # as CASES, where no preposition stands
+TENSE_GLOSSES = ((), ("did",), ("will",))
+PLURAL_GLOSS = ("many",)
+OTHER_GLOSSES = NEGATION_GLOSS, MORE_GLOSS, MOST_GLOSS, WAY_GLOSS = "not", "more", "most", "way"
+ARTICLES = (("a",), ("the",))
 
 # (person, number) -> forms in the order of CASES, gloss; a subject pronoun may be left out
 PRONOUNS: dict[tuple[int, int], tuple[tuple[str, ...], str]] = {
@@ -116,18 +117,18 @@ COPULA = (
 COPULA_GLOSS = "be"
 
 PREPOSITIONS = (
-    ("vu", LOCATIVE, "in"),
-    ("na", LOCATIVE, "on"),
-    ("do", GENITIVE, "into"),
-    ("s", INSTRUMENTAL, "beside"),
-    ("ot", GENITIVE, "from"),
-    ("ob", LOCATIVE, "about"),
-    ("ki", DATIVE, "toward"),
-    ("čez", ACCUSATIVE, "through"),
-    ("bez", GENITIVE, "without"),
-    ("pod", INSTRUMENTAL, "under"),
-    ("med", INSTRUMENTAL, "among"),
-    ("proti", DATIVE, "against"),
+    ("vu", "in", LOCATIVE),
+    ("na", "on", LOCATIVE),
+    ("do", "into", GENITIVE),
+    ("s", "beside", INSTRUMENTAL),
+    ("ot", "from", GENITIVE),
+    ("ob", "about", LOCATIVE),
+    ("ki", "toward", DATIVE),
+    ("čez", "through", ACCUSATIVE),
+    ("bez", "without", GENITIVE),
+    ("pod", "under", INSTRUMENTAL),
+    ("med", "among", INSTRUMENTAL),
+    ("proti", "against", DATIVE),
 )
 DEMONSTRATIVES = (("t", "this"), ("on", "that"), ("vs", "every"), ("nek", "some"))
 NUMERALS = (("dva", "two"), ("tri", "three"), ("šter", "four"), ("pent", "five"), ("des", "ten"), ("sto", "hundred"))

@@ -17,14 +17,19 @@ BACK_HARMONY = str.maketrans("AOU", "aou")
 FRONT_HARMONY = str.maketrans("AOU", "eöü")
 SOFTENED = {"k": "č", "g": "ž", "h": "š", "t": "c", "d": "z"}
 
-ONSETS = tuple("p t k b d g m n s z š č l r v j h f".split() + "st pr tr kr br dr gr sl pl kl zv sv".split())
-MIDDLES = tuple("p t k b d g m n s z š č l r v h nt rk ld st mb rn lk sk".split())
-CODAS = tuple("p t k b d g m n s z š č l r v h".split())
 
-GLOSS_ONSETS = tuple("b c d f g h l m n p r s t w bl br cl cr dr fl fr gr pl pr sh sl sp st str th tr wh".split())
-GLOSS_VOWELS = tuple("a e i o u ai ea ee oa oo ou".split())
-GLOSS_CODAS = tuple("b ck d ft g ke ld ll lt m mp n nd ng nk nt p r rd rk rm rn rt sh sk ss st t te th ve x".split())
-GLOSS_ENDS = tuple("ant el en ent er et ic il in ion ish le on or ow ure y".split())
+def _sounds(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+ONSETS = _sounds("p t k b d g m n s z š č l r v j h f st pr tr kr br dr gr sl pl kl zv sv")
+MIDDLES = _sounds("p t k b d g m n s z š č l r v h nt rk ld st mb rn lk sk")
+CODAS = _sounds("p t k b d g m n s z š č l r v h")
+
+GLOSS_ONSETS = _sounds("b c d f g h l m n p r s t w bl br cl cr dr fl fr gr pl pr sh sl sp st str th tr wh")
+GLOSS_VOWELS = _sounds("a e i o u ai ea ee oa oo ou")
+GLOSS_CODAS = _sounds("b ck d ft g ke ld ll lt m mp n nd ng nk nt p r rd rk rm rn rt sh sk ss st t te th ve x")
+GLOSS_ENDS = _sounds("ant el en ent er et ic il in ion ish le on or ow ure y")
 
 
 @lru_cache(maxsize=1 << 15)
@@ -60,15 +65,24 @@ def _any_of(items: Sequence[str], draw: Draw) -> str:
     return items[pick(draw, len(items))]
 
 
-@lru_cache(maxsize=1 << 16)
 def attach(before: str, suffix: str, front: bool) -> tuple[str, str]:
     """Join a suffix to the morph before it: both as they are written in the word."""
-    if suffix.startswith("'"):
-        suffix = suffix[1:]
+    surfaces = _surfaces(suffix)
+    if suffix[0] == "'":
         before = before[:-1] + SOFTENED.get(before[-1], before[-1])
-    after_vowel = before[-1] in VOWELS
-    if suffix.startswith("("):
-        suffix = suffix[3:] if after_vowel else suffix[1] + suffix[3:]
-    elif after_vowel and suffix[:1] in tuple("AOUi"):
-        suffix = "j" + suffix
-    return before, suffix.translate(FRONT_HARMONY if front else BACK_HARMONY)
+    return before, surfaces[2 * front + (before[-1] in VOWELS)]
+
+
+@lru_cache(maxsize=1 << 10)
+def _surfaces(suffix: str) -> tuple[str, ...]:
+    """How a suffix is written: back after a consonant, back after a vowel, front after a consonant and a vowel."""
+    suffix = suffix.removeprefix("'")
+    if suffix[0] == "(":
+        after_consonant, after_vowel = suffix[1] + suffix[3:], suffix[3:]
+    else:
+        after_consonant, after_vowel = suffix, "j" + suffix if suffix[0] in "AOUi" else suffix
+    return tuple(
+        variant.translate(harmony)
+        for harmony in (BACK_HARMONY, FRONT_HARMONY)
+        for variant in (after_consonant, after_vowel)
+    )

@@ -1,0 +1,23 @@
+"""`morphlm demo`: the package at work on the default data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from morphlm.cli import options
+from morphlm.experiments.demo import DemoConfig, run_demo
+
+
+@click.command(name="demo")
+@click.argument("directory", default="demo", type=click.Path(file_okay=False))
+@click.option("--language", default="cs", show_default=True, help="cs, de, en, es, fr or ru.")
+@options.kappa(0.2)
+@options.seed
+def command(directory: str, language: str, kappa: float, seed: int) -> None:
+    """Get the default data, train on it and print what was found.
+
+    Data, prepared text and models stay in DIRECTORY; where the data cannot be fetched, a generated language is used.
+    """
+    click.echo(run_demo(DemoConfig(Path(directory), language, kappa, seed)).format())

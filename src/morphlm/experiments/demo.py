@@ -1,0 +1,89 @@
+"""The demo: from nothing to trained models on the default data, with what was found printed on the way."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from morphlm.errors import MorphlmError
+from morphlm.language_model.perplexity import Perplexity, format_table
+from morphlm.ngram.training import NgramConfig, preparation_record, train_ngram_on
+from morphlm.progress import say
+from morphlm.text.datasets import DataFolder, get_dataset
+from morphlm.text.prepare import PrepareOptions, prepare_files
+from morphlm.vocabulary.corpus import read_corpus
+from morphlm.vocabulary.statistics import CorpusStatistics, corpus_statistics, format_statistics
+
+PARTS = ("train", "dev", "test")
+ORDERS = (2, 3, 4)
+
+
+@dataclass(frozen=True)
+class DemoConfig:
+    """What the demo does; the defaults are the paper's for a million tokens."""
+
+    directory: Path  # data, prepared text and models go here
+    language: str = "cs"
+    kappa: float = 0.2  # share of the singletons that becomes UNK
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class DemoResult:
+    """What was found."""
+
+    data: str  # name of the data set
+    corpus: list[CorpusStatistics]
+    perplexities: list[tuple[str, Perplexity]]  # named by model and text
+    models: list[Path]
+
+    def format(self) -> str:
+        """For a person."""
+        models = "\n".join(f"  {path}" for path in self.models)
+        return (
+            f"Corpus ({self.data})\n{format_statistics(self.corpus)}\n\n"
+            f"Perplexity\n{format_table(self.perplexities)}\n\n"
+            f"Models, to be used with `morphlm ppl MODEL FILE`\n{models}"
+        )
+
+
+def run_demo(config: DemoConfig) -> DemoResult:
+    """Get the data, prepare it, train and evaluate."""
+    data = get_data(config)
+    texts = {part: prepare_part(data, part, config) for part in PARTS}
+    raw = read_corpus(texts["train"])
+    held_out = [corpus_statistics(part, read_corpus(texts[part]).words, config.kappa) for part in ("dev", "test")]
+    statistics = [corpus_statistics("train", raw.words, config.kappa), *held_out]
+    corpus = raw.encode(raw.words.vocabulary(config.kappa, config.seed))
+    perplexities, models = [], []
+    for order in ORDERS:
+        say(f"training modified Kneser-Ney of order {order} ...")
+        ngram_config = NgramConfig(order, config.kappa, config.seed)
+        model = train_ngram_on(corpus, ngram_config, preparation_record(texts["train"]))
+        models.append(config.directory / f"{data.languages[0]}.mkn{order}")
+        model.save(models[-1])
+        perplexities += [(f"mkn {order}-gram, {part}", model.perplexity(texts[part])) for part in ("dev", "test")]
+    return DemoResult(data.name, statistics, perplexities, models)
+
+
+def get_data(config: DemoConfig) -> DataFolder:
+    """The default data set; where it cannot be had, the generated language, saying so."""
+    try:
+        say(f"getting libreoffice-help ({config.language}) ...")
+        directory = config.directory / f"libreoffice-help.{config.language}"
+        return get_dataset("libreoffice-help", directory, language=config.language)
+    except MorphlmError as error:
+        say(f"{error}\nfalling back to a generated language, so the figures below are not of a real one")
+        return get_dataset("generated", config.directory / "generated")
+
+
+def prepare_part(data: DataFolder, part: str, config: DemoConfig) -> Path:
+    """Tokenise and normalise one part as the paper does; generated text is tokenised already."""
+    language = data.languages[0]
+    out = config.directory / f"{part}.{language}.prepared.txt"
+    say(f"preparing {part} ...")
+    options = PrepareOptions(language="en" if data.name == "generated" else language, tokenise=data.name != "generated")
+    preparation = prepare_files([data.path(part, language)], out, options, processes=os.cpu_count() or 1)
+    say(f"  {preparation.counts.format()}")
+    return out

@@ -1,0 +1,99 @@
+"""Every command that reads text gets every bad input: one line, status 2, no traceback, old output untouched."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from morphlm import train_ngram
+from tests.conftest import Outcome
+
+Command = Callable[..., Outcome]
+
+GOOD = b"pro novou \xc5\xa1kolu\npro \xc5\xa1kolu\n"
+BAD: dict[str, tuple[bytes, str]] = {  # content, where the message says it is
+    "utf8": (GOOD + b"bad \xff\n", "text.txt:3: "),
+    "nul": (GOOD + b"b\0d\n", "text.txt:3: "),
+    "crlf": (b"pro novou\r\n", "text.txt:1: "),
+    "bom": (b"\xef\xbb\xbf" + GOOD, "text.txt:1: "),
+    "empty": (b"", "text.txt: "),
+    "line of 1 MB": (GOOD + b"word " * 200_000 + b"\n", "text.txt:3: "),
+    "line of 1 MB, no spaces": (GOOD + b"x" * (1 << 20), "text.txt:3: "),
+    "<s>": (GOOD + b"a <s> b\n", "text.txt:3: "),
+    "</s>": (GOOD + b"</s>\n", "text.txt:3: "),
+    "<unk>": (b"<unk>\n" + GOOD, "text.txt:1: "),
+    "gzip": (gzip.compress(GOOD), "text.txt: "),
+}
+COMMANDS: dict[str, list[str]] = {
+    "prepare": ["prepare", "TEXT", "--language", "cs", "--out", "OUT", "--processes", "1"],
+    "prepare source": ["prepare", "--parallel", "TEXT", "GOOD", "--languages", "cs,en", "--out-pair", "OUT", "OUT2"],
+    "prepare target": ["prepare", "--parallel", "GOOD", "TEXT", "--languages", "cs,en", "--out-pair", "OUT", "OUT2"],
+    "data get": ["data", "get", "TEXT", "OUT-DIR", "--language", "cs"],
+    "vocab": ["vocab", "TEXT", "--out", "OUT"],
+    "train mkn": ["train", "mkn", "--train", "TEXT", "--out", "MODEL", "--arpa", "OUT"],
+    "train mkn second file": ["train", "mkn", "--train", "GOOD", "--train", "TEXT", "--out", "MODEL", "--arpa", "OUT"],
+    "train mkn vocabulary": ["train", "mkn", "--train", "GOOD", "--vocab", "TEXT", "--out", "MODEL", "--arpa", "OUT"],
+    "ppl": ["ppl", "MODEL", "TEXT"],
+    "ppl per token": ["ppl", "MODEL", "TEXT", "--per-token"],
+    "ppl of an ARPA file": ["ppl", "TEXT", "GOOD"],
+}
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> dict[str, Path]:
+    (tmp_path / "good.txt").write_bytes(GOOD)
+    (tmp_path / "out").write_text("precious\n")
+    train_ngram([["pro", "školu"]], 2).save(tmp_path / "model")
+    names = {"TEXT": "text.txt", "GOOD": "good.txt", "OUT": "out", "OUT2": "out2", "MODEL": "model", "OUT-DIR": "data"}
+    return {key: tmp_path / name for key, name in names.items()}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def assert_refused(outcome: Outcome, where: str) -> None:
+    assert outcome.status == 2
+    assert outcome.stdout == ""
+    lines = outcome.stderr.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("morphlm: ")
+    assert where in lines[0]
+    assert ";" in lines[0], "the message says how to mend it"
+
+
+@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_bad_text_is_refused(name: str, bad: str, places: dict[str, Path], morphlm_command: Command) -> None:
+    content, where = BAD[bad]
+    places["TEXT"].write_bytes(content)
+    if name in ("train mkn vocabulary", "ppl of an ARPA file"):
+        where = "text.txt:" if where != "text.txt: " else where  # a table is refused at its first line anyway
+    before = contents(places["TEXT"].parent)
+    outcome = morphlm_command(*(places.get(argument, argument) for argument in COMMANDS[name]))
+    assert_refused(outcome, where)
+    assert contents(places["TEXT"].parent) == before
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_missing_file_is_named(name: str, places: dict[str, Path], morphlm_command: Command) -> None:
+    outcome = morphlm_command(*(places.get(argument, argument) for argument in COMMANDS[name]))
+    assert_refused(outcome, "text.txt: ")
+
+
+@pytest.mark.parametrize("name", ["vocab", "ppl", "prepare", "train mkn"])
+def test_standard_input_is_checked_too(name: str, places: dict[str, Path], morphlm_command: Command) -> None:
+    places["TEXT"].write_bytes(GOOD + b"bad \xff\n")
+    arguments = ["-" if argument == "TEXT" else places.get(argument, argument) for argument in COMMANDS[name]]
+    assert_refused(morphlm_command(*arguments, stdin=places["TEXT"]), "<stdin>:3: ")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_bad_options_are_status_2(name: str, morphlm_command: Command) -> None:
+    outcome = morphlm_command(*COMMANDS[name], "--no-such-option")
+    assert outcome.status == 2
+    assert "--no-such-option" in outcome.stderr
+    assert "Traceback" not in outcome.stderr

@@ -1,0 +1,248 @@
+"""`morphlm prepare` as a command: pipes, files, refusals with their exit status, interruption."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import morphlm
+from morphlm.cli.main import run
+from morphlm.text.prepare import read_preparation
+
+# The command, starting its processes with the first piece of text where it would else wait whether they are worth it.
+IMPATIENT = """
+from morphlm.cli.main import run
+from morphlm.text.tokenise import ordered_map
+ordered_map.__kwdefaults__["patience"] = 0
+run()
+"""
+COMMAND = [sys.executable, "-c", IMPATIENT, "prepare"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(morphlm.__file__).parents[1])}
+SENTENCE = "Pan Dr. Novák přišel v 19.30, řekl „ahoj“ a odešel.\n"
+PREPARED = "pan dr. novák přišel v 00.00 , řekl „ ahoj “ a odešel .\n"
+
+
+@pytest.fixture
+def prepare(capfd):
+    """Run the command in this process: exit status, standard output, standard error."""
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as exit_:
+            run(["prepare", "--processes", "1", *map(str, arguments)])
+        out, err = capfd.readouterr()
+        return exit_.value.code, out, err
+
+    return call
+
+
+def start(*arguments, **streams) -> subprocess.Popen:
+    """Run the command in a process group of its own, as a shell does."""
+    return subprocess.Popen([*COMMAND, *arguments], env=ENVIRONMENT, start_new_session=True, **streams)
+
+
+# --- what goes in and comes out
+
+
+def test_files_to_standard_output(prepare, tmp_path):
+    (tmp_path / "a").write_text(SENTENCE)
+    (tmp_path / "b.gz").write_bytes(gzip.compress(b"Druh\xc3\xa1, 2.\n\n"))
+    status, out, err = prepare(tmp_path / "a", tmp_path / "b.gz", "--language", "cs")
+    assert (status, out) == (0, PREPARED + "druhá , 0 .\n")
+    assert err == "prepared: 2 of 3 lines kept (1 empty), 18 tokens; moses.cs; lc+digits; at most 80 tokens\n"
+
+
+def test_every_step_is_an_option(prepare, tmp_path):
+    (tmp_path / "a").write_text("Ve\u030cta 5, IBM\n" + "x " * 81 + "\n")
+    off = ["--no-tokenise", "--no-lowercase", "--no-digits", "--no-nfc", "--max-tokens", "0"]
+    assert prepare(tmp_path / "a", *off)[1] == "Ve\u030cta 5, IBM\n" + " ".join(["x"] * 81) + "\n"
+    assert prepare(tmp_path / "a", "--no-tokenise", "--max-tokens", "2")[1] == ""
+    assert prepare(tmp_path / "a", "-l", "ru")[1] == "<unk> 0 , <unk>\n"
+    assert prepare(tmp_path / "a", "-l", "ru", "--cyrillic-share", "0")[1] == "věta 0 , ibm\n"
+
+
+def test_output_file_with_its_record(prepare, tmp_path):
+    (tmp_path / "a").write_text(SENTENCE)
+    status, out, _ = prepare(tmp_path / "a", "-l", "cs", "-o", tmp_path / "out", "--record", tmp_path / "record")
+    assert (status, out, (tmp_path / "out").read_text()) == (0, "", PREPARED)
+    record = read_preparation(tmp_path / "out")
+    assert record.tokeniser_signature == "moses.cs"
+    assert record.to_dict() == json.loads((tmp_path / "record").read_text())
+
+
+def test_parallel_text(prepare, tmp_path):
+    (tmp_path / "en").write_text("It's one.\nlost\n\n" + "long " * 9 + "\n")
+    (tmp_path / "cs").write_text("To je jedna.\n\nztraceno\nkrátké\n")
+    outs = tmp_path / "out.en", tmp_path / "out.cs"
+    status, out, err = prepare(
+        "--parallel", tmp_path / "en", tmp_path / "cs", "--languages", "en,cs", "--out-pair", *outs
+    )
+    assert (status, out) == (0, "")
+    assert [path.read_text() for path in outs] == ["it 's one .\n", "to je jedna .\n"]
+    assert err.splitlines()[0] == (
+        f"prepared {outs[0]}: 1 of 4 lines kept (2 empty, 1 of unequal length), 4 tokens; "
+        "moses.en; lc+digits; at most 80 tokens"
+    )
+
+
+def test_mending_repairs_and_reports(prepare, tmp_path):
+    (tmp_path / "a").write_bytes(b"\xef\xbb\xbfjedna\r\ndv\0e\r\n\xff\r\n<s> t\xc5\x99i <S>\r\n")
+    status, out, err = prepare(tmp_path / "a", "--no-tokenise", "--mend")
+    assert (status, out) == (0, "jedna\ndve\ntři\n")
+    for repair in (
+        "1 byte order marks removed",
+        "4 CRLF line ends replaced",
+        "1 NUL bytes removed",
+        "1 lines dropped for bad UTF-8",
+        "2 reserved marks removed",
+    ):
+        assert f"mended: {repair}" in err
+
+
+def test_a_language_without_abbreviations_is_mentioned(prepare, tmp_path):
+    (tmp_path / "a").write_text("x\n")
+    assert prepare(tmp_path / "a", "-l", "xx")[2].startswith("the tokeniser knows no abbreviations of xx;")
+
+
+# --- what is refused
+
+BAD = {
+    "bad UTF-8": ("a", b"dobr\xc3\xa1\nv\xecta\n", ":2: byte 0xec is not UTF-8"),
+    "NUL": ("a", b"ahoj\nv\0ta\n", ":2: there is a NUL byte"),
+    "CRLF": ("a", b"ahoj\r\n", ":1: there is a carriage return"),
+    "byte order mark": ("a", b"\xef\xbb\xbfahoj\n", ":1: the file begins with a byte order mark"),
+    "empty": ("a", b"", ": the file is empty"),
+    "long line": ("a", b"x\n" + b"a" * 1_000_000 + b"\n", ":2: the line has 1,000,000 bytes or more"),
+    "long line, no end": ("a", b"x\n" + b"a" * 2_000_000, ":2: the line has 1,000,000 bytes or more"),
+    "<s>": ("a", b"x\nx <s> y\n", ":2: the text contains <s>"),
+    "</s>": ("a", b"x </s>\n", ":1: the text contains </s>"),
+    "<unk>": ("a", b"<unk>\n", ":1: the text contains <unk>"),
+    "<S> lowercased": ("a", b"x\nx <S> y\n", ":2: the text would contain <s>"),
+    "gzip named .txt": ("a.txt", gzip.compress(b"ahoj\n"), ": this is gzip data"),
+    "text named .gz": ("a.gz", b"ahoj\n", ": the name says gzip"),
+    "gzip cut off": ("a.gz", gzip.compress(os.urandom(9000).hex().encode())[:5000], ": the compressed data is damaged"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+@pytest.mark.parametrize("parallel", [False, True])
+def test_bad_input_gets_one_line_and_harms_nothing(prepare, tmp_path, case, parallel):
+    name, content, what = BAD[case]
+    path, good, out = tmp_path / name, tmp_path / "good", tmp_path / "out"
+    path.write_bytes(content)
+    good.write_text("x\n" * 2)
+    out.write_text("what was here before\n")
+    where = ["--parallel", good, path, "--out-pair", tmp_path / "other", out] if parallel else [path, "-o", out]
+    status, stdout, err = prepare("--no-tokenise", *where)
+    assert (status, stdout) == (2, "")
+    assert err.startswith(f"morphlm: {path}{what}")
+    assert err.count("\n") == 1
+    assert out.read_text() == "what was here before\n"
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted([name, "good", "out"])
+
+
+def test_files_that_cannot_be_opened(prepare, tmp_path):
+    for path, what in ((tmp_path / "none", "there is no such file"), (tmp_path, "this is a folder")):
+        status, out, err = prepare(path, "-l", "cs")
+        assert (status, out) == (2, "")
+        assert err.startswith(f"morphlm: {path}: {what}")
+        assert err.count("\n") == 1
+
+
+def test_a_place_that_cannot_be_written(prepare, tmp_path):
+    (tmp_path / "a").write_text("x\n")
+    status, _, err = prepare(tmp_path / "a", "-l", "cs", "-o", tmp_path / "none" / "out")
+    assert status == 2
+    assert err.startswith(f"morphlm: {tmp_path / 'none' / 'out'}: cannot write here")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["a"], "the tokeniser needs the language"),
+        (["a", "-l", "Czech"], "'Czech' is not a language code"),
+        (["a", "-l", "cs", "--max-tokens", "-1"], "max-tokens -1 is below 0"),
+        (["a", "-l", "ru", "--cyrillic-share", "80"], "cyrillic-share 80.0 is not a share"),
+        (["a", "-l", "cs", "--languages", "en,cs"], "--languages and --out-pair are for parallel text"),
+        (["--parallel", "a", "b", "--languages", "en,cs"], "parallel text needs two files to write"),
+        (["--parallel", "a", "b", "--out-pair", "c", "d", "--languages", "en"], "--languages en is not a pair"),
+        (["--parallel", "a", "b", "--out-pair", "c", "d"], "the tokeniser needs the language"),
+        (["--parallel", "a", "b", "--out", "c"], "parallel text takes --languages and --out-pair"),
+        (["-", "-", "-l", "cs"], "standard input ('-') is named more than once"),
+    ],
+)
+def test_options_that_make_no_sense(prepare, arguments, what):
+    status, out, err = prepare(*arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"morphlm: {what}")
+    assert err.count("\n") == 1
+
+
+# --- in a pipe
+
+
+def test_a_pipe_gives_the_same_bytes_with_any_number_of_processes():
+    text = "".join(SENTENCE.replace("19", str(n)) for n in range(4_000))
+    outputs = [
+        subprocess.run(
+            [*COMMAND, "-l", "cs", "--no-digits", "--processes", str(processes)],
+            input=text.encode(),
+            env=ENVIRONMENT,
+            capture_output=True,
+            check=True,
+        ).stdout
+        for processes in (1, 2)
+    ]
+    assert outputs[0] == outputs[1]
+    lines = outputs[0].decode().splitlines()
+    assert len(lines) == 4_000
+    assert lines[3_999] == PREPARED.strip().replace("00.00", "3999.30")
+
+
+def test_a_slow_pipe_is_answered_line_by_line():
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with start("-l", "cs", "--processes", "2", **pipes) as process:
+        for _ in range(3):
+            process.stdin.write(SENTENCE.encode())
+            process.stdin.flush()
+            assert process.stdout.readline().decode() == PREPARED  # before the input has ended
+        out, err = process.communicate()
+    assert (process.returncode, out) == (0, b"")
+    assert err.startswith(b"prepared: 3 of 3 lines kept")
+
+
+@pytest.fixture
+def large(tmp_path) -> Path:
+    (tmp_path / "large").write_text(SENTENCE * 200_000)
+    return tmp_path / "large"
+
+
+def test_a_reader_that_goes_away_ends_it_quietly(large):
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with start(str(large), "-l", "cs", "--processes", "2", **pipes) as process:
+        assert process.stdout.readline().decode() == PREPARED
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
+
+
+def test_ctrl_c_ends_it_quickly_without_tracebacks(large, tmp_path):
+    out = tmp_path / "out"
+    out.write_text("what was here before\n")
+    process = start(str(large), "-l", "cs", "-o", str(out), "--processes", "2", stderr=subprocess.PIPE)
+    while not any(file.name.endswith(".partial") and file.stat().st_size for file in tmp_path.iterdir()):
+        assert process.poll() is None
+        time.sleep(0.05)
+    begin = time.monotonic()
+    os.killpg(process.pid, signal.SIGINT)  # the whole group, as a terminal does it
+    err = process.communicate()[1].decode()
+    assert time.monotonic() - begin < 5
+    assert process.returncode == 130
+    assert err.split() == ["morphlm:", "interrupted"]
+    assert out.read_text() == "what was here before\n"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["large", "out"]

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+from pathlib import Path
+
+import pytest
+
+from morphlm.errors import InputError
+from morphlm.files import COMPRESSIONS, atomic_writer, open_binary, sha256_of
+
+TEXT = "žluťoučký kůň\n".encode() * 1000
+
+
+@pytest.mark.parametrize("extension", ["", *COMPRESSIONS])
+def test_what_is_written_is_read_back(tmp_path: Path, extension: str) -> None:
+    path = tmp_path / f"text{extension}"
+    with atomic_writer(path) as file:
+        file.write(TEXT)
+    assert (len(path.read_bytes()) < len(TEXT)) == bool(extension)
+    with open_binary(path) as stream:
+        assert stream.read() == TEXT
+
+
+@pytest.mark.parametrize(
+    ("extension", "compress"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
+)
+def test_files_of_other_programs_are_read(tmp_path: Path, extension: str, compress: object) -> None:
+    path = tmp_path / f"text{extension}"
+    path.write_bytes(compress(TEXT[:100]) + compress(TEXT[100:]))  # type: ignore[operator]
+    with open_binary(path) as stream:
+        assert stream.read() == TEXT
+
+
+def test_equal_content_gives_equal_compressed_bytes(tmp_path: Path) -> None:
+    digests = set()
+    for name in ("one.gz", "two.gz"):
+        with atomic_writer(tmp_path / name) as file:
+            file.write(TEXT)
+        digests.add(sha256_of(tmp_path / name))
+    assert len(digests) == 1
+
+
+def test_standard_input_is_decompressed_by_its_first_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(gzip.compress(TEXT)))))
+    with open_binary("-") as stream:
+        assert stream.read() == TEXT
+
+
+def test_a_name_that_hides_compression_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_bytes(gzip.compress(TEXT))
+    with pytest.raises(InputError, match=r"text\.txt: this is gzip data.*rename it to end in \.gz"), open_binary(path):
+        pass
+
+
+def test_a_name_that_promises_compression_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "text.xz"
+    path.write_bytes(TEXT)
+    with pytest.raises(InputError, match=r"the name says xz, but the content is not"), open_binary(path):
+        pass
+
+
+@pytest.mark.parametrize("extension", COMPRESSIONS)
+def test_cut_off_compression_is_refused(tmp_path: Path, extension: str) -> None:
+    path = tmp_path / f"text{extension}"
+    with atomic_writer(path) as file:
+        file.write(bytes(range(256)) * 4000)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match="damaged or cut off"), open_binary(path) as stream:
+        stream.read()
+
+
+def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nothing: there is no such file"), open_binary(tmp_path / "nothing"):
+        pass
+    with pytest.raises(InputError, match="this is a folder"), open_binary(tmp_path):
+        pass
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "text.gz"
+    path.write_bytes(b"old")
+    with pytest.raises(KeyboardInterrupt), atomic_writer(path) as file:
+        file.write(TEXT)
+        raise KeyboardInterrupt
+    assert path.read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["text.gz"]
+
+
+def test_writing_into_a_missing_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot write here"), atomic_writer(tmp_path / "no" / "text"):
+        pass

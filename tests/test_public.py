@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import morphlm
+from morphlm.cli.reference import reference
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_public_surface_is_exactly_this() -> None:
+    assert sorted(morphlm.__all__) == [
+        "ConfigError",
+        "FormatError",
+        "InputError",
+        "LanguageModel",
+        "MorphlmError",
+        "NgramModel",
+        "Perplexity",
+        "PrepareOptions",
+        "TrainingError",
+        "Vocabulary",
+        "__version__",
+        "get_dataset",
+        "load",
+        "load_vocabulary",
+        "prepare_lines",
+        "train_ngram",
+    ]
+    for name in morphlm.__all__:
+        assert getattr(morphlm, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = morphlm.nothing
+
+
+def test_importing_is_quick_because_the_compiler_is_not_loaded() -> None:
+    code = "import sys, morphlm, morphlm.cli.main; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_readme_s_python_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    readme = (ROOT / "README.md").read_text()
+    (example,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    exec(compile(example, "README.md", "exec"), {})
+
+
+def test_the_command_reference_is_not_stale() -> None:
+    assert (ROOT / "docs" / "commands.md").read_text() == reference(), "run `make docs`"

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from morphlm.errors import InputError
+from morphlm.vocabulary import corpus as corpus_module
+from morphlm.vocabulary.corpus import add_counts, encode_text, read_corpus
+from morphlm.vocabulary.statistics import corpus_statistics, format_statistics
+from tests.strategies import texts
+
+
+def decode(tokens: np.ndarray, words: tuple[str, ...]) -> str:
+    return " ".join(words[token] for token in tokens).replace("</s> ", "</s>\n")
+
+
+@given(texts)
+def test_counts_and_ids_agree_with_a_plain_reading(text: list[list[str]]) -> None:
+    raw = read_corpus(text)
+    expected = Counter(token for sentence in text for token in sentence)
+    assert {form: count for form, count in zip(raw.words.forms[3:], raw.words.counts[3:], strict=True)} == expected
+    assert raw.words.sentences == len(text)
+    assert raw.words.tokens == sum(map(len, text))
+    assert raw.words.singletons == list(expected.values()).count(1)
+    vocabulary = raw.words.vocabulary(kappa=0, seed=1)
+    encoded = raw.encode(vocabulary)
+    assert decode(encoded.tokens, vocabulary.words) == "\n".join(" ".join([*sentence, "</s>"]) for sentence in text)
+    assert encoded.sentences == len(text)
+    np.testing.assert_array_equal(encode_text(text, vocabulary).tokens, encoded.tokens)
+
+
+def test_files_and_lists_give_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_text("pro  novou\tškolu\n\nformfeed\fis no\u00a0separator \n")
+    from_file, from_list = (
+        read_corpus(path),
+        read_corpus([["pro", "novou", "školu"], [], ["formfeed\fis", "no\u00a0separator"]]),
+    )
+    assert from_file.words.forms == from_list.words.forms
+    assert from_file.tokens.tolist() == from_list.tokens.tolist()
+
+
+def test_a_large_corpus_is_mapped_and_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = [["a", "b", str(k)] for k in range(40_000)]
+    in_memory = read_corpus(text)
+    monkeypatch.setattr(corpus_module, "IN_MEMORY_BYTES", 1000)
+    mapped = read_corpus(text)
+    assert isinstance(mapped.tokens, np.memmap)
+    np.testing.assert_array_equal(mapped.tokens, in_memory.tokens)
+    vocabulary = mapped.words.vocabulary(0.2, 1)
+    np.testing.assert_array_equal(mapped.encode(vocabulary).tokens, in_memory.encode(vocabulary).tokens)
+
+
+def test_unknown_words_become_unk() -> None:
+    vocabulary = read_corpus([["a", "b"]]).words.vocabulary(0, 1)
+    assert encode_text([["b", "c", "a"]], vocabulary).tokens.tolist() == [4, 0, 3, 2]
+
+
+def test_unk_in_the_text_counts_as_unknown_where_it_is_allowed() -> None:
+    raw = read_corpus([["a", "<unk>", "a"]], allow_unknown=True)
+    assert raw.words.vocabulary(0, 1).counts.tolist() == [1, 1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "what"),
+    [
+        ([["a", "<s>"]], "<s> is a mark"),
+        ([["a"], ["b", "<unk>"]], "<sentences>:2: <unk> is a mark"),
+        ([["a b"]], "white space inside"),
+        ([["a", ""]], "empty"),
+        ([[""]], "empty"),
+        ([["a\n"]], "white space inside"),
+        (iter(["a b c"]), "not a string"),
+        ([[]], "no words"),
+        ([], "no words"),
+    ],
+)
+def test_bad_sentences_are_refused(sentences: list[list[str]], what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        read_corpus(sentences)
+
+
+def test_a_given_record_of_preparation_allows_unk(tmp_path: Path) -> None:
+    from morphlm.text.prepare import PrepareOptions, prepare_files
+
+    (tmp_path / "raw").write_text("слово latin слово\n")
+    prepare_files([tmp_path / "raw"], tmp_path / "text", PrepareOptions(language="ru"))
+    assert (tmp_path / "text").read_text() == "слово <unk> слово\n"
+    assert read_corpus(tmp_path / "text").words.counts[0] == 1
+
+
+def test_statistics_are_those_of_the_paper_s_table() -> None:
+    words = [read_corpus(text).words for text in ([["a", "a", "b"]], [["b", "c"], ["d"]])]
+    both = corpus_statistics("both", add_counts(words), kappa=0.5)
+    assert (both.sentences, both.tokens, both.types, both.singletons, both.vocabulary) == (3, 6, 4, 2, 3)
+    assert format_statistics([both]).splitlines() == [
+        "      sentences  tokens  types  singletons  of types  |V| at kappa 0.5",
+        "both          3       6      4           2     50.0%                 3",
+    ]
