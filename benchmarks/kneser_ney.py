@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from morphlm import load
+from morphlm.vocabulary.corpus import encode_text
 
 
 def generate(path: Path, tokens: int) -> None:
@@ -98,11 +99,9 @@ def measure_queries(text: Path, folder: Path, order: int) -> dict[str, float]:
     begin = time.perf_counter()
     model = load(model_path)
     loading = time.perf_counter() - begin
-    ids = np.random.default_rng(1).permutation(len(model.vocabulary) - 3)[:100_000].astype(np.int32) + 3
-    model.score_tokens(ids)
-    from morphlm.vocabulary.corpus import encode_text  # noqa: PLC0415
-
     tokens = encode_text(text, model.vocabulary).tokens
+    model.score_tokens(tokens[:1000])  # loads the kernels
+    model.score(model.begin(), "")
     begin = time.process_time()
     model.score_tokens(tokens)
     in_kernel = len(tokens) / (time.process_time() - begin)

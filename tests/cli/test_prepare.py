@@ -23,7 +23,7 @@ ordered_map.__kwdefaults__["patience"] = 0
 run()
 """
 COMMAND = [sys.executable, "-c", IMPATIENT, "prepare"]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(morphlm.__file__).parents[1])}
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(morphlm.__file__).parents[1]), "PYTHONUNBUFFERED": ""}
 SENTENCE = "Pan Dr. Novák přišel v 19.30, řekl „ahoj“ a odešel.\n"
 PREPARED = "pan dr. novák přišel v 00.00 , řekl „ ahoj “ a odešel .\n"
 

@@ -30,7 +30,7 @@ from morphlm.text.prepare import (
     read_preparation,
     record_path,
 )
-from morphlm.text.reading import RESERVED, Block
+from morphlm.text.reading import BLOCK_BYTES, RESERVED, Block
 from morphlm.text.tokenise import ITEMS_AHEAD, moses_tokenise, ordered_map
 
 PLAIN = PrepareOptions(tokenise=False)
@@ -144,7 +144,7 @@ def test_the_quick_tokeniser_is_the_moses_tokeniser(line, language):
 @pytest.mark.parametrize("language", ["cs", "de", "en", "es", "fr", "ru"])
 def test_the_quick_tokeniser_knows_every_abbreviation(language):
     moses = reference(language)
-    for prefix in moses.NONBREAKING_PREFIXES:
+    for prefix in [*moses.NONBREAKING_PREFIXES, "z.B", "1.2", "2"]:
         for line in (f"{prefix}. A {prefix}.", f"{prefix.split(' ')[0]}. 5", f"x {prefix}. b"):
             assert moses_tokenise(line, language).split() == moses.tokenize(line, escape=False)
 
@@ -495,9 +495,10 @@ def test_unequal_numbers_of_lines_are_refused_with_both(tmp_path, source, target
     assert sorted(path.name for path in tmp_path.iterdir()) == ["raw.cs", "raw.en"]
 
 
-def test_a_bad_line_names_its_side_and_number(tmp_path):
-    with pytest.raises(InputError, match=r"raw\.cs:2: "):
-        prepare_sides(tmp_path, ["a", "b"], ["a", "<S>"], pair_options((None, None), tokenise=False))
+def test_a_bad_line_names_its_side_and_number(tmp_path, monkeypatch):
+    monkeypatch.setattr("morphlm.text.parallel_pairs.PIECE_BYTES", 8)  # two pairs
+    with pytest.raises(InputError, match=r"raw\.cs:6: "):
+        prepare_sides(tmp_path, ["a"] * 9, [*"abcde", "<S>", *"ghi"], pair_options((None, None), tokenise=False))
 
 
 def test_mending_never_shifts_pairs(tmp_path):
@@ -510,6 +511,11 @@ def test_mending_never_shifts_pairs(tmp_path):
     paths[1].write_bytes(b"a\n\xff\nc\nd\n")  # as many usable lines, but not the same ones
     with pytest.raises(InputError, match=r"raw\.cs:1: .*shifted"):
         prepare_pair_files(paths, outs, options, mend=True)
+    good = b"a\n" * (BLOCK_BYTES // 2)
+    paths[1].write_bytes(good + b"\xff\n" + good + good)
+    with pytest.raises(InputError, match="shifted") as refused:
+        prepare_pair_files((paths[1], paths[1]), outs, options, mend=True)
+    assert 1 < refused.value.line <= len(good) // 2 + 1  # the block that has the line, not a later one
 
 
 @pytest.mark.parametrize("outs", [("same", "same"), ("-", "x"), ("x", "-")])

@@ -14,7 +14,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
@@ -92,6 +92,7 @@ class _Crew(Generic[Item, Result]):
 
     def __init__(self, work: Callable[[Item], Result], processes: int) -> None:
         context = get_context("spawn")  # the same on every system, and safe beside threads
+        resource_tracker.ensure_running()  # else the first start does it, and lets Ctrl-C through again
         self._room = threading.Semaphore(ITEMS_AHEAD * processes)
         self._announced: SimpleQueue[bool | BaseException] = SimpleQueue()  # an item sent; True: no more; what failed
         self._stopped = False
@@ -147,6 +148,7 @@ class _Crew(Generic[Item, Result]):
 
 def _serve(pipe: Connection, work: Callable[[Item], Result]) -> None:
     """The life of a worker: it ends when its parent does, and what morphlm refuses it sends back."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be held back from the start
     # A parent that is gone closes the pipe: no complaint, nobody is there to read it.
     with contextlib.suppress(EOFError, OSError):
         while True:

@@ -5,8 +5,9 @@ Every part of the language has a stream of its own, so that the first sentences 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain, repeat
 
 from numpy.random import PCG64, Generator, SeedSequence
 
@@ -75,12 +76,7 @@ def random_stream(seed: int, *key: int) -> Draw:
     if seed < 0:
         raise ConfigError(f"the seed is {seed}; it must be 0 or more")
     generator = Generator(PCG64(SeedSequence(seed, spawn_key=key)))
-
-    def numbers() -> Iterator[float]:
-        while True:
-            yield from generator.random(1024).tolist()
-
-    return numbers().__next__
+    return chain.from_iterable(generator.random(1024).tolist() for _ in repeat(None)).__next__
 
 
 def pick(draw: Draw, length: int) -> int:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from morphlm.text.datasets.generated import morphology, paradigms
 from morphlm.text.datasets.generated.choice import frequent_first
 from morphlm.text.datasets.generated.config import SENTENCES, GeneratedConfig, pick, random_stream
-from morphlm.text.datasets.generated.lexicon import Lexicon
+from morphlm.text.datasets.generated.lexicon import lexicon_of
 from morphlm.text.datasets.generated.morphology import Word, function_word
 from morphlm.text.datasets.generated.paradigms import ADVERB, NOMINATIVE
 from morphlm.text.datasets.generated.phrases import COMMA, PLURAL, SINGULAR, UNALIGNED, Nominal, Phrase, PhraseSpeaker
@@ -39,7 +39,7 @@ class GeneratedSentence(NamedTuple):
 
 def generate_sentences(config: GeneratedConfig, seed: int) -> Iterator[GeneratedSentence]:
     """The sentences of the language with this seed, as many as `config.sentences` says."""
-    lexicon = Lexicon(config, seed)
+    lexicon = lexicon_of(config, seed)
     for first in range(0, config.sentences, config.block):
         speaker = Speaker(lexicon, random_stream(seed, SENTENCES, first // config.block))
         for _ in range(first, min(first + config.block, config.sentences)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from math import isqrt
@@ -111,6 +111,16 @@ class Lexicon:
 
     def _zipf(self, count: int) -> list[float]:
         return zipf_weights(count, self.config.zipf_shift, self.config.zipf_quarters)
+
+
+def lexicon_of(config: GeneratedConfig, seed: int) -> Lexicon:
+    """The lexicon of a language; the last ones are kept, since text and gold tables need the same."""
+    return _kept_lexicon(replace(config, sentences=1, block=1), seed)  # neither has a say in it
+
+
+@lru_cache(maxsize=2)
+def _kept_lexicon(config: GeneratedConfig, seed: int) -> Lexicon:
+    return Lexicon(config, seed)
 
 
 _Maker = Callable[[Draw, int], str]

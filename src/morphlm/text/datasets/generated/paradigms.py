@@ -31,16 +31,16 @@ DECLENSIONS = (
     Declension(0, (_row("- A A Ov 'i (O)m"), _row("i Us Uv (O)mA 'ih (A)mi"))),
     Declension(0, (_row("is is U Uj 'i (O)m"), _row("iš iš in (O)mA Uh (U)l"))),
     Declension(1, (_row("A U i 'i 'i Oj"), _row("i i - (A)m (A)h (A)mi"))),
-    Declension(1, (_row("- - i i i juv"), _row("int int Ur (U)m (U)h (U)l"))),
+    Declension(1, (_row("- - i i i jUv"), _row("int int Ur (U)m (U)h (U)l"))),
     Declension(2, (_row("O O A U 'i (O)m"), _row("A A - (O)mA 'ih (A)mi"))),
-    Declension(2, (_row("in in OnA OnU OnU Onm"), _row("Ut Ut Ot (U)m (U)h Otmi"))),
+    Declension(2, (_row("in in OnA OnU OnU OnOm"), _row("Ut Ut Ot (U)m (U)h OtAmi"))),
 )
 
 # gender -> singular, plural; also the endings of demonstratives and of the relative pronoun
 ADJECTIVE_ENDINGS = (
-    (_row("ij Ogo Ogo OmU Om im"), _row("ijA ih ih im ih imi")),
-    (_row("AjA UjU Uj Uj Uj UjA"), _row("Aje ih ih im ih imi")),
-    (_row("OjO OjO Ogo OmU Om im"), _row("OjA OjA ih im ih imi")),
+    (_row("ij OgO OgO OmU Om im"), _row("ijA ih ih im ih imi")),
+    (_row("AjA UjU Uj Uj Uj UjA"), _row("Uji ih ih im ih imi")),
+    (_row("OjO OjO OgO OmU Om im"), _row("OjA OjA ih im ih imi")),
 )
 
 # three conjugations -> (1sg 2sg 3sg), (1pl 2pl 3pl)
@@ -72,12 +72,12 @@ class Derivation(NamedTuple):
 DERIVATIONS: dict[str, tuple[Derivation, ...]] = {
     NOUN: (
         Derivation(NOUN, ("(O)čk",), None, ("little",), (), 5),
-        Derivation(VERB, ("(A)tel",), 0, (), ("man",), 6),
-        Derivation(VERB, ("(A)tel", "k"), 2, (), ("woman",), 3),
+        Derivation(VERB, ("(A)tAl",), 0, (), ("man",), 6),
+        Derivation(VERB, ("(A)tAl", "k"), 2, (), ("woman",), 3),
         Derivation(VERB, ("(A)n",), 5, (), ("act",), 7),
         Derivation(ADJECTIVE, ("Ost",), 3, (), ("hood",), 6),
         Derivation(NOUN, ("(O)stv",), 4, (), ("folk",), 3),
-        Derivation(VERB, ("(A)tel", "(O)čk"), 0, ("little",), ("man",), 1),
+        Derivation(VERB, ("(A)tAl", "(O)čk"), 0, ("little",), ("man",), 1),
         Derivation(NOUN, ("(O)v", "Ost"), 3, (), ("like", "hood"), 1),
     ),
     ADJECTIVE: (
@@ -104,7 +104,7 @@ PRONOUNS: dict[tuple[int, int], tuple[tuple[str, ...], str]] = {
     (1, 0): (_row("tu tebe tebe ti ti tebom"), "you"),
     (2, 0): (_row("on oga oga omu om onim"), "he"),
     (0, 1): (_row("mu nas nas nam nas nami"), "we"),
-    (1, 1): (_row("vu vas vas vam vas vami"), "you"),
+    (1, 1): (_row("vi vas vas vam vas vami"), "you"),
     (2, 1): (_row("oni ih ih im ih imi"), "they"),
 }
 
@@ -130,7 +130,7 @@ PREPOSITIONS = (
     ("med", "among", INSTRUMENTAL),
     ("proti", "against", DATIVE),
 )
-DEMONSTRATIVES = (("t", "this"), ("on", "that"), ("vs", "every"), ("nek", "some"))
+DEMONSTRATIVES = (("t", "this"), ("ov", "that"), ("vs", "every"), ("nek", "some"))
 NUMERALS = (("dva", "two"), ("tri", "three"), ("šter", "four"), ("pent", "five"), ("des", "ten"), ("sto", "hundred"))
 MODALS = (("mog", 0, "can"), ("ruk", 2, "must"), ("hoč", 1, "want"))  # stem, conjugation, gloss
 BASIC_ADVERBS = (

@@ -75,7 +75,7 @@ class PhraseSpeaker(Chooser):
 
     def _say_pronoun(self, into: Phrase, person: int, number: int, case: int) -> int:
         forms, gloss = paradigms.PRONOUNS[person, number]
-        word = function_word(forms[case], f"PRON.{person + 1}.{paradigms.NUMBERS[number]}")
+        word = function_word(forms[case], f"PRON.{person + 1}.{paradigms.NUMBERS[number]}.{paradigms.CASES[case]}")
         return self._say(into, word, (*paradigms.CASE_GLOSSES[case], gloss))
 
     def _say_pronominal(self, into: Phrase, form: str, gloss: str, part: str, nominal: Nominal, case: int) -> None:

@@ -13,7 +13,7 @@ from morphlm.errors import ConfigError
 from morphlm.text.datasets.generated import morphology
 from morphlm.text.datasets.generated.choice import draw_derivation
 from morphlm.text.datasets.generated.config import SIMILARITY, Draw, GeneratedConfig, pick, random_stream
-from morphlm.text.datasets.generated.lexicon import GENERAL, Lexicon, Stem
+from morphlm.text.datasets.generated.lexicon import GENERAL, Lexicon, Stem, lexicon_of
 from morphlm.text.datasets.generated.morphology import STEM, Lexeme, Word
 from morphlm.text.datasets.generated.paradigms import ADJECTIVE, CASES, NOUN, VERB
 
@@ -40,7 +40,7 @@ class Sense:
 
 def gold_similarity(config: GeneratedConfig, seed: int, pairs: int = 420) -> list[SimilarityPair]:
     """Pairs of words of the language with this seed, each pair once."""
-    raters = _Pairs(Lexicon(config, seed), random_stream(seed, SIMILARITY))
+    raters = _Pairs(lexicon_of(config, seed), random_stream(seed, SIMILARITY))
     found: dict[tuple[str, str], SimilarityPair] = {}
     for attempt in range(pairs * MOST_TRIES):
         if len(found) == pairs:
