@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from kneser_ney import generate
-
 from morphlm.vocabulary.corpus import encode_text, read_corpus
 
 

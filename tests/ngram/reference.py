@@ -1,4 +1,4 @@
-"""Interpolated modified Kneser-Ney from its definition, in dictionaries: slow, and easy to check against the literature."""
+"""Interpolated modified Kneser-Ney from its definition, in dictionaries: slow, and easy to check on paper."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def decode(tokens: np.ndarray, words: tuple[str, ...]) -> str:
 def test_counts_and_ids_agree_with_a_plain_reading(text: list[list[str]]) -> None:
     raw = read_corpus(text)
     expected = Counter(token for sentence in text for token in sentence)
-    assert {form: count for form, count in zip(raw.words.forms[3:], raw.words.counts[3:], strict=True)} == expected
+    assert dict(zip(raw.words.forms[3:], raw.words.counts[3:], strict=True)) == expected
     assert raw.words.sentences == len(text)
     assert raw.words.tokens == sum(map(len, text))
     assert raw.words.singletons == list(expected.values()).count(1)

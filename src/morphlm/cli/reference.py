@@ -1,4 +1,4 @@
-"""The command reference, generated from the commands themselves: `python -m morphlm.cli.reference > docs/commands.md`."""
+"""The command reference, generated from the commands' own help: `python -m morphlm.cli.reference`."""
 
 from __future__ import annotations
 
