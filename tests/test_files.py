@@ -94,3 +94,23 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None
 def test_writing_into_a_missing_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot write here"), atomic_writer(tmp_path / "no" / "text"):
         pass
+
+
+def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    with atomic_writer("/dev/null") as file:
+        file.write(TEXT)
+    assert not Path("/dev/null").is_file()
+
+
+def test_a_link_stays_and_what_it_points_to_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "real").write_bytes(b"old")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with atomic_writer(tmp_path / "link") as file:
+        file.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes() == b"new"
+
+
+def test_a_folder_is_not_replaced(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="this is a folder"), atomic_writer(tmp_path):
+        pass

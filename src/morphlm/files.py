@@ -137,6 +137,13 @@ def atomic_writer(path: str | Path) -> Iterator[IO[bytes]]:
         sys.stdout.buffer.flush()
         return
     path = Path(path)
+    if path.is_dir():
+        raise InputError("this is a folder; name a file to write", source=str(path))
+    if path.exists() and not path.is_file():
+        with path.open("wb") as device:  # /dev/null, /dev/stdout, a named pipe: to be written to, not replaced
+            yield device
+        return
+    path = path.resolve()  # a link stays, what it points to is replaced
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     extension = _extension_of_name(path)
     try:

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from morphlm.text.prepare import read_preparation
 # The command, starting its processes with the first piece of text where it would else wait whether they are worth it.
 IMPATIENT = """
 from morphlm.cli.main import run
-from morphlm.text.tokenise import ordered_map
+from morphlm.text.processes import ordered_map
 ordered_map.__kwdefaults__["patience"] = 0
 run()
 """
@@ -210,7 +211,8 @@ def test_a_slow_pipe_is_answered_line_by_line():
         for _ in range(3):
             process.stdin.write(SENTENCE.encode())
             process.stdin.flush()
-            assert process.stdout.readline().decode() == PREPARED  # before the input has ended
+            assert select.select([process.stdout], [], [], 60)[0]  # an answer before the input has ended
+            assert process.stdout.readline().decode() == PREPARED
         out, err = process.communicate()
     assert (process.returncode, out) == (0, b"")
     assert err.startswith(b"prepared: 3 of 3 lines kept")

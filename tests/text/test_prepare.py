@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sacremoses import MosesTokenizer
 
 from morphlm.errors import ConfigError, FormatError, InputError
-from morphlm.text import tokenise
+from morphlm.text import processes
 from morphlm.text.parallel_pairs import PairOptions, pair_options, prepare_pair_files
 from morphlm.text.prepare import (
     BlockPreparer,
@@ -30,8 +30,9 @@ from morphlm.text.prepare import (
     read_preparation,
     record_path,
 )
-from morphlm.text.reading import BLOCK_BYTES, RESERVED, Block
-from morphlm.text.tokenise import ITEMS_AHEAD, moses_tokenise, ordered_map
+from morphlm.text.processes import ITEMS_AHEAD, ordered_map
+from morphlm.text.reading import MAX_LINE_BYTES, RESERVED, Block
+from morphlm.text.tokenise import moses_tokenise
 
 PLAIN = PrepareOptions(tokenise=False)
 
@@ -326,7 +327,7 @@ def test_reading_stays_a_bounded_way_ahead():
 
 
 def test_one_process_and_small_inputs_start_none(monkeypatch):
-    monkeypatch.setattr(tokenise, "_Crew", None)
+    monkeypatch.setattr(processes, "_Crew", None)
     assert len(list(ordered_map(BlockPreparer(PLAIN), blocks(5), 1, patience=0))) == 5
     assert len(list(ordered_map(BlockPreparer(PLAIN), blocks(5), 8, patience=60))) == 5
 
@@ -508,14 +509,13 @@ def test_mending_never_shifts_pairs(tmp_path):
     record, _ = prepare_pair_files(paths, outs, options, mend=True)
     assert outs[0].read_text() == outs[1].read_text() == "a\nb\nc\n"
     assert record.repairs["CRLF line ends replaced"] == 3
-    paths[1].write_bytes(b"a\n\xff\nc\nd\n")  # as many usable lines, but not the same ones
-    with pytest.raises(InputError, match=r"raw\.cs:1: .*shifted"):
-        prepare_pair_files(paths, outs, options, mend=True)
-    good = b"a\n" * (BLOCK_BYTES // 2)
-    paths[1].write_bytes(good + b"\xff\n" + good + good)
-    with pytest.raises(InputError, match="shifted") as refused:
-        prepare_pair_files((paths[1], paths[1]), outs, options, mend=True)
-    assert 1 < refused.value.line <= len(good) // 2 + 1  # the block that has the line, not a later one
+    paths[1].write_bytes(b"a\n\xff\nc\n")  # the pair of a line that cannot be used is left out
+    record, _ = prepare_pair_files(paths, outs, options, mend=True)
+    assert outs[0].read_text() == outs[1].read_text() == "a\nc\n"
+    assert record.counts.empty == 1
+    paths[1].write_bytes(b"a\n" + b"x" * 3 * MAX_LINE_BYTES + b"\nc\n")
+    prepare_pair_files(paths, outs, options, mend=True)
+    assert outs[0].read_text() == outs[1].read_text() == "a\nc\n"
 
 
 @pytest.mark.parametrize("outs", [("same", "same"), ("-", "x"), ("x", "-")])

@@ -30,8 +30,8 @@ from morphlm.text.prepare import (
     total_bytes,
     write_prepared,
 )
+from morphlm.text.processes import ordered_map
 from morphlm.text.reading import Block, Mending, read_blocks
-from morphlm.text.tokenise import ordered_map
 
 MAX_RATIO = 3.0
 ALWAYS_CLOSE = 5  # a difference of so many tokens says nothing: `Ano .` may be `Yes , that is right .`
@@ -132,7 +132,7 @@ def prepare_pair_files(
     check_streams(paths)
     if "-" in map(str, outs) or Path(outs[0]).absolute() == Path(outs[1]).absolute():
         raise ConfigError("parallel text is written to two files; name two different ones (not '-')")
-    mendings = (Mending(), Mending()) if mend else (None, None)
+    mendings = (Mending(keep_lines=True), Mending(keep_lines=True)) if mend else (None, None)
     results = ordered_map(PairPreparer(options, mend), _pieces(_pairs(paths, mendings), paths), processes)
     counts, sizes, repairs = write_prepared(results, outs, total_bytes(paths))
     for mending in mendings:
@@ -182,20 +182,5 @@ def _unequal(paths: Paths, source: int, target: int) -> InputError:
 
 def _lines(path: str | Path, mending: Mending | None) -> Iterator[bytes]:
     """The checked lines of one side, with their newlines."""
-    line = 1
     for block in read_blocks(path, mending=mending):
-        line = block.first_line
-        _refuse_gaps(mending, path, line)
         yield from block.data.splitlines(keepends=True)
-    _refuse_gaps(mending, path, line)
-
-
-def _refuse_gaps(mending: Mending | None, path: str | Path, line: int) -> None:
-    """A line that mending left out would shift all pairs after it."""
-    if mending is not None and any(what.startswith("lines dropped") for what in mending.repairs):
-        raise InputError(
-            "at or after this line is one that is too long or not UTF-8, and without it the pairs would be shifted; "
-            "mend it by hand or remove the pair from both files",
-            source=source_name(path),
-            line=line,
-        )

@@ -48,6 +48,7 @@ class Block:
 class Mending:
     """Asks for repair instead of refusal, and counts what was repaired."""
 
+    keep_lines: bool = False  # a line that must be dropped leaves an empty one, so that pairs of lines stay together
     repairs: Counter[str] = field(default_factory=Counter)
 
 
@@ -101,6 +102,8 @@ def _whole_lines(stream: io.BufferedReader, source: str, mending: Mending | None
                 raise _too_long(source, line)
             mending.repairs["lines dropped for their length"] += 1
             pending, skipping = b"", True
+            if mending.keep_lines:
+                yield line, b"\n"
     if pending:
         yield line, pending + b"\n"
 
@@ -178,12 +181,20 @@ def _mended(block: bytes, mending: Mending, line: int, marks: Marks) -> bytes:
 
 def _usable_lines(block: bytes, mending: Mending) -> Iterator[bytes]:
     for text in block.split(b"\n")[:-1]:
-        if len(text) >= MAX_LINE_BYTES:
-            mending.repairs["lines dropped for their length"] += 1
+        why = _why_unusable(text)
+        if why is None:
+            yield text + b"\n"
             continue
-        try:
-            text.decode()
-        except UnicodeDecodeError:
-            mending.repairs["lines dropped for bad UTF-8"] += 1
-            continue
-        yield text + b"\n"
+        mending.repairs[f"lines dropped for {why}"] += 1
+        if mending.keep_lines:
+            yield b"\n"
+
+
+def _why_unusable(text: bytes) -> str | None:
+    if len(text) >= MAX_LINE_BYTES:
+        return "their length"
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return "bad UTF-8"
+    return None

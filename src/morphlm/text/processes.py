@@ -1,0 +1,143 @@
+"""Work spread over processes, with the results in the order of the input: nobody sees how many processes there were."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import signal
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from multiprocessing import get_context, resource_tracker
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
+
+from morphlm.errors import ConfigError, MorphlmError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+PATIENCE = 0.3  # seconds of work before processes are started, which takes about as long
+ITEMS_AHEAD = 4  # so many items a process may be read ahead of what is written
+
+
+def ordered_map(
+    work: Callable[[Item], Result], items: Iterable[Item], processes: int, *, patience: float = PATIENCE
+) -> Generator[Result, None, None]:
+    """Yield `work(item)` for every item, in order, computed by so many processes; with 1 none is started.
+
+    The work of the first `patience` seconds is done here, so that a small input starts no process either. Items are
+    taken only a few ahead of the results. `work` and the items travel to other processes, so `work` is a function of a
+    module or a frozen dataclass. Close the iterator (`contextlib.closing`) to end the processes early.
+    """
+    source, spent = iter(items), 0.0
+    for item in source:
+        if processes > 1 and spent >= patience:
+            with contextlib.closing(_Crew(work, processes)) as crew:
+                yield from crew.map(itertools.chain([item], source))
+            return
+        begin = time.perf_counter()
+        result = work(item)
+        spent += time.perf_counter() - begin
+        yield result
+
+
+class _Crew(Generic[Item, Result]):
+    """Processes that each do every n-th item; a thread hands the items out while the caller takes the results in.
+
+    The pipes are the bound on memory: a process that is behind blocks the thread, and with it the reading.
+    """
+
+    def __init__(self, work: Callable[[Item], Result], processes: int) -> None:
+        context = get_context("spawn")  # the same on every system, and safe beside threads
+        resource_tracker.ensure_running()  # else the first start does it, and lets Ctrl-C through again
+        self._room = threading.Semaphore(ITEMS_AHEAD * processes)
+        self._announced: SimpleQueue[bool | BaseException] = SimpleQueue()  # an item sent; True: no more; what failed
+        self._stopped = False
+        self._feeder: threading.Thread | None = None
+        self._pipes: list[Connection] = []
+        self._processes = []
+        for _ in range(processes):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_serve, args=(theirs, work), daemon=True)
+            self._pipes.append(ours)
+            self._processes.append(process)
+            with _interrupts_held():
+                process.start()
+            theirs.close()
+
+    def map(self, items: Iterable[Item]) -> Iterator[Result]:
+        self._feeder = threading.Thread(target=self._feed, args=(items,), daemon=True)
+        with _interrupts_held():
+            self._feeder.start()
+        for pipe in itertools.cycle(self._pipes):
+            announced = self._announced.get()
+            if isinstance(announced, BaseException):
+                raise announced
+            if announced:
+                return
+            yield _receive(pipe)
+            self._room.release()
+
+    def _feed(self, items: Iterable[Item]) -> None:
+        try:
+            for item, pipe in zip(items, itertools.cycle(self._pipes), strict=False):
+                self._room.acquire()
+                if self._stopped:
+                    return
+                self._announced.put(False)
+                pipe.send(item)
+            self._announced.put(True)
+        except BaseException as error:  # it belongs to the caller, after the results that come before it
+            self._announced.put(error)
+
+    def close(self) -> None:
+        self._stopped = True
+        self._room.release()
+        for process in self._processes:
+            if process.pid is not None:
+                process.terminate()
+                process.join()
+        if self._feeder is not None:
+            self._feeder.join(0.2)  # it may be waiting for a pipe that stays silent; then it ends with the program
+        for pipe in self._pipes:
+            pipe.close()
+
+
+def _serve(pipe: Connection, work: Callable[[Item], Result]) -> None:
+    """The life of a worker: it ends when its parent does, and what morphlm refuses it sends back."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be held back from the start
+    # A parent that is gone closes the pipe: no complaint, nobody is there to read it.
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            item = pipe.recv()
+            try:
+                pipe.send(work(item))
+            except MorphlmError as error:
+                pipe.send(error)
+
+
+def _receive(pipe: Connection) -> Any:
+    try:
+        result = pipe.recv()
+    except (EOFError, OSError) as error:
+        raise ConfigError(
+            "a worker process ended early (killed for lack of memory?); try again with fewer --processes"
+        ) from error
+    if isinstance(result, MorphlmError):
+        raise result
+    return result
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Processes and threads begun in here never see Ctrl-C, which is the main thread's to handle."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
