@@ -65,6 +65,18 @@ def test_a_name_that_promises_compression_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("extension", COMPRESSIONS)
+def test_damaged_compression_is_refused(tmp_path: Path, extension: str) -> None:
+    path = tmp_path / f"text{extension}"
+    with atomic_writer(path) as file:
+        file.write(bytes(range(256)) * 4000)
+    damaged = bytearray(path.read_bytes())
+    damaged[len(damaged) // 2 :] = bytes(len(damaged) - len(damaged) // 2)
+    path.write_bytes(damaged)
+    with pytest.raises(InputError, match="damaged or cut off"), open_binary(path) as stream:
+        stream.read()
+
+
+@pytest.mark.parametrize("extension", COMPRESSIONS)
 def test_cut_off_compression_is_refused(tmp_path: Path, extension: str) -> None:
     path = tmp_path / f"text{extension}"
     with atomic_writer(path) as file:

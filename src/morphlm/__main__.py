@@ -1,5 +1,18 @@
-"""`python -m morphlm` is the command `morphlm`."""
+"""`python -m morphlm` and the command `morphlm`."""
 
-from morphlm.cli.main import run
+from __future__ import annotations
 
-run()
+import sys
+
+
+def start() -> None:
+    """Import and run; an interrupt while the imports are under way is one like any other."""
+    try:
+        from morphlm.cli.main import run  # noqa: PLC0415
+    except KeyboardInterrupt:
+        sys.exit(130)
+    run()
+
+
+if __name__ == "__main__":
+    start()

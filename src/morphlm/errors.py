@@ -18,6 +18,10 @@ class InputError(MorphlmError):
         self.what, self.source, self.line = what, source, line
 
 
+class FetchError(InputError):
+    """Data that cannot be had from here now: no network, no apt-get, a server that fails."""
+
+
 class FormatError(MorphlmError):
     """A model or another file of a fixed format that is damaged, of the wrong kind, or of an unknown version."""
 

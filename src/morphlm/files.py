@@ -14,6 +14,7 @@ import io
 import lzma
 import os
 import sys
+import uuid
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -95,20 +96,24 @@ def _buffered(stream: IO[bytes]) -> io.BufferedReader:
 @contextlib.contextmanager
 def open_binary(path: str | Path) -> Iterator[io.BufferedReader]:
     """Read a file, or standard input for '-', decompressed. Use as a context manager."""
-    if str(path) == "-":
-        raw = io.BufferedReader(sys.stdin.buffer.raw) if hasattr(sys.stdin.buffer, "raw") else sys.stdin.buffer
-        buffered = cast(io.BufferedReader, raw)
-        extension = _extension_of_content(buffered.peek(8)[:8])
-        with _readable(STDIN_NAME):
-            yield _buffered(COMPRESSIONS[extension][2](buffered, "rb")) if extension else buffered
-        return
-    path = Path(path)
-    if path.is_dir():
-        raise InputError("this is a folder; name a file", source=str(path))
-    with _readable(str(path)), path.open("rb") as file:
-        _check_name_tells_the_truth(path, file.peek(8)[:8])
-        extension = _extension_of_name(path)
+    source = source_name(path)
+    with _readable(source), _open_raw(path) as file:
+        head = file.peek(8)[:8]
+        if str(path) != "-" and Path(path).is_file():
+            _check_name_tells_the_truth(Path(path), head)
+            extension = _extension_of_name(Path(path))
+        else:  # standard input, a named pipe: there the first bytes decide
+            extension = _extension_of_content(head)
         yield _buffered(COMPRESSIONS[extension][2](file, "rb")) if extension else file
+
+
+@contextlib.contextmanager
+def _open_raw(path: str | Path) -> Iterator[io.BufferedReader]:
+    if str(path) == "-":
+        yield cast(io.BufferedReader, sys.stdin.buffer)
+        return
+    with Path(path).open("rb") as file:
+        yield file
 
 
 @contextlib.contextmanager
@@ -118,12 +123,14 @@ def _readable(source: str) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         raise InputError("there is no such file; check the name", source=source) from error
-    except PermissionError as error:
-        raise InputError("no permission to read this file; see `ls -l`", source=source) from error
-    except DECOMPRESSION_ERRORS as error:
-        raise InputError(
-            "the compressed data is damaged or cut off; fetch or compress the file again", source=source
-        ) from error
+    except IsADirectoryError as error:
+        raise InputError("this is a folder; name a file", source=source) from error
+    except (*DECOMPRESSION_ERRORS, OSError) as error:
+        if getattr(error, "errno", None) is None:  # from a decompressor, not from the operating system
+            what = "the compressed data is damaged or cut off; fetch or compress the file again"
+        else:
+            what = f"it cannot be read ({os.strerror(cast(OSError, error).errno or 0)}); check it with `ls -l`"
+        raise InputError(what, source=source) from error
 
 
 @contextlib.contextmanager
@@ -144,12 +151,12 @@ def atomic_writer(path: str | Path) -> Iterator[IO[bytes]]:
             yield device
         return
     path = path.resolve()  # a link stays, what it points to is replaced
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial = path.with_name(f".{path.name[:200]}.{uuid.uuid4().hex[:8]}.partial")
     extension = _extension_of_name(path)
     try:
         file = partial.open("wb")
     except OSError as error:
-        raise InputError(f"cannot write here ({error.strerror}); choose another place", source=str(path)) from error
+        raise cannot_write(path, error) from error
     try:
         with file:
             if extension:
@@ -163,6 +170,24 @@ def atomic_writer(path: str | Path) -> Iterator[IO[bytes]]:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+def cannot_write(path: str | Path, error: OSError) -> InputError:
+    """What is said when a place cannot be written to."""
+    return InputError(f"cannot write here ({error.strerror}); choose another place", source=str(path))
+
+
+def check_can_write(path: str | Path) -> None:
+    """Refuse, before any work is done, a file that could not be written in the end."""
+    path = Path(path)
+    if str(path) == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
+        return
+    if path.is_dir():
+        raise InputError("this is a folder; name a file to write", source=str(path))
+    folder = path.resolve().parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        what = f"cannot write here ({folder} is no folder to write to); make it or choose another place"
+        raise InputError(what, source=str(path))
 
 
 def sha256_of(path: Path) -> str:

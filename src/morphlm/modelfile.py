@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
 from morphlm.errors import FormatError, InputError
-from morphlm.files import sha256_of
+from morphlm.files import cannot_write, sha256_of
 from morphlm.version import __version__
 
 FORMAT_VERSION = 1
@@ -49,32 +49,41 @@ class ModelFiles:
 
 def canonical_json(content: dict[str, Any]) -> bytes:
     """The one way in which a manifest is written, so that any changed byte shows."""
-    return (json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+    return (json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False) + "\n").encode()
 
 
 def write_model(directory: str | Path, files: ModelFiles) -> None:
     """Write the directory beside its final place, then put it there in one step."""
-    directory = Path(directory)
-    if directory.exists() and not (directory / MANIFEST).is_file():
-        raise InputError("this exists and is not a model; choose another place or remove it", source=str(directory))
-    beside = directory.absolute().with_name(f".{directory.name}.{uuid.uuid4().hex[:8]}.partial")
+    check_can_hold_model(directory)
+    target = Path(directory).resolve()  # a link stays, what it points to is replaced
+    beside = target.with_name(f".{target.name[:200]}.{uuid.uuid4().hex[:8]}.partial")
     try:
         beside.mkdir(parents=True)
-    except OSError as error:
-        raise InputError(
-            f"cannot write here ({error.strerror}); choose another place", source=str(directory)
-        ) from error
-    try:
         _write_files(beside, files)
-        _put_in_place(beside, directory.absolute())
+        _put_in_place(beside, target)
+    except OSError as error:
+        raise cannot_write(directory, error) from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+
+
+def check_can_hold_model(directory: str | Path) -> None:
+    """Refuse, before any work is done, a place that a model must not or cannot take."""
+    directory = Path(directory)
+    try:
+        is_model = (directory / MANIFEST).is_file()
+        is_free = not directory.exists() or (directory.is_dir() and not any(directory.iterdir()))
+        if not (is_model or is_free):
+            raise InputError("this exists and is not a model; choose another place or remove it", source=str(directory))
+    except OSError as error:
+        raise cannot_write(directory, error) from error
 
 
 def _write_files(folder: Path, files: ModelFiles) -> None:
     for name, text in files.texts.items():
         (folder / name).write_bytes(text.encode())
     save_file({name: np.ascontiguousarray(tensor) for name, tensor in files.tensors.items()}, folder / TENSORS)
+    (folder / TENSORS).chmod((folder.stat().st_mode & 0o666) | 0o600)  # readable by whom the folder is
     names = sorted([*files.texts, TENSORS])
     manifest = {
         "format": FORMAT_VERSION,
@@ -150,8 +159,8 @@ def _read_checked(directory: Path) -> ModelFiles:
         folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError as error:
         raise FormatError(f"{directory}: there is no such model; check the name") from error
-    except NotADirectoryError as error:
-        raise FormatError(f"{directory}: this is a file; a model is a folder that morphlm wrote") from error
+    except OSError as error:
+        raise FormatError(f"{directory}: it cannot be read as a model ({error.strerror}); check the name") from error
     try:
         return _read_folder(directory, lambda name, flags: os.open(name, flags, dir_fd=folder))
     finally:
@@ -191,6 +200,8 @@ def _open_in(directory: Path, name: str, opener: Callable[[str, int], int]) -> i
             what = f"this is not a model, {MANIFEST} is missing; name a folder that morphlm wrote"
             raise FormatError(f"{directory}: {what}") from error
         raise FormatError(f"{directory / name}: the file is missing; copy or make the model again") from error
+    except OSError as error:
+        raise FormatError(f"{directory / name}: it cannot be read ({error.strerror}); check it with `ls -l`") from error
 
 
 def _damaged(path: Path) -> FormatError:

@@ -61,6 +61,7 @@ def test_the_signature_tells_how_text_was_prepared(tmp_path: Path) -> None:
     assert other.signature.value("text") == "moses.cs/digits"
     table = format_table([("same", same), ("other", other)])
     assert "signatures differ in: text" in table
+    assert model.perplexity(tmp_path / "raw").signature.value("text") == "as-is/as-is"
 
 
 def test_a_table_shows_in_what_its_rows_differ() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from morphlm import load
-from morphlm.errors import InputError
+from morphlm.errors import FormatError, InputError
 from morphlm.files import open_binary
 from morphlm.ngram.training import train_ngram
 from tests.ngram.test_training import parse_arpa
@@ -92,7 +92,9 @@ def test_a_model_without_unk_has_a_closed_vocabulary(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "what"),
     [
-        ("\\data\\", "data", 1, "begins with"),
+        ("\\data\\", "data", 24, "no ARPA file"),
+        ("-0.8\t</s>\n", "-0.8\tx\n", 24, "the unigram </s> is missing"),
+        ("ngram 1=6", "ngram 1=9999999999999", 2, "`ngram 1=NUMBER`"),
         ("ngram 2=4", "ngram 3=4", 3, "`ngram 2=NUMBER`"),
         ("ngram 1=6", "ngram 1=7", 13, "this has 0 fields"),
         ("ngram 1=6", "ngram 1=5", 12, "does the header give the right number of 1-grams"),
@@ -118,3 +120,24 @@ def test_words_of_any_length_fit_the_buffer(tmp_path: Path) -> None:
     model = train_ngram([[long_word, "a", long_word]] * 3, 3)
     model.write_arpa(tmp_path / "long.arpa")
     assert load(tmp_path / "long.arpa").sentence([long_word]) == pytest.approx(model.sentence([long_word]), abs=2e-6)
+
+
+def test_a_repeated_ngram_is_refused(tmp_path: Path) -> None:
+    for old, new in (("-0.4\ta b\t-0.15", "-0.4\ta b\t-0.15\n-0.5\ta b"), ("-0.6\tb\t-0.1", "-0.6\tb\t-0.1\n-0.7\tb")):
+        n = 2 if "a b" in old else 1
+        size = {1: ("ngram 1=6", "ngram 1=7"), 2: ("ngram 2=4", "ngram 2=5")}[n]
+        (tmp_path / "bad.arpa").write_text(PRUNED.replace(old, new).replace(*size))
+        with pytest.raises(FormatError, match=f"a {n}-gram twice"):
+            load(tmp_path / "bad.arpa")
+
+
+def test_what_other_tools_write_is_read(tmp_path: Path) -> None:
+    other = PRUNED.replace("<unk>", "<UNK>").replace("ngram 1=6", "ngram  1 =  6").replace("-0.1\t", "-1.0e-01\t")
+    (tmp_path / "other.arpa").write_text("# made by another program\n\n" + other)
+    (tmp_path / "ours.arpa").write_text(PRUNED)
+    sentence = ["a", "b", "c", "never"]
+    model = load(tmp_path / "other.arpa")
+    assert model.sentence(sentence) == load(tmp_path / "ours.arpa").sentence(sentence)
+    assert model.signature.value("model") == "arpa"
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").kind == "arpa"

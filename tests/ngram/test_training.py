@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from morphlm.errors import ConfigError
+from morphlm.errors import ConfigError, InputError
 from morphlm.ngram.discounts import estimate_discounts
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
@@ -87,7 +87,7 @@ def test_probabilities_are_those_of_the_definition(text: list[list[str]], order:
 def test_distributions_sum_to_one_and_hold_the_scores(
     text: list[list[str]], order: int, kappa: float, is_open: bool
 ) -> None:
-    model = train_ngram(text, order, kappa=kappa, open_vocabulary=is_open)
+    model = train_ngram(text, order, kappa=kappa, open_vocabulary=is_open or kappa > 0)
     state = model.begin()
     for word in [*text[0], "never", *text[-1]]:
         distribution = model.distribution(state)
@@ -126,9 +126,10 @@ def test_closed_vocabulary_gives_nothing_to_unknown_words() -> None:
     assert closed.score(closed.begin(), "never")[0] == -math.inf
     assert opened.score(opened.begin(), "never")[0] > -math.inf
     assert closed.perplexity([["a", "never"]]).including_unknown == math.inf
-    assert not closed.open_vocabulary
-    # UNK that occurs in the training text has its share all the same.
-    assert train_ngram(text, 2, kappa=1.0, open_vocabulary=False).open_vocabulary
+    assert not closed.scores_unknown
+    assert closed.signature.value("unk") == "none"
+    with pytest.raises(ConfigError, match="cannot be closed"):  # UNK occurs in the training text
+        train_ngram(text, 2, kappa=1.0, open_vocabulary=False)
 
 
 def test_pruned_singletons_are_counted_as_unk() -> None:
@@ -143,8 +144,24 @@ def test_words_outside_a_given_vocabulary_become_unk() -> None:
     model = train_ngram([["a", "c", "b", "c"]], 2, vocabulary=vocabulary)
     assert model.vocabulary is vocabulary
     assert model.distribution(model.begin()).shape == (5,)
+    assert model.signature.value("kappa") == "given"
     with pytest.raises(ConfigError, match="kappa"):
         train_ngram([["a"]], 2, vocabulary=vocabulary, kappa=0.5)
+
+
+@pytest.mark.parametrize("state", [-2, 99, 10**12])
+def test_a_state_of_another_model_is_refused(state: int) -> None:
+    model = train_ngram([["a", "b"]], 2)
+    with pytest.raises(ConfigError, match="not a state"):
+        model.score(state, "a")
+    with pytest.raises(ConfigError, match="not a state"):
+        model.distribution(state)
+
+
+@pytest.mark.parametrize("sentence", ["pro", [1, 2], ["\ud800"]])
+def test_what_is_no_list_of_words_is_refused(sentence: object) -> None:
+    with pytest.raises(InputError):
+        train_ngram([["a"]], 1).sentence(sentence)  # type: ignore[arg-type]
 
 
 def test_where_discounts_cannot_be_estimated_the_fallback_stands_with_a_warning(tmp_path: Path) -> None:

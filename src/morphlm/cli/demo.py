@@ -15,9 +15,14 @@ from morphlm.experiments.demo import DemoConfig, run_demo
 @click.option("--language", default="cs", show_default=True, help="cs, de, en, es, fr or ru.")
 @options.kappa(0.2)
 @options.seed
-def command(directory: str, language: str, kappa: float, seed: int) -> None:
+@options.as_json
+def command(directory: str, language: str, kappa: float, seed: int, as_json: bool) -> None:
     """Get the default data, train on it and print what was found.
 
     Data, prepared text and models stay in DIRECTORY; where the data cannot be fetched, a generated language is used.
     """
-    click.echo(run_demo(DemoConfig(Path(directory), language, kappa, seed)).format())
+    result = run_demo(DemoConfig(Path(directory), language, kappa, seed))
+    if as_json:
+        options.print_json(result.to_json())
+    else:
+        click.echo(result.format())

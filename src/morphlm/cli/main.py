@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from pathlib import Path
 
 import click
 
@@ -58,15 +59,18 @@ def morphlm() -> None:
 
 def run(arguments: list[str] | None = None) -> None:
     """The entry point."""
+    _open_missing_streams()
     try:
         status = morphlm.main(arguments, prog_name="morphlm", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(status if isinstance(status, int) else 0)
     except MorphlmError as error:
         _fail(str(error), 2)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(2)
+    except click.ClickException as error:
+        _fail(f"{error.format_message()} (see --help)", 2)
     except (click.Abort, KeyboardInterrupt):
         _fail("interrupted", 130)
     except BrokenPipeError:
@@ -74,7 +78,20 @@ def run(arguments: list[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
 
+    except OSError as error:
+        place = "" if error.filename is None else f"{error.filename}: "
+        _fail(f"{place}{error.strerror or error}; check the place and its permissions", 2)
+    except MemoryError:
+        _fail("the memory is used up; take less text, a lower order, or a larger machine", 2)
+
 
 def _fail(message: str, status: int) -> None:
-    say("morphlm: " + " ".join(message.split()))
+    say("morphlm: " + message.replace("\n", " "))
     sys.exit(status)
+
+
+def _open_missing_streams() -> None:
+    """A shell may close standard streams (`<&-`); then they are empty ones."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115

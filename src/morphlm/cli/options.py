@@ -8,11 +8,15 @@ from typing import Any, TypeVar
 
 import click
 
+from morphlm.errors import ConfigError
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 text_files = click.argument("files", nargs=-1, metavar="[FILE]...")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-seed = click.option("--seed", default=1, show_default=True, help="Equal seeds give equal results.")
+seed = click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Equal seeds give equal results."
+)
 allow_unk = click.option("--allow-unk", is_flag=True, help="The text may contain <unk> for words that were replaced.")
 
 
@@ -28,10 +32,12 @@ def kappa(default: float) -> Callable[[Command], Command]:
 
 
 def or_stdin(files: tuple[str, ...]) -> list[str]:
-    """Standard input if no file is named."""
+    """Standard input if no file is named; it can be named once."""
+    if files.count("-") > 1:
+        raise ConfigError("standard input ('-') is named more than once; it can be read only once")
     return list(files) or ["-"]
 
 
-def print_json(content: Any) -> None:
-    """JSON on standard output."""
-    click.echo(json.dumps(content, ensure_ascii=False, indent=2))
+def print_json(content: Any, *, err: bool = False) -> None:
+    """JSON on standard output, or on standard error where that carries something else."""
+    click.echo(json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False), err=err)

@@ -9,7 +9,14 @@ import click
 
 from morphlm.cli import options
 from morphlm.files import source_name
-from morphlm.language_model.perplexity import Perplexity, ScoredText, format_table, score_text, text_signature
+from morphlm.language_model.perplexity import (
+    Perplexity,
+    ScoredText,
+    finite_or_none,
+    format_table,
+    score_text,
+    text_signature,
+)
 from morphlm.scoring.loading import load
 
 
@@ -24,7 +31,8 @@ def command(model_path: str, files: tuple[str, ...], detail: str | None, allow_u
     """Perplexity of prepared text under a model directory or an ARPA file, with its signature.
 
     Per sentence: number, ln p, tokens, unknown words, perplexity. Per token: sentence, position, token, ln p and
-    whether it is unknown. Both are separated by tabs; the summary follows on stderr, with --json all is one object.
+    whether it is unknown. Both are separated by tabs, with the file first if there are several; the summary follows on
+    stderr. With --json all is one list.
     """
     model = load(model_path)
     results: list[tuple[Perplexity, ScoredText]] = []
@@ -34,11 +42,16 @@ def command(model_path: str, files: tuple[str, ...], detail: str | None, allow_u
     if as_json:
         options.print_json([result.to_json() | _details(scored, detail) for result, scored in results])
         return
-    for _, scored in results:
+    for result, scored in results:
+        text = [result.text] if len(results) > 1 else []
         for row in _rows(scored, detail):
-            click.echo("\t".join(f"{cell:.6f}" if isinstance(cell, float) else str(cell) for cell in row.values()))
+            click.echo("\t".join([*text, *(_cell(value) for value in row.values())]))
     summary = results[0][0].format() if len(results) == 1 else format_table([(r.text, r) for r, _ in results])
     click.echo(summary, err=detail is not None)
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.6f}" if isinstance(value, float) else str(value)
 
 
 def _rows(scored: ScoredText, detail: str | None) -> Iterator[dict[str, Any]]:
@@ -49,4 +62,9 @@ def _rows(scored: ScoredText, detail: str | None) -> Iterator[dict[str, Any]]:
 
 
 def _details(scored: ScoredText, detail: str | None) -> dict[str, Any]:
-    return {} if detail is None else {f"{detail}s": list(_rows(scored, detail))}
+    """The rows for JSON, which has no infinity."""
+    rows = [
+        {name: finite_or_none(value) if isinstance(value, float) else value for name, value in row.items()}
+        for row in _rows(scored, detail)
+    ]
+    return {} if detail is None else {f"{detail}s": rows}

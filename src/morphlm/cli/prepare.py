@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
 
+from morphlm.cli.options import as_json as json_option
+from morphlm.cli.options import print_json
 from morphlm.errors import ConfigError
+from morphlm.files import check_can_write
 from morphlm.progress import say
 from morphlm.text.parallel_pairs import MAX_RATIO, pair_options, prepare_pair_files
 from morphlm.text.prepare import PrepareOptions, prepare_files, write_preparation
+from morphlm.text.processes import available_cores
 from morphlm.text.tokenise import has_abbreviations
-
-
-def available_cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @click.command()
@@ -49,6 +47,7 @@ def available_cores() -> int:
     "--mend", is_flag=True, help="Repair what would be refused (CRLF, NUL, BOM, bad UTF-8, ...) and count it."
 )
 @click.option("--record", metavar="FILE", help="Write the record of the preparation (also) to this file.")
+@json_option
 @click.option(
     "--processes", type=click.IntRange(min=1), default=available_cores, help="Work so parallel.  [default: all cores]"
 )
@@ -80,16 +79,24 @@ def _prepare_text(
     mend: bool,
     record: str | None,
     processes: int,
+    as_json: bool,
     **steps: Any,
 ) -> None:
     if languages or out_pair:
         raise ConfigError("--languages and --out-pair are for parallel text; add --parallel SOURCE TARGET")
+    if max_ratio != MAX_RATIO:
+        raise ConfigError("--max-ratio is for parallel text; add --parallel SOURCE TARGET")
     options = PrepareOptions(language=language, **steps)
+    for target in filter(None, (out, record)):
+        check_can_write(target)
     _mention_missing_abbreviations(options.tokenise, language)
     preparation = prepare_files(files or ("-",), out or "-", options, mend=mend, processes=processes)
     if record:
         write_preparation(record, preparation)
-    say(f"prepared: {preparation.format()}")
+    if as_json:
+        print_json(preparation.to_dict(), err=(out or "-") == "-")
+    else:
+        say(f"prepared: {preparation.format()}")
 
 
 def _prepare_pairs(
@@ -103,18 +110,23 @@ def _prepare_pairs(
     mend: bool,
     record: str | None,
     processes: int,
+    as_json: bool,
     **steps: Any,
 ) -> None:
     if files or language or out or record:
         raise ConfigError("parallel text takes --languages and --out-pair; no FILES, --language, --out or --record")
     if not out_pair:
         raise ConfigError("parallel text needs two files to write; add --out-pair SOURCE TARGET")
+    for target in out_pair:
+        check_can_write(target)
     pair = _language_pair(languages)
     options = pair_options(pair, **steps)
     _mention_missing_abbreviations(options.source.tokenise, *pair)
-    for path, preparation in zip(
-        out_pair, prepare_pair_files(parallel, out_pair, options, mend=mend, processes=processes), strict=True
-    ):
+    records = prepare_pair_files(parallel, out_pair, options, mend=mend, processes=processes)
+    if as_json:
+        print_json([preparation.to_dict() for preparation in records])
+        return
+    for path, preparation in zip(out_pair, records, strict=True):
         say(f"prepared {path}: {preparation.format()}")
 
 

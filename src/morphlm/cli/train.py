@@ -6,6 +6,8 @@ import click
 
 from morphlm.cli import options
 from morphlm.errors import ConfigError
+from morphlm.files import check_can_write
+from morphlm.modelfile import check_can_hold_model
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
 from morphlm.progress import say
@@ -43,8 +45,15 @@ def mkn(
     """Interpolated modified Kneser-Ney, equal to KenLM's lmplz."""
     if out is None and arpa is None:
         raise ConfigError("there is no place for the model; give --out DIR, --arpa FILE or both")
+    texts = options.or_stdin(files)
+    if vocab == "-" and "-" in texts:
+        raise ConfigError("text and vocabulary cannot both come from standard input; name a file for one of them")
+    if out is not None:
+        check_can_hold_model(out)
+    if arpa is not None:
+        check_can_write(arpa)
     model = train_ngram(
-        options.or_stdin(files),
+        texts,
         order,
         kappa=kappa,
         seed=seed,
@@ -64,11 +73,9 @@ def mkn(
 def _report(model: NgramModel, as_json: bool, to_stdout: bool) -> None:
     """What was trained; on stderr when standard output carries the model itself."""
     sizes = model.trie.sizes
-    if as_json and to_stdout:
-        options.print_json(
-            {"kind": model.kind, "order": model.order, "ngrams": sizes, "vocabulary": len(model.vocabulary)}
-            | {"training": model.training, "signature": str(model.signature)}
-        )
+    if as_json:
+        facts = {"kind": model.kind, "order": model.order, "ngrams": sizes, "vocabulary": len(model.vocabulary)}
+        options.print_json(facts | {"training": model.training, "signature": str(model.signature)}, err=not to_stdout)
         return
     counts = ", ".join(f"{size:,} {n}-grams" for n, size in enumerate(sizes, 1))
     click.echo(f"mkn: {model.training['tokens']:,} tokens, {counts}", err=not to_stdout)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from morphlm.cli import options
-from morphlm.files import source_name
+from morphlm.files import check_can_write, source_name
 from morphlm.progress import say
 from morphlm.vocabulary.corpus import add_counts, read_corpus
 from morphlm.vocabulary.statistics import corpus_statistics, format_statistics
@@ -21,6 +21,8 @@ from morphlm.vocabulary.statistics import corpus_statistics, format_statistics
 def command(files: tuple[str, ...], kappa: float, seed: int, out: str | None, allow_unk: bool, as_json: bool) -> None:
     """Count the words of prepared text: tokens, types, singletons, one row a file; with --out, make the vocabulary."""
     paths = options.or_stdin(files)
+    if out is not None:
+        check_can_write(out)
     texts = [read_corpus(path, allow_unknown=allow_unk).words for path in paths]
     rows = [corpus_statistics(source_name(path), words, kappa) for path, words in zip(paths, texts, strict=True)]
     together = texts[0] if len(texts) == 1 else add_counts(texts)
@@ -30,7 +32,7 @@ def command(files: tuple[str, ...], kappa: float, seed: int, out: str | None, al
         vocabulary = together.vocabulary(kappa, seed)
         vocabulary.save(out)
         say(f"{len(vocabulary):,} entries written to {out}")
-    if as_json:
+    if as_json and out != "-":
         options.print_json([row.to_json() for row in rows])
     else:
-        click.echo(format_statistics(rows))
+        click.echo(format_statistics(rows), err=out == "-")

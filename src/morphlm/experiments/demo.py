@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from morphlm.errors import MorphlmError
+from morphlm.errors import FetchError
 from morphlm.language_model.perplexity import Perplexity, format_table
 from morphlm.ngram.training import NgramConfig, preparation_record, train_ngram_on
 from morphlm.progress import say
 from morphlm.text.datasets import DataFolder, get_dataset
 from morphlm.text.prepare import PrepareOptions, prepare_files
+from morphlm.text.processes import available_cores
 from morphlm.vocabulary.corpus import read_corpus
 from morphlm.vocabulary.statistics import CorpusStatistics, corpus_statistics, format_statistics
 
@@ -37,6 +38,15 @@ class DemoResult:
     corpus: list[CorpusStatistics]
     perplexities: list[tuple[str, Perplexity]]  # named by model and text
     models: list[Path]
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures under their names."""
+        return {
+            "data": self.data,
+            "corpus": [row.to_json() for row in self.corpus],
+            "perplexities": [{"name": name} | result.to_json() for name, result in self.perplexities],
+            "models": [str(path) for path in self.models],
+        }
 
     def format(self) -> str:
         """For a person."""
@@ -72,10 +82,10 @@ def get_data(config: DemoConfig) -> DataFolder:
     try:
         say(f"getting libreoffice-help ({config.language}) ...")
         directory = config.directory / f"libreoffice-help.{config.language}"
-        return get_dataset("libreoffice-help", directory, language=config.language)
-    except MorphlmError as error:
+        return get_dataset("libreoffice-help", directory, language=config.language, seed=config.seed)
+    except FetchError as error:
         say(f"{error}\nfalling back to a generated language, so the figures below are not of a real one")
-        return get_dataset("generated", config.directory / "generated")
+        return get_dataset("generated", config.directory / "generated", seed=config.seed)
 
 
 def prepare_part(data: DataFolder, part: str, config: DemoConfig) -> Path:
@@ -84,6 +94,6 @@ def prepare_part(data: DataFolder, part: str, config: DemoConfig) -> Path:
     out = config.directory / f"{part}.{language}.prepared.txt"
     say(f"preparing {part} ...")
     options = PrepareOptions(language="en" if data.name == "generated" else language, tokenise=data.name != "generated")
-    preparation = prepare_files([data.path(part, language)], out, options, processes=os.cpu_count() or 1)
+    preparation = prepare_files([data.path(part, language)], out, options, processes=available_cores())
     say(f"  {preparation.counts.format()}")
     return out

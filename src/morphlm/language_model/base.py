@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from morphlm.language_model.perplexity import Perplexity, perplexity_of
+from morphlm.language_model.perplexity import Perplexity, ScoredText, perplexity_of, score_text
 from morphlm.language_model.signature import Signature, in_thousands
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Source, check_tokens
 from morphlm.vocabulary.vocabulary import END_ID, Vocabulary
-
-State = Hashable
 
 
 class LanguageModel(ABC):
@@ -57,9 +55,18 @@ class LanguageModel(ABC):
         ids = np.append(self.vocabulary.encode(tokens), np.int32(END_ID))
         return [float(logprob) for logprob in self.score_tokens(ids)]
 
-    def perplexity(self, source: Source) -> Perplexity:
-        """Perplexity of a file, several files, or an iterable of token lists."""
-        return perplexity_of(self, source)
+    def perplexity(self, source: Source, *, allow_unknown: bool = False) -> Perplexity:
+        """Perplexity of a file, several files, or an iterable of token lists; `allow_unknown` admits <unk> in them."""
+        return perplexity_of(self, source, allow_unknown=allow_unknown)
+
+    def score_text(self, source: Source, *, allow_unknown: bool = False) -> ScoredText:
+        """The log-probability of every token, with rows for sentences and tokens."""
+        return score_text(self, source, allow_unknown=allow_unknown, keep_forms=True)
+
+    @property
+    def scores_unknown(self) -> bool:
+        """Whether words that are not known have a probability."""
+        return True
 
     @property
     def signature(self) -> Signature:
@@ -69,13 +76,13 @@ class LanguageModel(ABC):
             "model": self.kind,
             "n": str(self.order),
             "V": in_thousands(len(self.vocabulary)),
-            "kappa": _plain(self.training.get("kappa")),
-            "unk": "scored",
+            "kappa": "given" if self.training.get("vocabulary") == "given" else _plain(self.training.get("kappa")),
+            "unk": "scored" if self.scores_unknown else "none",
             "eos": "yes",
             "tok": preparation.get("tokeniser", "as-is"),
             "norm": preparation.get("normalisation", "as-is"),
             "seed": _plain(self.training.get("seed")),
-            "v": ".".join(__version__.split(".")[:2]),
+            "v": ".".join(self.training.get("version", __version__).split(".")[:2]),
         }
         return Signature("ppl", tuple(fields.items()))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -130,7 +131,8 @@ class ScoredText:
 
 
 def _perplexity(logprobs: NDArray[np.float64]) -> float:
-    return float(np.exp(-logprobs.mean())) if len(logprobs) else math.nan
+    with np.errstate(over="ignore"):  # beyond what a float holds it is infinite
+        return float(np.exp(-logprobs.mean())) if len(logprobs) else math.nan
 
 
 def score_text(model: Scorer, source: Source, *, allow_unknown: bool = False, keep_forms: bool = False) -> ScoredText:
@@ -154,13 +156,17 @@ def perplexity_of(model: Scorer, source: Source, *, allow_unknown: bool = False)
 
 
 def text_signature(model: Scorer, source: Source) -> Signature:
-    """The model's signature; if the text's record tells of another preparation than the model's, that is added."""
+    """The model's signature; if the text was prepared in another way than the model's, that is added."""
     signature = model.signature
-    records = [record for path in as_paths(source) or [] if (record := read_preparation(path)) is not None]
-    found = {f"{record.tokeniser_signature}/{record.normalisation_signature}" for record in records}
-    expected = f"{signature.value('tok')}/{signature.value('norm')}"
-    others = sorted(found - {expected})
-    return Signature(signature.measure, (*signature.fields, *(("text", other) for other in others)))
+    found = {_prepared_as(path) for path in as_paths(source) or []}
+    others = sorted(found - {f"{signature.value('tok')}/{signature.value('norm')}"})
+    return Signature(signature.measure, (*signature.fields, *([("text", ",".join(others))] if others else [])))
+
+
+def _prepared_as(path: str | Path) -> str:
+    """How a text was prepared, as far as a record beside it tells."""
+    record = read_preparation(path)
+    return "as-is/as-is" if record is None else f"{record.tokeniser_signature}/{record.normalisation_signature}"
 
 
 def format_table(results: list[tuple[str, Perplexity]]) -> str:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from morphlm.errors import InputError
+from morphlm.errors import FormatError, InputError
 from morphlm.files import atomic_writer, source_name
 from morphlm.ngram import kernels
-from morphlm.ngram.trie import Trie
+from morphlm.ngram.trie import Trie, check_number_of_nodes
 from morphlm.progress import progress_bar
-from morphlm.text.reading import RESERVED, read_blocks, split_tokens
-from morphlm.vocabulary.vocabulary import BEGIN_ID, Vocabulary
+from morphlm.text.reading import END, RESERVED, UNKNOWN, read_blocks, split_tokens
+from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, Vocabulary
 
 LN10 = np.log(10.0)
 _BUFFER_BYTES = 1 << 22
-_COUNT = re.compile(r"ngram (\d+)=(\d+)")
+_COUNT = re.compile(r"ngram\s+(\d+)\s*=\s*(\d{1,18})")
+MAX_NGRAMS = 2**31
 
 Rows = NDArray[np.int32]  # (n-grams of one order, n) word ids
 
@@ -80,6 +82,14 @@ class _Lines:
             pass
         return line
 
+    def skip_to_data(self) -> None:
+        """Pass over what stands before \\data\\: comments."""
+        for line in self._lines:
+            self.number += 1
+            if line.strip() == "\\data\\":
+                return
+        raise self.error("there is no line \\data\\, so this is no ARPA file; name one, or a model folder")
+
     def error(self, what: str) -> InputError:
         return InputError(what, source=self.source, line=self.number)
 
@@ -87,8 +97,7 @@ class _Lines:
 def read_arpa(path: str | Path) -> tuple[Trie, Vocabulary]:
     """Read an ARPA file of any order. n-grams whose context or suffix is missing (pruned models) are completed."""
     lines = _Lines(path)
-    if lines.next_filled() != "\\data\\":
-        raise lines.error("an ARPA file begins with \\data\\; is this another kind of file?")
+    lines.skip_to_data()
     sizes = _read_sizes(lines)
     ids: dict[str, int] = {mark: number for number, mark in enumerate(RESERVED)}
     orders = []
@@ -97,7 +106,9 @@ def read_arpa(path: str | Path) -> tuple[Trie, Vocabulary]:
             orders.append(_read_order(lines, n, size, n == len(sizes), ids))
             bar.update(size)
     if lines.next_filled() != "\\end\\":
-        raise lines.error("\\end\\ expected here; is there an n-gram more than the header says?")
+        raise lines.error("\\end\\ expected here, is there an n-gram more than the header says? correct the header")
+    if not np.isfinite(orders[0][1][orders[0][0][:, 0] == END_ID]).any():
+        raise lines.error(f"the unigram {END} is missing, without which no sentence ends; make the model again")
     vocabulary = Vocabulary(tuple(ids), np.zeros(len(ids), np.int64))
     return build_trie(_with_all_unigrams(orders, len(ids))), vocabulary
 
@@ -107,8 +118,8 @@ def _read_sizes(lines: _Lines) -> list[int]:
     sizes: list[int] = []
     while (line := lines.next_filled()) != "\\1-grams:":
         match = _COUNT.fullmatch(line)
-        if match is None or int(match[1]) != len(sizes) + 1:
-            raise lines.error(f"`ngram {len(sizes) + 1}=NUMBER` or \\1-grams: expected here")
+        if match is None or int(match[1]) != len(sizes) + 1 or int(match[2]) >= MAX_NGRAMS:
+            raise lines.error(f"`ngram {len(sizes) + 1}=NUMBER` or \\1-grams: expected here; correct the header")
         sizes.append(int(match[2]))
     if not sizes:
         raise lines.error("the header names no order; `ngram 1=NUMBER` is missing")
@@ -121,36 +132,42 @@ _Order = tuple[Rows, NDArray[np.float32], NDArray[np.float32]]  # words, ln p, l
 def _read_order(lines: _Lines, n: int, size: int, highest: bool, ids: dict[str, int]) -> _Order:
     if n > 1 and lines.next_filled() != f"\\{n}-grams:":
         raise lines.error(f"\\{n}-grams: expected here; does the header give the right number of {n - 1}-grams?")
-    rows = np.empty((size, n), np.int32)
-    values = np.zeros((2, size), np.float32)
-    for k in range(size):
+    logprobs, backoffs, words = array("d"), array("d"), array("i")
+    with_backoff = n + 1 if highest else n + 2
+    for _ in range(size):
         fields = split_tokens(lines.next())
-        if len(fields) not in ((n + 1,) if highest else (n + 1, n + 2)):
+        if not n + 1 <= len(fields) <= with_backoff:
+            shape = f"`log10(p) {n} word(s)" + ("`" if highest else " [log10(back-off)]`")
             raise lines.error(
-                f"a {n}-gram line is `log10(p) {n} word(s) [log10(back-off)]`, this has {len(fields)} fields"
+                f"this has {len(fields)} fields, but a {n}-gram line is {shape}; correct it or the header"
             )
         try:
-            values[0, k] = float(fields[0])
-            values[1, k] = float(fields[n + 1]) if len(fields) == n + 2 else 0.0
+            logprobs.append(float(fields[0]))
+            backoffs.append(float(fields[n + 1]) if len(fields) == n + 2 else 0.0)
             if n == 1:
-                rows[k, 0] = ids.setdefault(fields[1], len(ids))
+                words.append(_word_id(fields[1], ids))
             else:
-                rows[k] = [ids[word] for word in fields[1 : n + 1]]
+                words.extend([ids[word] for word in fields[1 : n + 1]])
         except ValueError:
-            raise lines.error("the probability or the back-off is not a number") from None
+            raise lines.error("the probability or the back-off is not a number; correct it") from None
         except KeyError as error:
-            raise lines.error(f"{error.args[0]} is not among the unigrams") from None
-        if not (values[0, k] <= 0 and np.isfinite(values[1, k])):
-            raise lines.error("a log-probability is at most 0 and a back-off is finite")
-    logprob = values[0] * LN10
-    if n == 1:
-        logprob[values[0] <= -99] = -np.inf
-    return rows, logprob.astype(np.float32), (values[1] * LN10).astype(np.float32)
+            raise lines.error(f"{error.args[0]} is not among the unigrams; add it there") from None
+        if not (logprobs[-1] <= 0 and -1e30 < backoffs[-1] < 1e30):
+            raise lines.error("a log-probability is at most 0 and a back-off is finite; correct it")
+    values = np.array(logprobs)
+    values[values <= -99] = -np.inf  # the convention for what is never predicted
+    rows = np.array(words, np.int32).reshape(size, n)
+    return rows, (values * LN10).astype(np.float32), (np.array(backoffs) * LN10).astype(np.float32)
+
+
+def _word_id(word: str, ids: dict[str, int]) -> int:
+    """The id of a unigram; SRILM writes <unk> in either case."""
+    return ids.setdefault(UNKNOWN if word == UNKNOWN.upper() else word, len(ids))
 
 
 def _with_all_unigrams(orders: list[_Order], vocabulary_size: int) -> list[_Order]:
     """Unigrams in order of word ids; marks the file does not have get probability 0, as BEGIN always does."""
-    rows, logprob, backoff = orders[0]
+    rows, logprob, backoff = _sorted(*orders[0])
     all_logprob = np.full(vocabulary_size, -np.inf, np.float32)
     all_backoff = np.zeros(vocabulary_size, np.float32)
     all_logprob[rows[:, 0]] = logprob
@@ -165,6 +182,7 @@ def build_trie(orders: list[_Order]) -> Trie:
     orders = _complete(orders)
     sizes = tuple(len(rows) for rows, _, _ in orders)
     starts = np.concatenate([[0], np.cumsum(sizes)])
+    check_number_of_nodes(int(starts[-1]))
     suffix = [np.full(sizes[0], kernels.ROOT, np.int64)]
     first_child: list[NDArray[np.int64]] = []
     for n in range(1, len(orders)):
@@ -203,6 +221,8 @@ def _complete(orders: list[_Order]) -> list[_Order]:
 
 def _sorted(rows: Rows, logprob: NDArray[np.float32], backoff: NDArray[np.float32]) -> _Order:
     order = np.lexsort(rows.T[::-1])
+    if (np.diff(rows[order], axis=0) == 0).all(axis=1).any():
+        raise FormatError(f"the model has a {rows.shape[1]}-gram twice; remove one of them or make the model again")
     return rows[order], logprob[order], backoff[order]
 
 

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from morphlm.ngram import kernels
 from morphlm.ngram.counting import NgramCounts, OrderCounts
 from morphlm.ngram.discounts import Discounts, estimate_discounts
-from morphlm.ngram.trie import Trie
+from morphlm.ngram.trie import Trie, check_number_of_nodes
 from morphlm.vocabulary.vocabulary import BEGIN_ID, UNK_ID
 
 
 def estimate(counts: NgramCounts, *, open_vocabulary: bool) -> tuple[Trie, list[Discounts]]:
-    """Probabilities and back-offs of all orders. The lists in `counts` are used up, to save memory."""
+    """Probabilities and back-offs of all orders."""
     discounts = [estimate_discounts(n, histogram) for n, histogram in enumerate(counts.counts_of_counts, 1)]
     probabilities = [unigram_probabilities(counts.orders[0].counts, discounts[0], open_vocabulary)]
     gammas: list[NDArray[np.float64]] = []
@@ -35,7 +35,7 @@ def unigram_probabilities(
     """
     predicted = np.ones(len(counts), np.bool_)
     predicted[BEGIN_ID] = False
-    predicted[UNK_ID] = open_vocabulary or counts[UNK_ID] > 0
+    predicted[UNK_ID] = open_vocabulary
     taken = discounts.table()[np.minimum(counts, 3)]
     gamma = taken.sum() / counts.sum()
     return np.where(predicted, (counts - taken) / counts.sum() + gamma / predicted.sum(), 0.0)
@@ -47,6 +47,7 @@ def _assemble(
     """Join the orders into one numbering of nodes."""
     sizes = tuple(len(order) for order in orders)
     starts = np.concatenate([[0], np.cumsum(sizes)])
+    check_number_of_nodes(int(starts[-1]))
     # Children of a context are numbered from the start of the next order; each order's last entry, the end of its
     # children, is the first entry of the order that follows.
     first_child = [order.first_child[:-1] + starts[n] for n, order in enumerate(orders[1:], 1)]

@@ -12,10 +12,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
+
 Array = NDArray[Any]
 
 ROOT = -1
-UNK_ID, BEGIN_ID, END_ID = 0, 1, 2
 
 
 # ---------------------------------------------------------------- counting

@@ -23,12 +23,11 @@ _ARRAYS = ("words", "logprob", "suffix", "backoff", "first_child")
 class NgramModel(LanguageModel):
     """Interpolated modified Kneser-Ney, or any back-off model that was read from an ARPA file."""
 
-    kind = "mkn"
-
     def __init__(self, trie: Trie, vocabulary: Vocabulary, training: dict[str, Any]) -> None:
         """Take a compiled trie whose unigrams are the words of the vocabulary."""
         self.trie, self.vocabulary, self.training = trie, vocabulary, training
         self.order = trie.order
+        self.kind = "arpa" if training.get("source") == "arpa" else "mkn"
 
     def begin(self) -> int:
         """The state at the start of a sentence."""
@@ -47,7 +46,7 @@ class NgramModel(LanguageModel):
         return self.trie.distribution(state)
 
     @property
-    def open_vocabulary(self) -> bool:
+    def scores_unknown(self) -> bool:
         """Whether words that are not known have a probability."""
         return bool(self.trie.logprob[UNK_ID] > -np.inf)
 
@@ -75,7 +74,7 @@ class NgramModel(LanguageModel):
     def _self_test_sentences(self) -> list[list[str]]:
         """Some likely words, some rare ones, and one that cannot be known if the model has a place for it."""
         words = self.vocabulary.words[len(RESERVED) :]
-        unknown = [["\N{SNOWMAN}\N{SNOWMAN}"]] if self.open_vocabulary else []
+        unknown = [["\N{SNOWMAN}\N{SNOWMAN}"]] if self.scores_unknown else []
         return [[], list(words[:5]), list(words[-5:]), *unknown]
 
     def _self_test_case(self, tokens: list[str]) -> dict[str, Any]:

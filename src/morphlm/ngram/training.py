@@ -11,8 +11,9 @@ from morphlm.ngram.counting import count_ngrams
 from morphlm.ngram.estimation import estimate
 from morphlm.ngram.model import NgramModel
 from morphlm.text.prepare import read_preparation
+from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus, Source, as_paths, read_corpus
-from morphlm.vocabulary.vocabulary import Vocabulary
+from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
 
 
 @dataclass(frozen=True)
@@ -45,14 +46,22 @@ def train_ngram(
         raise ConfigError("a vocabulary is given and kappa too; prune when the vocabulary is made, or give kappa alone")
     raw = read_corpus(source, allow_unknown=allow_unknown)
     corpus = raw.encode(raw.words.vocabulary(kappa, seed) if vocabulary is None else vocabulary)
-    return train_ngram_on(corpus, config, preparation_record(source))
+    model = train_ngram_on(corpus, config, preparation_record(source))
+    model.training["vocabulary"] = "of the text" if vocabulary is None else "given"
+    return model
 
 
 def train_ngram_on(corpus: Corpus, config: NgramConfig, preparation: dict[str, str] | None = None) -> NgramModel:
     """Train on text that is encoded already."""
+    if not config.open_vocabulary and (corpus.tokens == UNK_ID).any():
+        raise ConfigError(
+            "unknown words occur in the training text (kappa, a given vocabulary, or <unk> in it), so the vocabulary "
+            "cannot be closed; leave --closed out"
+        )
     trie, discounts = estimate(count_ngrams(corpus, config.order), open_vocabulary=config.open_vocabulary)
     training: dict[str, Any] = {
         **asdict(config),
+        "version": __version__,
         "tokens": len(corpus.tokens),
         "sentences": corpus.sentences,
         "discounts": [discount.to_json() for discount in discounts],

@@ -8,13 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from morphlm.errors import ConfigError
 from morphlm.ngram import kernels
 from morphlm.vocabulary.vocabulary import BEGIN_ID
 
 State = int  # the node of the longest context that can still matter; ROOT for none
 
 
-@dataclass(frozen=True)
+def check_number_of_nodes(nodes: int) -> None:
+    """Nodes are numbered in 32 bits."""
+    if nodes >= 2**31:
+        raise ConfigError(f"{nodes:,} n-grams are too many for one model; take less text or a lower order")
+
+
+@dataclass(frozen=True, eq=False)
 class Trie:
     """n-grams with natural-log probabilities and back-offs. Nodes 0 .. V-1 are the unigrams in order of word ids."""
 
@@ -41,8 +48,14 @@ class Trie:
 
     def score(self, state: State, word: int) -> tuple[float, State]:
         """ln p(word | state) and the state after it."""
+        self._check_state(state)
         logprob, next_state = kernels.score_word(state, word, *self.arrays)
         return float(logprob), int(next_state)
+
+    def _check_state(self, state: State) -> None:
+        """A state of another model would lead the kernels astray."""
+        if not kernels.ROOT <= state < len(self.backoff):
+            raise ConfigError(f"{state} is not a state of this model; begin with its begin()")
 
     def score_tokens(self, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
         """ln p of every token of sentences that each end with END."""
@@ -51,6 +64,7 @@ class Trie:
 
     def distribution(self, state: State) -> NDArray[np.float64]:
         """p(word | state) of every word: the unigrams, overlaid context by context from the shortest to the longest."""
+        self._check_state(state)
         contexts = []
         while state != kernels.ROOT:
             contexts.append(state)

@@ -10,12 +10,15 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.modelfile import ModelFiles, read_model
 from morphlm.ngram.model import ngram_from_arpa, ngram_from_files
 
-READERS: dict[str, Callable[[str | Path, ModelFiles], LanguageModel]] = {"mkn": ngram_from_files}
+READERS: dict[str, Callable[[str | Path, ModelFiles], LanguageModel]] = {
+    "mkn": ngram_from_files,
+    "arpa": ngram_from_files,
+}
 
 
 def load(path: str | Path) -> LanguageModel:
-    """Load a model directory, or an ARPA file (also compressed). Nothing in it is executed; damage is refused."""
-    if Path(path).is_file():
+    """Load a model directory, or an ARPA file ('-': standard input). Nothing is executed; damage is refused."""
+    if str(path) == "-" or (Path(path).exists() and not Path(path).is_dir()):
         return ngram_from_arpa(path)
     files = read_model(path)
     if files.kind not in READERS:

@@ -244,6 +244,8 @@ def drop_reason(length: int, max_tokens: int) -> str | None:
 
 def prepare_lines(lines: Iterable[str], options: PrepareOptions) -> Iterator[list[str]]:
     """The tokens of every line that is kept, as the command `morphlm prepare` would write them."""
+    if isinstance(lines, str):
+        raise InputError("lines are an iterable of strings, not one string; put it in a list", source="<lines>")
     for number, line in enumerate(lines, 1):
         with located("<lines>", number):
             _without_reserved(split_tokens(line) if "<" in line else [], None)
@@ -382,6 +384,6 @@ def make_preparation(
 
 def keep_record(out: str | Path, preparation: Preparation) -> Preparation:
     """Put the record beside the text, if the text is a file."""
-    if str(out) != "-":
+    if str(out) != "-" and Path(out).is_file():
         write_preparation(record_path(out), preparation)
     return preparation

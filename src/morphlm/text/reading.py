@@ -74,7 +74,7 @@ def read_blocks(path: str | Path, *, marks: Marks = "none", mending: Mending | N
             _check(data, source, line, marks)
             if data:
                 yield Block(data, line, source)
-    if empty:
+    if empty and not (mending and mending.repairs):
         raise InputError("the file is empty; there is nothing to read", source=source)
 
 
@@ -119,7 +119,8 @@ def _check(block: bytes, source: str, line: int, marks: Marks) -> None:
     if (nul := block.find(b"\0")) >= 0:
         raise refuse(nul, f"there is a NUL byte, so this may not be text; remove it ({_MEND})")
     if (carriage_return := block.find(b"\r")) >= 0:
-        raise refuse(carriage_return, f"there is a carriage return (CRLF line ends?); use plain newlines ({_MEND})")
+        cure = "convert it with dos2unix" if marks == "any" else f"use plain newlines ({_MEND})"
+        raise refuse(carriage_return, f"there is a carriage return (CRLF line ends?); {cure}")
     try:
         block.decode()
     except UnicodeDecodeError as error:
@@ -130,9 +131,9 @@ def _check(block: bytes, source: str, line: int, marks: Marks) -> None:
                 raise _too_long(source, line + number)
     if reserved := _find_reserved(block, marks):
         token = reserved.group().decode()
-        raise refuse(
-            reserved.start(), f"the text contains {token}, a mark that morphlm sets itself; remove it ({_MEND})"
-        )
+        on_purpose = ", or say --allow-unk if words were replaced by it" if token == UNKNOWN else ""
+        what = f"the text contains {token}, a mark that morphlm sets itself; remove it ({_MEND}){on_purpose}"
+        raise refuse(reserved.start(), what)
 
 
 def _find_reserved(block: bytes, marks: Marks) -> re.Match[bytes] | None:

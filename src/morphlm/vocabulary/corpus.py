@@ -18,7 +18,7 @@ from typing import IO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from morphlm.errors import InputError
+from morphlm.errors import ConfigError, InputError
 from morphlm.files import source_name
 from morphlm.progress import progress_bar
 from morphlm.text.prepare import read_preparation
@@ -73,7 +73,7 @@ class _IdStore:
             return np.memmap(self._file, np.int32, mode="r+")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Corpus:
     """An encoded text and the vocabulary of its ids."""
 
@@ -86,7 +86,7 @@ class Corpus:
         return int(np.count_nonzero(self.tokens == END_ID))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WordCounts:
     """The forms of a text and how often each occurs; the reserved marks come first."""
 
@@ -134,7 +134,7 @@ def add_counts(texts: Sequence[WordCounts]) -> WordCounts:
     return WordCounts(list(total), np.array(list(total.values()), np.int64))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RawCorpus:
     """A text under provisional ids: the reserved marks, then forms in order of appearance."""
 
@@ -200,6 +200,8 @@ def describe(source: Source) -> str:
 def token_batches(source: Source, *, allow_unknown: bool) -> Iterator[list[bytes]]:
     """The tokens of a text in batches, END after each sentence."""
     paths = as_paths(source)
+    if sum(str(path) == "-" for path in paths or []) > 1:
+        raise ConfigError("standard input ('-') is named more than once; it can be read only once")
     if paths is None:
         yield from _batches_of_sentences(cast(Iterable[Sequence[str]], source), allow_unknown)
         return
@@ -224,10 +226,6 @@ def tokens_of_block(block: Block) -> list[bytes]:
 def _batches_of_sentences(sentences: Iterable[Sequence[str]], allow_unknown: bool) -> Iterator[list[bytes]]:
     batch: list[bytes] = []
     for number, sentence in enumerate(sentences, 1):
-        if isinstance(sentence, str | bytes):
-            raise InputError(
-                "a sentence is a list of tokens, not a string; split it", source="<sentences>", line=number
-            )
         batch += check_tokens(sentence, allow_unknown, number)
         batch.append(RESERVED[END_ID].encode())
         if len(batch) > 1 << 16:
@@ -239,12 +237,20 @@ def _batches_of_sentences(sentences: Iterable[Sequence[str]], allow_unknown: boo
 
 def check_tokens(sentence: Sequence[str], allow_unknown: bool, number: int) -> list[bytes]:
     """The tokens as UTF-8, refused if they are no tokens: empty, with white space inside, or a reserved mark."""
-    joined = " ".join(sentence)
-    tokens = joined.split(" ") if joined else []
-    plain = len(tokens) == len(sentence) and not any(character in joined for character in "\t\n\r\0")
-    if not plain or "" in tokens:
-        raise InputError("a token is empty or has white space inside; split it", source="<sentences>", line=number)
+
+    def refuse(what: str) -> InputError:
+        return InputError(what, source="<sentences>", line=number)
+
+    if isinstance(sentence, str | bytes):
+        raise refuse("a sentence is a list of tokens, not a string; split it")
+    try:
+        joined = " ".join(sentence)
+        encoded = joined.encode().split(b" ") if joined else []
+    except (TypeError, UnicodeEncodeError):
+        raise refuse("a token is not a proper string; give words as str") from None
+    if len(encoded) != len(sentence) or b"" in encoded or any(space in joined for space in "\t\n\r\0"):
+        raise refuse("a token is empty or has white space inside; split it")
     for mark in RESERVED:
-        if mark in tokens and not (allow_unknown and mark == RESERVED[UNK_ID]):
-            raise InputError(f"{mark} is a mark that morphlm sets itself; remove it", source="<sentences>", line=number)
-    return joined.encode().split(b" ") if joined else []
+        if mark.encode() in encoded and not (allow_unknown and mark == RESERVED[UNK_ID]):
+            raise refuse(f"{mark} is a mark that morphlm sets itself; remove it")
+    return encoded

@@ -7,6 +7,7 @@ from typing import Any
 
 from morphlm.tables import format_columns
 from morphlm.vocabulary.corpus import WordCounts
+from morphlm.vocabulary.vocabulary import check_kappa
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class CorpusStatistics:
 
 def corpus_statistics(name: str, words: WordCounts, kappa: float) -> CorpusStatistics:
     """Count."""
+    check_kappa(kappa)
     left = words.types - round(kappa * words.singletons)
     return CorpusStatistics(name, words.sentences, words.tokens, words.types, words.singletons, left, kappa)
 

@@ -21,7 +21,7 @@ from morphlm.text.reading import BEGIN, END, RESERVED, UNKNOWN, read_blocks
 UNK_ID, BEGIN_ID, END_ID = 0, 1, 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Vocabulary:
     """Words by id, each with its count in the training text."""
 
@@ -72,24 +72,22 @@ class Vocabulary:
 
 def parse_vocabulary(text: str, source: str) -> Vocabulary:
     """Read `word TAB count` lines; the first three are the reserved marks."""
-    words: list[str] = []
-    counts: list[int] = []
+    counted: dict[str, int] = {}
     for number, line in enumerate(text.split("\n")[:-1], 1):
         word, tab, count = line.partition("\t")
-        if not (word and tab and count.isascii() and count.isdecimal()):
+        if not (word and " " not in word and tab and count.isascii() and count.isdecimal() and len(count) < 19):
             raise InputError("not `word TAB count`; make it with `morphlm vocab`", source=source, line=number)
-        words.append(word)
-        counts.append(int(count))
-    if tuple(words[: len(RESERVED)]) != RESERVED:
+        if word in counted:
+            raise InputError("this word is here for the second time; remove it", source=source, line=number)
+        counted[word] = int(count)
+    words = tuple(counted)
+    if words[: len(RESERVED)] != RESERVED:
         raise InputError(
             f"a vocabulary begins with {UNKNOWN}, {BEGIN} and {END}; make it with `morphlm vocab`",
             source=source,
             line=1,
         )
-    if len(set(words)) != len(words):
-        repeated = next(number for number, word in enumerate(words, 1) if word in words[: number - 1])
-        raise InputError("this word is here for the second time; remove it", source=source, line=repeated)
-    return Vocabulary(tuple(words), np.array(counts, np.int64))
+    return Vocabulary(words, np.array(list(counted.values()), np.int64))
 
 
 def load_vocabulary(path: str | Path) -> Vocabulary:
@@ -98,10 +96,15 @@ def load_vocabulary(path: str | Path) -> Vocabulary:
     return parse_vocabulary(text, source_name(path))
 
 
+def check_kappa(kappa: float) -> None:
+    """Refuse what is no share."""
+    if not 0.0 <= kappa <= 1.0:
+        raise ConfigError(f"kappa is a share of the singletons and lies in [0, 1], not {kappa}; 0 prunes none, 1 all")
+
+
 def prune_singletons(counts: NDArray[np.int64], kappa: float, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Which words to keep: a random share kappa of those with count 1 goes (0: none, 1: all)."""
-    if not 0.0 <= kappa <= 1.0:
-        raise ConfigError(f"kappa is a share of the singletons and lies in [0, 1], not {kappa}")
+    check_kappa(kappa)
     keep = np.ones(len(counts), bool)
     singletons = np.flatnonzero(counts == 1)
     pruned = rng.permutation(singletons)[: round(kappa * len(singletons))]
@@ -116,6 +119,8 @@ def build_vocabulary(
 
     `unknowns` is the number of tokens that are UNK in the text already; the tokens of pruned words are added to it.
     """
+    if seed < 0:
+        raise ConfigError(f"a seed is a whole number from 0 on, not {seed}")
     by_frequency = sorted(zip(forms, counts.tolist(), strict=True), key=lambda entry: (-entry[1], entry[0]))
     ordered = np.array([count for _, count in by_frequency], np.int64)
     keep = prune_singletons(ordered, kappa, np.random.default_rng(seed))

@@ -55,7 +55,7 @@ def test_a_folder_is_read_in_the_order_of_names_with_any_compression(tmp_path: P
     (source / ".hidden").write_bytes(b"\x00")
     folder = get_dataset(source, tmp_path / "out", language="cs")
     assert sorted(chain(*lines_of(tmp_path / "out").values())) == ["a", "a", "c", "d"]
-    assert list(folder.source["files"]) == ["in/a.txt.gz", "in/sub/b.txt"]
+    assert list(folder.source["files"]) == ["text: in/a.txt.gz", "text: in/sub/b.txt"]
 
 
 def test_parallel_files_stay_parallel(tmp_path: Path) -> None:
@@ -99,3 +99,14 @@ def test_a_changed_source_is_not_taken_for_the_same_data_set(tmp_path: Path) -> 
     source.write_text("a\nb\nc\ne\n", encoding="utf-8")
     with pytest.raises(InputError, match="holds another data set"):
         get_dataset(source, tmp_path / "out", language="cs")
+
+
+def test_a_changed_side_is_noticed_though_both_have_one_name(tmp_path: Path) -> None:
+    for side in ("one", "two"):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "t.txt").write_text("a\nb\nc\nd\n")
+    arguments = {"language": "cs", "parallel": "en", "parallel_path": tmp_path / "two" / "t.txt"}
+    get_dataset(tmp_path / "one" / "t.txt", tmp_path / "out", **arguments)
+    (tmp_path / "one" / "t.txt").write_text("a\nb\nc\nx\n")
+    with pytest.raises(InputError, match="another data set"):
+        get_dataset(tmp_path / "one" / "t.txt", tmp_path / "out", **arguments)

@@ -112,7 +112,7 @@ def test_added_text_comes_last_and_leaves_dev_as_it_was(
         folder = get(site, tmp_path, language="ru", part="data-main", add=tmp_path / "yandex.ru")
     assert lines(folder, "train", "ru") == [*(" ".join(line.split()) for line in RUSSIAN[:7]), "ещё одна"]
     assert lines(folder, "dev", "ru")[-1] == "Русский 9"
-    assert list(folder.options["added"]) == ["yandex.ru"]
+    assert list(folder.options["added"]) == ["text: yandex.ru"]
     assert "Yandex" not in capsys.readouterr().err
     with pytest.raises(InputError, match=r"nowhere\.ru: there is no such file"):
         get(site, tmp_path, language="ru", add=tmp_path / "nowhere.ru")

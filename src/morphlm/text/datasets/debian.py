@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
-from morphlm.errors import FormatError, InputError
+from morphlm.errors import FetchError, FormatError
 from morphlm.files import COMPRESSIONS, DECOMPRESSION_ERRORS
 
 INSTEAD = "use `morphlm data get generated DIR`, or name a file or folder of your own instead of a data set"
@@ -52,7 +52,7 @@ def fetch_packages(names: Sequence[str], folder: Path) -> list[Package]:
     """Fetch packages by name into a folder."""
     program = shutil.which("apt-get")
     if program is None:
-        raise InputError(f"apt-get is not on this machine (Debian and Ubuntu have it); {INSTEAD}")
+        raise FetchError(f"apt-get is not on this machine (Debian and Ubuntu have it); {INSTEAD}")
     for private in ("lists", "cache"):
         (folder / private).mkdir(parents=True)
     configuration = folder / "apt.conf"
@@ -61,7 +61,7 @@ def fetch_packages(names: Sequence[str], folder: Path) -> list[Package]:
     complaints = _run([*command, "update"], folder).stderr
     downloaded = _run([*command, "download", *names], folder)
     if downloaded.returncode != 0:
-        raise InputError(f"apt-get cannot fetch the packages ({_cause(complaints + downloaded.stderr)}); {INSTEAD}")
+        raise FetchError(f"apt-get cannot fetch the packages ({_cause(complaints + downloaded.stderr)}); {INSTEAD}")
     return [_find(name, folder) for name in names]
 
 
@@ -81,7 +81,7 @@ def _cause(complaints: str) -> str:
 def _find(name: str, folder: Path) -> Package:
     found = sorted(folder.glob(f"{name}_*.deb"))
     if not found:
-        raise InputError(f"apt-get did not deliver the package {name}; {INSTEAD}")
+        raise FetchError(f"apt-get did not deliver the package {name}; {INSTEAD}")
     version = unquote(found[0].name.split("_")[1])
     return Package(name, version, found[0])
 

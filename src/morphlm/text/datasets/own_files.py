@@ -39,12 +39,24 @@ def own_files_identity(request: Request) -> dict[str, Any]:
 
 
 def _hashes(options: OwnFilesOptions) -> dict[str, str]:
-    roots = [path for path in (options.path, options.parallel_path) if path is not None]
-    return {_name(file, root): sha256_of(file) for root in roots for file in text_files(root)}
+    sides = {"text": options.path, "parallel": options.parallel_path}
+    return {
+        f"{side}: {_name(file, root)}": _readable_sha256(file)
+        for side, root in sides.items()
+        if root is not None
+        for file in text_files(root)
+    }
 
 
 def _name(file: Path, root: Path) -> str:
     return file.name if file == root else f"{root.name}/{file.relative_to(root).as_posix()}"
+
+
+def _readable_sha256(file: Path) -> str:
+    try:
+        return sha256_of(file)
+    except OSError as error:
+        raise InputError(f"it cannot be read ({error.strerror}); check it with `ls -l`", source=str(file)) from error
 
 
 def _options(request: Request) -> OwnFilesOptions:

@@ -66,8 +66,9 @@ class Wmt13Options:
 def wmt13_identity(request: Request) -> dict[str, Any]:
     """What decides the content, for dataset.json."""
     options = _options(request)
-    added = [path for path in (options.add, options.add_parallel) if path is not None]
-    return {"part": options.part, "added": {path.name: _sha256_of_added(path) for path in added}}
+    added = {"text": options.add, "parallel": options.add_parallel}
+    hashes = {f"{side}: {path.name}": _sha256_of_added(path) for side, path in added.items() if path is not None}
+    return {"part": options.part, "added": hashes}
 
 
 def _sha256_of_added(path: Path) -> str:
