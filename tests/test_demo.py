@@ -28,7 +28,13 @@ def test_the_demo_falls_back_to_the_generated_language_and_says_so(
     result = json.loads(outcome.stdout)
     assert result["data"] == "generated"
     assert [row["sentences"] for row in result["corpus"]] == [360, 20, 20]
-    for model, (_, test) in zip(result["models"], zip(*[iter(result["perplexities"])] * 2, strict=True), strict=True):
+    assert len(result["morphemes"]) == 10
+    assert all(" + " in line and "/STM" in line for line in result["morphemes"])
+    assert len(result["classes"]) == 5
+    assert (tmp_path / "demo" / "gen.classes.tsv").is_file()
+    for model, (_, test) in zip(
+        result["models"][2:], zip(*[iter(result["perplexities"])] * 2, strict=True), strict=True
+    ):
         text = tmp_path / "demo" / "test.gen.prepared.txt"
         assert load(model).perplexity(text).including_unknown == pytest.approx(test["perplexity_including_unknown"])
 

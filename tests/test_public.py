@@ -16,21 +16,27 @@ ROOT = Path(__file__).parent.parent
 def test_the_public_surface_is_exactly_this() -> None:
     assert sorted(morphlm.__all__) == [
         "ConfigError",
+        "FetchError",
         "FormatError",
         "InputError",
         "LanguageModel",
+        "MorphemeSegmenter",
         "MorphlmError",
         "NgramModel",
+        "Partition",
         "Perplexity",
         "PrepareOptions",
         "TrainingError",
         "Vocabulary",
         "__version__",
+        "cluster",
         "get_dataset",
         "load",
         "load_vocabulary",
         "prepare_lines",
+        "read_corpus",
         "train_ngram",
+        "train_segmenter",
     ]
     for name in morphlm.__all__:
         assert getattr(morphlm, name) is not None

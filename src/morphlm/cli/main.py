@@ -22,6 +22,9 @@ COMMANDS = {
     "data": "List data sets and get one by name.",
     "prepare": "Tokenise, normalise and filter text.",
     "vocab": "Count words and make a vocabulary.",
+    "segment": "Segment words into labelled morphemes.",
+    "factors": "Map words to their factors, from any source of morphemes.",
+    "classes": "Partition a vocabulary into word classes.",
     "train": "Train a model.",
     "ppl": "Perplexity of text under a model.",
 }

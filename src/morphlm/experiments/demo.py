@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from morphlm.classes.exchange import cluster
 from morphlm.errors import FetchError
 from morphlm.language_model.perplexity import Perplexity, format_table
 from morphlm.ngram.training import NgramConfig, preparation_record, train_ngram_on
 from morphlm.progress import say
+from morphlm.segmentation.morphemes import Segmentation
+from morphlm.segmentation.segmenter import train_segmenter
 from morphlm.text.datasets import DataFolder, get_dataset
 from morphlm.text.prepare import PrepareOptions, prepare_files
 from morphlm.text.processes import available_cores
-from morphlm.vocabulary.corpus import read_corpus
+from morphlm.vocabulary.corpus import Corpus, read_corpus
 from morphlm.vocabulary.statistics import CorpusStatistics, corpus_statistics, format_statistics
+from morphlm.vocabulary.vocabulary import Vocabulary
 
 PARTS = ("train", "dev", "test")
 ORDERS = (2, 3, 4)
+SHOWN_WORDS, SHOWN_CLASSES = 10, 5
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,8 @@ class DemoResult:
 
     data: str  # name of the data set
     corpus: list[CorpusStatistics]
+    morphemes: list[str]  # some words as their labelled morphemes
+    classes: list[list[str]]  # the most frequent words of some classes
     perplexities: list[tuple[str, Perplexity]]  # named by model and text
     models: list[Path]
 
@@ -44,17 +54,23 @@ class DemoResult:
         return {
             "data": self.data,
             "corpus": [row.to_json() for row in self.corpus],
+            "morphemes": self.morphemes,
+            "classes": self.classes,
             "perplexities": [{"name": name} | result.to_json() for name, result in self.perplexities],
             "models": [str(path) for path in self.models],
         }
 
     def format(self) -> str:
         """For a person."""
+        morphemes = "\n".join(f"  {line}" for line in self.morphemes)
+        classes = "\n".join(f"  {' '.join(words)}" for words in self.classes)
         models = "\n".join(f"  {path}" for path in self.models)
         return (
             f"Corpus ({self.data})\n{format_statistics(self.corpus)}\n\n"
+            f"Morphemes of some words (prefix, stem, suffix)\n{morphemes}\n\n"
+            f"Frequent words of some classes\n{classes}\n\n"
             f"Perplexity\n{format_table(self.perplexities)}\n\n"
-            f"Models, to be used with `morphlm ppl MODEL FILE`\n{models}"
+            f"Written: n-gram models for `morphlm ppl`, a segmenter for `morphlm segment --load`, classes\n{models}"
         )
 
 
@@ -66,7 +82,8 @@ def run_demo(config: DemoConfig) -> DemoResult:
     held_out = [corpus_statistics(part, read_corpus(texts[part]).words, config.kappa) for part in ("dev", "test")]
     statistics = [corpus_statistics("train", raw.words, config.kappa), *held_out]
     corpus = raw.encode(raw.words.vocabulary(config.kappa, config.seed))
-    perplexities, models = [], []
+    perplexities = []
+    morphemes, classes, models = learn_structure(corpus, config, data.languages[0])
     for order in ORDERS:
         say(f"training modified Kneser-Ney of order {order} ...")
         ngram_config = NgramConfig(order, config.kappa, config.seed)
@@ -74,7 +91,31 @@ def run_demo(config: DemoConfig) -> DemoResult:
         models.append(config.directory / f"{data.languages[0]}.mkn{order}")
         model.save(models[-1])
         perplexities += [(f"mkn {order}-gram, {part}", model.perplexity(texts[part])) for part in ("dev", "test")]
-    return DemoResult(data.name, statistics, perplexities, models)
+    return DemoResult(data.name, statistics, morphemes, classes, perplexities, models)
+
+
+def learn_structure(corpus: Corpus, config: DemoConfig, language: str) -> tuple[list[str], list[list[str]], list[Path]]:
+    """Morphemes and classes of the vocabulary: some examples of each, and where they are kept."""
+    places = [config.directory / f"{language}.segmenter", config.directory / f"{language}.classes.tsv"]
+    say("learning morphemes ...")
+    segmenter = train_segmenter(corpus.vocabulary, seed=config.seed)
+    segmenter.save(places[0])
+    say("clustering words into classes ...")
+    partition = cluster(corpus, seed=config.seed)
+    partition.save(places[1])
+    large = [words for words, size in zip(partition.examples(8), partition.sizes, strict=True) if size >= 8]
+    return some_words(segmenter.segmentation, corpus.vocabulary), spread(large, SHOWN_CLASSES), places
+
+
+def some_words(segmentation: Segmentation, vocabulary: Vocabulary) -> list[str]:
+    """Words of two morphemes or more, from the frequent to the rare."""
+    composed = [word for word in vocabulary if len(segmentation.analyses.get(word, ())) > 1]
+    return [" + ".join(map(str, segmentation[word])) for word in spread(composed, SHOWN_WORDS)]
+
+
+def spread(items: Sequence[Item], count: int) -> list[Item]:
+    """So many items, evenly spaced."""
+    return [items[k * len(items) // count] for k in range(min(count, len(items)))]
 
 
 def get_data(config: DemoConfig) -> DataFolder:

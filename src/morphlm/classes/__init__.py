@@ -1,0 +1,1 @@
+"""The partition of the vocabulary into classes."""

@@ -1,0 +1,162 @@
+"""The result of this stage: a partition of the vocabulary into classes, for the class-based softmax of the CLBL models.
+
+Every word that can be predicted is in one class. That includes UNK and `</s>`; `<s>` is never predicted and only
+carries the number of `</s>`'s class. Classes are numbered by their frequency, so that equal partitions are equal files.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.classes.bigrams import count_pairs, mutual_information
+from morphlm.errors import ConfigError
+from morphlm.files import atomic_writer
+from morphlm.vocabulary.corpus import Corpus
+from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, Vocabulary
+
+Classes = NDArray[np.int32]
+NO_CLASS = -1
+
+
+@dataclass(frozen=True)
+class Partition:
+    """The class of every word."""
+
+    vocabulary: Vocabulary
+    class_of: Classes  # (V,) by word id; BEGIN has the class of END
+    classes: int  # every class has a word
+    method: str  # "exchange", "frequency", "root-frequency" or the format of the file it was read from
+    mutual_information: float | None = None  # of adjacent classes in the training text, in nats
+
+    def __post_init__(self) -> None:
+        """Every word has a class and every class a word."""
+        if len(self.class_of) != len(self.vocabulary):
+            raise ConfigError(
+                f"{len(self.class_of):,} classes are given for {len(self.vocabulary):,} words; give each one"
+            )
+        if self.class_of.min() < 0 or self.class_of.max() >= self.classes or self.sizes.min() == 0:
+            raise ConfigError(f"each of {self.classes:,} classes needs a word and each word one of these classes")
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of words in each class that can be predicted."""
+        return np.bincount(np.delete(self.class_of, BEGIN_ID), minlength=self.classes)
+
+    @cached_property
+    def members(self) -> list[Classes]:
+        """For each class the ids of the words that can be predicted, the most frequent first, then by id."""
+        order = by_frequency(self.vocabulary)
+        order = order[np.argsort(self.class_of[order], kind="stable")]
+        return np.split(order, np.cumsum(self.sizes)[:-1])
+
+    def relabelled(self) -> Partition:
+        """The same partition, classes numbered by their words' total count, in ties by the smallest id."""
+        mass = np.zeros(self.classes, np.int64)
+        predicted = np.delete(np.arange(len(self.vocabulary)), BEGIN_ID)
+        np.add.at(mass, self.class_of[predicted], self.vocabulary.counts[predicted])
+        smallest = np.full(self.classes, len(self.vocabulary))
+        np.minimum.at(smallest, self.class_of[predicted], predicted)
+        number = np.empty(self.classes, np.int32)
+        number[np.lexsort((smallest, -mass))] = np.arange(self.classes, dtype=np.int32)
+        return replace(self, class_of=number[self.class_of])
+
+    def examples(self, count: int = 10) -> list[list[str]]:
+        """The most frequent words of each class."""
+        return [[self.vocabulary.words[word] for word in words[:count]] for words in self.members]
+
+    def to_tsv(self) -> str:
+        """One `class TAB word TAB count` a line, by class, the most frequent words first; `<s>` is left out."""
+        words, counts = self.vocabulary.words, self.vocabulary.counts
+        return "".join(
+            f"{number}\t{words[word]}\t{counts[word]}\n" for number, ids in enumerate(self.members) for word in ids
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the partition as a table."""
+        with atomic_writer(path) as file:
+            file.write(self.to_tsv().encode())
+
+    def to_json(self) -> dict[str, Any]:
+        """What is worth reporting."""
+        return {
+            "method": self.method,
+            "classes": self.classes,
+            "words": int(self.sizes.sum()),
+            "mutual_information": self.mutual_information,
+            "sizes": {
+                "min": int(self.sizes.min()),
+                "median": float(np.median(self.sizes)),
+                "max": int(self.sizes.max()),
+            },
+        }
+
+    def format(self) -> str:
+        """The same for people."""
+        sizes = self.to_json()["sizes"]
+        lines = [f"{self.method}: {int(self.sizes.sum()):,} words in {self.classes:,} classes"]
+        if self.mutual_information is not None:
+            lines.append(f"mutual information of adjacent classes: {self.mutual_information:.5f} nats")
+        lines.append(f"words in a class: {sizes['min']:,} to {sizes['max']:,}, median {sizes['median']:,g}")
+        return "\n".join(lines)
+
+
+def average_mutual_information(corpus: Corpus, partition: Partition) -> float:
+    """Brown's objective: the mutual information of adjacent classes in a text, in nats. `<s>` counts as `</s>`."""
+    if len(corpus.vocabulary) != len(partition.vocabulary):
+        raise ConfigError(
+            "the text and the partition have different vocabularies; encode the text with the partition's"
+        )
+    class_of = partition.class_of
+    return mutual_information(count_pairs(class_of[corpus.tokens], int(class_of[END_ID]), partition.classes))
+
+
+def by_frequency(vocabulary: Vocabulary) -> Classes:
+    """The ids of the words that can be predicted, the most frequent first, then by id."""
+    order = np.argsort(-vocabulary.counts, kind="stable").astype(np.int32)
+    predicted: Classes = order[order != BEGIN_ID]
+    return predicted
+
+
+def number_of_classes(vocabulary: Vocabulary, classes: int | None) -> int:
+    """The number that is asked for, if it is possible; the square root of |V| if none is."""
+    words = len(vocabulary) - 1  # all but BEGIN
+    if classes is None:
+        return min(words, round(math.sqrt(len(vocabulary))))
+    if classes < 1:
+        raise ConfigError(f"{classes} classes cannot hold anything; ask for 1 or more")
+    if classes > words:
+        raise ConfigError(f"{words:,} words cannot fill {classes:,} classes; ask for at most {words:,}")
+    return classes
+
+
+def place_rest(class_of: Classes, counts: NDArray[np.int64], classes: int, cap: int) -> Classes:
+    """Give a class to the words that have none because the text or the file does not show them.
+
+    They fill empty classes first, one word each. The others join UNK, or if UNK is among them or its class is full, the
+    class with the lowest mean count that has room: what is not seen in training is most like what is seen once. The
+    class of END takes none.
+    """
+    class_of = class_of.copy()
+    rest = np.flatnonzero(class_of == NO_CLASS)
+    rest = rest[rest != BEGIN_ID]
+    placed = np.flatnonzero(class_of != NO_CLASS)
+    sizes = np.bincount(class_of[placed], minlength=classes)
+    empty = np.flatnonzero(sizes == 0)[: len(rest)]
+    means = np.bincount(class_of[placed], counts[placed], classes) / np.maximum(sizes, 1)
+    sizes[empty] = 1
+    preference = np.argsort(means, kind="stable")
+    if class_of[UNK_ID] != NO_CLASS:
+        preference = np.concatenate([class_of[UNK_ID : UNK_ID + 1], preference[preference != class_of[UNK_ID]]])
+    if class_of[END_ID] != NO_CLASS and classes > 1:
+        preference = preference[preference != class_of[END_ID]]
+    seats = np.repeat(preference, np.minimum(np.maximum(cap - sizes[preference], 0), len(rest)))
+    class_of[rest] = np.concatenate([empty, seats])[: len(rest)]
+    class_of[BEGIN_ID] = class_of[END_ID]
+    return class_of

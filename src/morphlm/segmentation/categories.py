@@ -1,0 +1,336 @@
+"""Categories: prefix, stem, suffix and non-morpheme, by Cat-MAP (Creutz & Lagus 2007) in the form of FlatCat (2014).
+
+A hidden Markov model over the categories of a word's morphs. What a morph can be follows from how many different things
+stand before it and after it and from its length. Starting from the baseline, morphs are split, joined and shifted
+wherever that lowers the description length, all places of a morph or of a pair at once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError
+from morphlm.progress import progress_bar
+from morphlm.segmentation.baseline import Morphs, empty_totals, slices
+from morphlm.segmentation.encoding import EncodedWords, lengthened, make_strings, with_room
+from morphlm.segmentation.kernels import categories as kernels
+from morphlm.segmentation.kernels.cleaning import clean
+from morphlm.segmentation.kernels.paths import EDGE, NEVER, ZZZ, Corpus, label_words
+from morphlm.segmentation.kernels.strings import insert_all
+
+Array = NDArray[Any]
+
+RULES_A_CALL = 2048
+WORDS_A_CALL = 4096
+MAX_LABELLINGS = 15
+
+
+@dataclass(frozen=True)
+class CategoryConfig:
+    """What the categories are made from. Lengths and slopes are FlatCat's."""
+
+    corpus_weight: float = (
+        1.0  # of the words against the lexicon: less of it gives more, shorter morphs a lexicon entry
+    )
+    perplexity_threshold: float = 20.0  # from here on, what stands before a morph is so varied that it is a suffix
+    prefix_factor: float = 2.0  # what follows a prefix must be so many times more varied than that
+    length_threshold: float = 3.0  # from here on, a morph is like a stem
+    length_slope: float = 2.0
+    context_length: int = 4  # neighbours below this length are not counted for the perplexity
+    longest_shift: int = 2  # letters by which a boundary is moved
+    least_rest: int = 2  # letters that are left of a morph when its boundary is moved
+    epochs: int = 5
+    least_gain: float = 0.005  # of cost a word, for another epoch
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        if not 0 < self.corpus_weight < np.inf:
+            raise ConfigError(f"the corpus weight is a positive number, not {self.corpus_weight}")
+        if not 1 < self.perplexity_threshold < np.inf:
+            raise ConfigError(f"the perplexity threshold is a number above 1, not {self.perplexity_threshold}")
+
+    @property
+    def shape(self) -> NDArray[np.float64]:
+        """Thresholds and slopes as the kernels take them."""
+        suffix = self.perplexity_threshold
+        prefix = self.prefix_factor * suffix
+        return np.array([prefix, 10 / prefix, suffix, 10 / suffix, self.length_threshold, self.length_slope])
+
+
+def usual_threshold(words: int) -> float:
+    """A perplexity threshold that fits so many words: affixes meet more stems in a larger vocabulary."""
+    return max(2.5, 20.0 * math.sqrt(words / 50_000))
+
+
+class CategoryModel:
+    """The labelled words, the lexicon and the chain, with the moves on them."""
+
+    def __init__(self, words: EncodedWords, morphs: Morphs, config: CategoryConfig) -> None:
+        """Take over the morphs of the baseline."""
+        self.words, self.config = words, config
+        mask = used_places(words.bounds, morphs.sizes)
+        used, entries = np.unique(morphs.morphs[mask], return_inverse=True)
+        starts, lengths = morphs.strings.start[used], morphs.strings.length[used]
+        new_entries = self._new_table(starts, lengths)
+        places = np.zeros(int(words.bounds[-1]), np.int32)
+        places[mask] = new_entries[entries]
+        labels = np.ones(len(places), np.int8)
+        self.corpus = Corpus(words.bounds, morphs.sizes.copy(), places, labels, words.counts)
+        self.totals = empty_totals(len(words.alphabet))
+        self.chain = kernels.Chain(
+            np.zeros((5, 5), np.int64), np.zeros(4), np.zeros((5, 5)), config.corpus_weight, config.shape
+        )
+
+    def _new_table(self, starts: Array, lengths: Array) -> Array:
+        self.strings = make_strings(len(starts) + kernels.FIRST_MORPH + 1024)
+        self.strings.size[0] = kernels.FIRST_MORPH
+        entries = insert_all(self.strings, self.words.letters, starts, lengths)
+        n = len(self.strings.keys)
+        self.lexicon = kernels.Lexicon(
+            np.zeros(n, np.int64), np.ones(n), np.ones(n), np.zeros((n, 4)), np.zeros((n, 4))
+        )  # fmt: skip
+        return np.asarray(entries)
+
+    # ------------------------------------------------------------ estimating
+
+    def measure(self) -> None:
+        """The perplexities of all morphs, what follows from them for their categories, and their counts."""
+        mask = used_places(self.corpus.bounds, self.corpus.sizes)
+        left, right = perplexities(
+            self.corpus.morphs[mask],
+            self.corpus.sizes,
+            np.repeat(self.corpus.weights, self.corpus.sizes),
+            self.strings.length,
+            self.config.context_length,
+        )
+        self.lexicon.left[: len(left)], self.lexicon.right[: len(right)] = left, right
+        kernels.set_all_categories(self.strings, self.lexicon, self.chain.shape)
+        self.recount()
+
+    def recount(self) -> None:
+        """Counts and sums from the words as they are."""
+        alphabet = len(self.words.alphabet)
+        self.totals = empty_totals(alphabet)
+        self.lexicon.count[:] = 0
+        self.chain.transitions[:] = 0
+        self.chain.tokens[:] = 0
+        kernels.count_all(
+            self.corpus, self.strings, self.lexicon, self.chain, self.totals, self.words.letters.text
+        )  # fmt: skip
+
+    @property
+    def cost(self) -> float:
+        """The description length in nats."""
+        totals, chain = self.totals, self.chain
+        return float(kernels.category_cost(totals.sums, chain.transitions, totals, chain.corpus_weight))
+
+    def emissions(self) -> NDArray[np.float64]:
+        """-log P(morph | category), by morph; what is not in use cannot be emitted."""
+        with np.errstate(divide="ignore"):
+            count = np.log(self.lexicon.count)[:, None]
+            costs = np.log(self.chain.tokens)[None, :] - count - self.lexicon.log_given
+        costs[self.lexicon.count == 0] = NEVER
+        return np.asarray(costs)
+
+    def start_labels(self, *, non_morphemes: bool = True) -> None:
+        """Labels for words that have none: from what morphs are like alone, then with the chain until they stay."""
+        self.measure()
+        unigram = np.append(self.chain.tokens, float(self.corpus.weights.sum()))
+        transitions = np.tile(np.maximum(unigram, 1e-9), (5, 1))
+        kernels.transition_costs(transitions, self.chain.costs)
+        emissions = self.emissions()
+        if not non_morphemes:
+            emissions[:, ZZZ] = NEVER
+        self.settle_labels(emissions)
+
+    def cleaned(self) -> CategoryModel:
+        """The words without non-morphemes, with labels and lexicon made anew. Every word then has a stem."""
+        places = len(self.corpus.morphs)
+        lengths, labels = np.zeros(places, np.int32), np.zeros(places, np.int8)
+        sizes = np.zeros_like(self.corpus.sizes)
+        clean(self.corpus, self.strings.length, lengths, labels, sizes)
+        model = CategoryModel(self.words, morphs_of_pieces(self.words, lengths, sizes), self.config)
+        model.start_labels(non_morphemes=False)
+        return model
+
+    def settle_labels(self, emissions: Array) -> None:
+        """Label the words and estimate the chain from the labels, in turn, until nearly nothing changes."""
+        for _ in range(MAX_LABELLINGS):
+            changed = label_words(self.corpus, emissions, self.chain.costs)
+            self.recount()
+            if changed <= 0.005 * len(self.words.words):
+                break
+
+    # ------------------------------------------------------------ moving
+
+    def train(self) -> list[float]:
+        """All kinds of moves in turn, until an epoch gains too little; the cost after each."""
+        self.start_labels()
+        costs = [self.cost]
+        for epoch in range(1, self.config.epochs + 1):
+            self.split(epoch)
+            self.join(epoch)
+            self.shift(epoch)
+            self.resegment(epoch)
+            costs.append(self.cost)
+            if costs[-2] - costs[-1] <= self.config.least_gain * int(self.corpus.weights.sum()):
+                break
+        return costs
+
+    def split(self, epoch: int = 1) -> int:
+        """Split morphs in two, short ones first."""
+        used = np.flatnonzero((self.lexicon.count > 0) & (self.strings.length > 1))
+        used = used[np.argsort(self.strings.length[used], kind="stable")]
+        rules = np.full((len(used), 5), kernels.NO_MORPH, np.int64)
+        rules[:, 0] = used
+        return self._run(rules, False, f"categories, epoch {epoch}: splitting")
+
+    def join(self, epoch: int = 1) -> int:
+        """Join neighbours, frequent pairs first."""
+        return self._run(self.pairs(), True, f"categories, epoch {epoch}: joining")
+
+    def shift(self, epoch: int = 1) -> int:
+        """Move the boundary between neighbours, frequent pairs first."""
+        return self._run(self.pairs(), False, f"categories, epoch {epoch}: shifting")
+
+    def resegment(self, epoch: int = 1) -> int:
+        """Give each word its best path through the lexicon where that lowers the cost."""
+        longest = int(self.strings.length[self.lexicon.count > 0].max())
+        changed = 0
+        with progress_bar(f"categories, epoch {epoch}: best paths", len(self.words.words), "word") as bar:
+            for part in slices(np.arange(len(self.words.words)), WORDS_A_CALL):
+                changed += kernels.resegment(
+                    part, self.corpus, longest, self.emissions(),
+                    self.strings, self.lexicon, self.chain, self.totals, self.words.letters,
+                )  # fmt: skip
+                bar.update(len(part))
+        self.measure()
+        return changed
+
+    def pairs(self) -> NDArray[np.int64]:
+        """All pairs of neighbours as rules (morph, morph, label, label, surrounding), frequent ones first."""
+        corpus = self.corpus
+        mask = used_places(corpus.bounds, corpus.sizes)
+        morphs, labels = corpus.morphs[mask].astype(np.int64), corpus.labels[mask].astype(np.int64)
+        ends = np.cumsum(corpus.sizes)
+        first, last = np.zeros(len(morphs), bool), np.zeros(len(morphs), bool)
+        first[ends - corpus.sizes], last[ends - 1] = True, True
+        at = np.flatnonzero(~last)  # the first morph of each pair
+        before = np.where(first[at], EDGE, labels[at - 1])
+        after = np.where(last[at + 1], EDGE, labels[np.minimum(at + 2, len(labels) - 1)])
+        kind = np.isin(before, (EDGE, 0)) + 2 * np.isin(after, (EDGE, 2))
+        rules = np.column_stack([morphs[at], morphs[at + 1], labels[at], labels[at + 1], kind])
+        weights = np.repeat(corpus.weights, corpus.sizes)[at]
+        return by_frequency(rules, weights, int(self.strings.size[0]))
+
+    def _run(self, rules: NDArray[np.int64], join: bool, description: str) -> int:
+        made = done = 0
+        places = self._list_places()
+        with progress_bar(description, len(rules), "move") as bar:
+            while done < len(rules):
+                part = rules[done : done + RULES_A_CALL]
+                places = self._with_room(2 * len(part), places)
+                tried, successes = kernels.run_moves(
+                    part, join, self.corpus, places, self.config.longest_shift, self.config.least_rest,
+                    self.strings, self.lexicon, self.chain, self.totals, self.words.letters,
+                )  # fmt: skip
+                made += successes
+                done += tried
+                bar.update(tried)
+                if tried < len(part):
+                    places = self._list_places()
+        self.measure()
+        return made
+
+    def _with_room(self, room: int, places: kernels.Places) -> kernels.Places:
+        self.strings = with_room(self.strings, room, kernels.FIRST_MORPH)
+        n = len(self.strings.keys)
+        if n == len(self.lexicon.count):
+            return places
+        self.lexicon = kernels.Lexicon(*(lengthened(array, n) for array in self.lexicon))
+        return self._list_places()
+
+    def _list_places(self) -> kernels.Places:
+        tokens, words = int(self.corpus.sizes.sum()), len(self.corpus.sizes)
+        room = 4 * tokens + 16
+        places = kernels.Places(
+            np.zeros(len(self.strings.keys), np.int64),
+            np.zeros(room, np.int64),
+            np.zeros(room, np.int32),
+            np.zeros(1, np.int64),
+            np.zeros(words, np.int64),
+            np.zeros(1, np.int64),
+            np.zeros(words, np.int32),
+        )
+        kernels.list_places(self.corpus, places)
+        return places
+
+
+def used_places(bounds: Array, sizes: Array) -> NDArray[np.bool_]:
+    """Which places of the corpus hold a morph; there is one for each letter."""
+    edges = np.zeros(int(bounds[-1]) + 1, np.int32)
+    np.add.at(edges, bounds[:-1], 1)
+    np.add.at(edges, bounds[:-1] + sizes, -1)
+    return np.cumsum(edges[:-1]) > 0
+
+
+def morphs_of_pieces(words: EncodedWords, lengths: Array, sizes: Array) -> Morphs:
+    """Words cut into pieces of these lengths, with a table of the pieces."""
+    mask = used_places(words.bounds, sizes)
+    ends = np.zeros(len(mask) + 1, np.int64)
+    np.cumsum(np.where(mask, lengths, 0), out=ends[1:])  # the pieces of all words lie end to end, as the words do
+    strings = make_strings(int(np.count_nonzero(mask)))
+    morphs = np.zeros(len(mask), np.int32)
+    morphs[mask] = insert_all(strings, words.letters, ends[:-1][mask], lengths[mask])
+    return Morphs(strings, morphs, sizes)
+
+
+def perplexities(
+    morphs: Array, sizes: Array, weights: Array, lengths: Array, context_length: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The perplexity of what stands before and after each morph; the word's edge is one thing, short ones do not count.
+
+    `morphs` and their `weights` are those of all words in a row, `sizes` the number of morphs of each word.
+    """
+    ends = np.cumsum(sizes)
+    first, last = np.zeros(len(morphs), bool), np.zeros(len(morphs), bool)
+    first[ends - sizes], last[ends - 1] = True, True
+    kinds = int(morphs.max()) + 1
+    sides = []
+    for edge, neighbours in ((first, np.roll(morphs, 1)), (last, np.roll(morphs, -1))):
+        counted = edge | (lengths[neighbours] >= context_length)
+        contexts = np.where(edge, kinds, neighbours)
+        sides.append(_perplexity(morphs[counted], contexts[counted], weights[counted], kinds))
+    return sides[0], sides[1]
+
+
+def _perplexity(morphs: Array, contexts: Array, weights: Array, kinds: int) -> NDArray[np.float64]:
+    """exp of the entropy of the contexts of each morph; 1 where there is none."""
+    keys = morphs.astype(np.int64) * (kinds + 1) + contexts
+    order = np.argsort(keys, kind="stable")
+    keys, weights = keys[order], weights[order].astype(np.float64)
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, np.int64)
+    counts = np.add.reduceat(weights, starts) if len(keys) else weights
+    owner = keys[starts] // (kinds + 1)
+    total = np.bincount(owner, counts, kinds)
+    logs = np.bincount(owner, counts * np.log(counts), kinds)
+    present = total > 0
+    entropy = np.zeros(kinds)
+    entropy[present] = np.log(total[present]) - logs[present] / total[present]
+    return np.exp(np.maximum(entropy, 0.0))
+
+
+def by_frequency(rules: NDArray[np.int64], weights: Array, kinds: int) -> NDArray[np.int64]:
+    """The different rules, those with more weight first, then in order of their numbers."""
+    keys = ((rules[:, 0] * kinds + rules[:, 1]) * 4 + rules[:, 2]) * 16 + rules[:, 3] * 4 + rules[:, 4]
+    _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    totals = np.bincount(inverse, weights)
+    return np.ascontiguousarray(rules[index[np.argsort(-totals, kind="stable")]])
+
+
+__all__ = ["ZZZ", "CategoryConfig", "CategoryModel"]

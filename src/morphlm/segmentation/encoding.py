@@ -1,0 +1,157 @@
+"""Words as arrays of letters, the first stage of segmentation: NFC, a letter with its combining marks is one symbol.
+
+Here also the table of strings is made and enlarged, in which the searches find their morphs.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError, InputError
+from morphlm.segmentation.kernels.strings import BASE, Letters, Strings, fill_slots
+from morphlm.segmentation.morphemes import letters
+from morphlm.text.reading import RESERVED
+from morphlm.vocabulary.vocabulary import Vocabulary
+
+Array = NDArray[Any]
+Dampening = Literal["types", "log", "tokens"]
+WordSource = Mapping[str, int] | Vocabulary
+
+DAMPENINGS: tuple[Dampening, ...] = ("types", "log", "tokens")
+
+
+@dataclass(frozen=True)
+class EncodedWords:
+    """Words as letters, ready for the kernels."""
+
+    words: tuple[str, ...]
+    counts: NDArray[np.int64]  # dampened
+    alphabet: tuple[str, ...]  # sorted
+    letters: Letters
+    bounds: NDArray[np.int64]  # word w is letters.text[bounds[w] : bounds[w + 1]]
+
+    @property
+    def longest(self) -> int:
+        """The number of letters of the longest word."""
+        return int(np.diff(self.bounds).max(initial=1))
+
+    def string(self, start: int, length: int) -> str:
+        """A piece of the text, as characters."""
+        return "".join(self.alphabet[letter] for letter in self.letters.text[start : start + length].tolist())
+
+
+def normalised(word: str) -> str:
+    """The one form in which a word enters: Unicode NFC."""
+    return word if word.isascii() else unicodedata.normalize("NFC", word)
+
+
+def encode_words(source: WordSource, dampening: Dampening) -> EncodedWords:
+    """Encode the words of a vocabulary and dampen their counts; words that become equal in NFC are one."""
+    counts = _counts_by_word(source)
+    words = tuple(counts)
+    atoms = split_letters(words)
+    alphabet = tuple(sorted(set(chain.from_iterable(atoms))))
+    text, bounds = encode_letters(atoms, {letter: number for number, letter in enumerate(alphabet)})
+    longest = int(np.diff(bounds).max())
+    return EncodedWords(
+        words=words,
+        counts=dampened(np.fromiter(counts.values(), np.int64, len(words)), dampening),
+        alphabet=alphabet,
+        letters=make_letters(text, len(alphabet), longest),
+        bounds=bounds,
+    )
+
+
+def split_letters(words: Iterable[str]) -> list[list[str]]:
+    """The letters of each word; only words with combining marks are looked at character by character."""
+    words = list(words)
+    characters = set().union(*words)
+    marks = {character for character in characters if unicodedata.category(character).startswith("M")}
+    if not marks:
+        return list(map(list, words))
+    return [list(word) if marks.isdisjoint(word) else letters(word) for word in words]
+
+
+def _counts_by_word(source: WordSource) -> dict[str, int]:
+    pairs: Iterable[tuple[str, int]]
+    if isinstance(source, Vocabulary):
+        pairs = zip(source.words[len(RESERVED) :], source.counts[len(RESERVED) :].tolist(), strict=True)
+    else:
+        pairs = source.items()
+    counts: dict[str, int] = {}
+    for word, count in pairs:
+        if count < 1 or not word:
+            raise InputError(f"a word has letters and a count of at least 1, not {word!r} {count}; remove it")
+        form = normalised(word)
+        counts[form] = counts.get(form, 0) + int(count)
+    if not counts:
+        raise InputError("there are no words to learn from; give a vocabulary with at least one word")
+    return counts
+
+
+def dampened(counts: NDArray[np.int64], dampening: Dampening) -> NDArray[np.int64]:
+    """What a word counts in training: 1 (types), the binary logarithm of its count, or its count (tokens)."""
+    if dampening == "types":
+        return np.ones_like(counts)
+    if dampening == "log":
+        return np.asarray(np.round(np.log2(counts + 1.0)), np.int64)
+    if dampening == "tokens":
+        return counts
+    raise ConfigError(f"the dampening of counts is one of {', '.join(DAMPENINGS)}, not {dampening!r}")
+
+
+def encode_letters(atoms: Sequence[list[str]], numbers: Mapping[str, int]) -> tuple[Array, NDArray[np.int64]]:
+    """Letters as numbers, -1 for those outside the alphabet, all words one after the other; and where words begin."""
+    bounds = np.zeros(len(atoms) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, atoms), np.int64, len(atoms)), out=bounds[1:])
+    text = np.fromiter((numbers.get(atom, -1) for atom in chain.from_iterable(atoms)), np.int32, int(bounds[-1]))
+    return text, bounds
+
+
+def make_letters(text: Array, alphabet_size: int, longest: int) -> Letters:
+    """The text with its hash codes, which are fixed, so that nothing depends on the process."""
+    codes = np.random.default_rng(20140621).integers(1, 2**63, alphabet_size + 1, dtype=np.uint64)
+    powers = np.ones(longest + 1, np.uint64)
+    np.multiply.accumulate(np.full(longest, BASE), out=powers[1:])
+    return Letters(text, codes, powers)
+
+
+def make_strings(capacity: int) -> Strings:
+    """An empty table for that many strings."""
+    slots = np.full(1 << max(4, (2 * capacity - 1).bit_length()), -1, np.int32)
+    return Strings(
+        slots,
+        np.zeros(capacity, np.uint64),
+        np.zeros(capacity, np.int64),
+        np.zeros(capacity, np.int32),
+        np.zeros(1, np.int64),
+    )
+
+
+def with_room(strings: Strings, room: int, first: int = 0) -> Strings:
+    """The table, or a larger one with the same entries, so that there is room. Entries before `first` stay hidden."""
+    size = int(strings.size[0])
+    if size + room <= len(strings.keys):
+        return strings
+    larger = make_strings(max(size + room, len(strings.keys) * 3 // 2))
+    for old, new in zip(strings[1:4], larger[1:4], strict=True):
+        new[:size] = old[:size]
+    larger.size[0] = size
+    fill_slots(larger, first)
+    return larger
+
+
+def lengthened(array: Array, length: int) -> Array:
+    """The array with zeros behind, so that it has this length; itself if it is long enough."""
+    if len(array) >= length:
+        return array
+    longer = np.zeros((length, *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer

@@ -1,0 +1,293 @@
+"""mu as a matrix: M, words x factors, and its inverse.
+
+A word's factors are its surface form and what a source says of it: its morphemes, in the paper. With the vectors of all
+factors as the rows of R, the vectors of all words are M R (paper, section 3.1). Each row of M is a list of factors; a
+factor that occurs twice in a word, an entry of 2, stands there twice, so adding up what is listed gives M R.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError, FormatError
+from morphlm.segmentation.morphemes import Segmentation
+from morphlm.segmentation.sources.factorisation import Factor, Factorisation, from_segmentation
+from morphlm.text.reading import RESERVED
+from morphlm.vocabulary.vocabulary import Vocabulary
+
+Kind = Literal["surface", "morpheme"]
+Numbers = NDArray[np.int64]
+Ids = NDArray[np.int32]
+
+MORPHEMES_FILE, FACTORS_FILE = "morphemes.tsv", "factors.tsv"
+BLOCK_WORDS = 1 << 14  # words whose factors' vectors are gathered at a time
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """The transpose of M: the words that contain a factor, in order of their ids."""
+
+    indptr: Numbers  # (F + 1,)
+    words: Ids
+
+    def __getitem__(self, factor: int) -> Ids:
+        """The ids of the words that contain a factor; twice, where it occurs twice."""
+        return self.words[self.indptr[factor] : self.indptr[factor + 1]]
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """M in compressed rows. Surface factors come first, in order of word ids; then the others, frequent ones first."""
+
+    vocabulary: Vocabulary
+    names: tuple[str, ...]  # by factor id; a surface factor has the name of its word
+    surfaces: int  # the number of surface factors
+    indptr: Numbers  # (V + 1,): where the factors of each word begin; every word has one at least
+    indices: Ids  # ids of factors, the surface factor first and the others in the order of the word
+    source: str  # where they come from
+
+    def __len__(self) -> int:
+        """The number of factors, F."""
+        return len(self.names)
+
+    def __getitem__(self, word: int) -> Ids:
+        """The factors of the word with this id."""
+        return self.indices[self.indptr[word] : self.indptr[word + 1]]
+
+    def kind_of(self, factor: int) -> Kind:
+        """Whether a factor is a word's surface form, or a morpheme or whatever else the source gives."""
+        return "surface" if factor < self.surfaces else "morpheme"
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """Name to id, of all factors but the surface forms; these have names of their own, which may be the same."""
+        return {name: number for number, name in enumerate(self.names[self.surfaces :], self.surfaces)}
+
+    def compose(self, factors: Iterable[Factor]) -> Ids:
+        """The ids of those factors that are known, of a word that is not in the vocabulary.
+
+        None may be: then the paper takes UNK's (section 4.3).
+        """
+        known = [self.ids.get(str(factor), -1) for factor in factors]
+        return np.array([factor for factor in known if factor >= 0], np.int32)
+
+    @cached_property
+    def inverse(self) -> Inverse:
+        """Which words contain a factor."""
+        word_of_entry = np.repeat(np.arange(len(self.vocabulary), dtype=np.int32), np.diff(self.indptr))
+        by_factor = np.argsort(self.indices, kind="stable")
+        return Inverse(_indptr(np.bincount(self.indices, minlength=len(self))), word_of_entry[by_factor])
+
+    def times(self, table: NDArray[Any]) -> NDArray[Any]:
+        """M R for a table R with a row for each factor: the sum of the rows of each word's factors."""
+        product = np.empty((len(self.vocabulary), *table.shape[1:]), table.dtype)
+        for begin in range(0, len(product), BLOCK_WORDS):
+            starts = self.indptr[begin : begin + BLOCK_WORDS + 1]
+            rows = table[self.indices[starts[0] : starts[-1]]]
+            np.add.reduceat(rows, starts[:-1] - starts[0], axis=0, out=product[begin : begin + BLOCK_WORDS])
+        return product
+
+    @cached_property
+    def unfactored(self) -> int:
+        """The number of words of which the source says nothing, so that they have only their surface factor."""
+        last = self.indices[self.indptr[1:] - 1]  # the surface factor stands first
+        return int((last < self.surfaces).sum()) - len(RESERVED)
+
+    def format(self) -> str:
+        """Some lines for a person."""
+        words = len(self.vocabulary) - len(RESERVED)
+        return (
+            f"{self.source}\n"
+            f"  factors  {len(self):,}: {self.surfaces:,} surface forms, {len(self) - self.surfaces:,} others\n"
+            f"  words    {words:,}, with {len(self.indices) / len(self.vocabulary):.2f} factors each; "
+            f"{self.unfactored:,} have only their surface form"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures under their names."""
+        return {
+            "source": self.source,
+            "factors": len(self),
+            "surface_factors": self.surfaces,
+            "words": len(self.vocabulary) - len(RESERVED),
+            "entries": len(self.indices),
+            "words_with_surface_only": self.unfactored,
+        }
+
+    def to_texts(self) -> dict[str, str]:
+        """The text files of a model directory: `word TAB factor factor ...`, and `kind TAB factor` in order of ids.
+
+        A word's surface factor is not repeated beside it: it has one if the second file says so.
+        """
+        return {MORPHEMES_FILE: self._words_text(), FACTORS_FILE: self._factors_text()}
+
+    def _words_text(self) -> str:
+        ends = self.indptr[1:].tolist()
+        entries = [self.names[k] if k >= self.surfaces else "" for k in self.indices.tolist()]
+        lines, begin = [], 0
+        for word, end in zip(self.vocabulary.words, ends, strict=True):
+            first = begin if entries[begin] else begin + 1
+            lines.append(f"{word}\t{' '.join(entries[first:end])}\n")
+            begin = end
+        return "".join(lines)
+
+    def _factors_text(self) -> str:
+        return "".join(f"{self.kind_of(number)}\t{name}\n" for number, name in enumerate(self.names))
+
+
+def _indptr(lengths: NDArray[np.integer[Any]]) -> Numbers:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
+
+
+# ---------------------------------------------------------------- building
+
+
+@dataclass(frozen=True)
+class _Entries:
+    """What the source says of all words, with numbers in place of names."""
+
+    names: list[str]
+    lengths: Numbers  # (V,): how many factors each word has; none for the reserved ones
+    numbers: Ids
+
+
+def build_factors(
+    vocabulary: Vocabulary, factorisation: Factorisation | Segmentation, *, surface: bool = True
+) -> Factors:
+    """The matrix M of a vocabulary.
+
+    A morpheme that is the whole word, `word/STM`, is another factor than the word's surface form. Without `surface`,
+    only the reserved words and those that the source does not know have a surface factor.
+    """
+    if isinstance(factorisation, Segmentation):
+        factorisation = from_segmentation(factorisation)
+    entries = _by_frequency(_collect(vocabulary, factorisation), vocabulary)
+    has_surface = np.full(len(vocabulary), True) if surface else entries.lengths == 0
+    surface_names = [word for word, has in zip(vocabulary.words, has_surface.tolist(), strict=True) if has]
+    indptr, indices = _rows(has_surface, entries.lengths, entries.numbers)
+    names = (*surface_names, *entries.names)
+    return Factors(vocabulary, names, len(surface_names), indptr, indices, factorisation.source)
+
+
+def _collect(vocabulary: Vocabulary, factorisation: Factorisation) -> _Entries:
+    """Ask the source for every word, and number the factors as they come."""
+    number_of: defaultdict[Factor, int] = defaultdict()
+    number_of.default_factory = number_of.__len__
+    numbers = array("i")
+    ends = array("q", [0] * (len(RESERVED) + 1))
+    for word in vocabulary.words[len(RESERVED) :]:
+        numbers.extend(map(number_of.__getitem__, factorisation.factors_of(word)))
+        ends.append(len(numbers))
+    names = list(map(str, number_of))
+    _check_names(names)
+    return _merge_equal_names(names, np.diff(np.array(ends)), np.array(numbers, np.int32))
+
+
+def _check_names(names: list[str]) -> None:
+    joined = "\n".join(names)
+    if "" in names or " " in joined or "\t" in joined or joined.count("\n") >= max(1, len(names)):
+        bad = next(name for name in names if not name or any(space in name for space in " \t\n"))
+        raise ConfigError(f"{bad!r} cannot be the name of a factor; use names without white space")
+
+
+def _merge_equal_names(names: list[str], lengths: Numbers, numbers: Ids) -> _Entries:
+    """A morpheme and a string may have one name; then they are one factor."""
+    if len(set(names)) == len(names):
+        return _Entries(names, lengths, numbers)
+    number_of = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    merged = np.fromiter((number_of[name] for name in names), np.int32, len(names))
+    return _Entries(list(number_of), lengths, merged[numbers])
+
+
+def _by_frequency(entries: _Entries, vocabulary: Vocabulary) -> _Entries:
+    """Number the factors anew: by their frequency in the text, then by name."""
+    tokens = np.repeat(vocabulary.counts, entries.lengths).astype(np.float64)  # whole numbers, exact below 2^53
+    frequencies = np.bincount(entries.numbers, tokens, len(entries.names))
+    by_name = np.array(sorted(range(len(entries.names)), key=entries.names.__getitem__), np.int64)
+    order = by_name[np.argsort(-frequencies[by_name], kind="stable")]
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return _Entries([entries.names[k] for k in order.tolist()], entries.lengths, rank[entries.numbers])
+
+
+def _rows(has_surface: NDArray[np.bool_], lengths: Numbers, numbers: Ids) -> tuple[Numbers, Ids]:
+    """Put the surface factor of each word that has one before its other factors."""
+    surfaces = int(has_surface.sum())
+    indptr = _indptr(lengths + has_surface)
+    indices = np.empty(indptr[-1], np.int32)
+    is_surface = np.zeros(len(indices), bool)
+    is_surface[indptr[:-1][has_surface]] = True
+    indices[is_surface] = np.arange(surfaces, dtype=np.int32)
+    indices[~is_surface] = numbers + np.int32(surfaces)
+    return indptr, indices
+
+
+# ---------------------------------------------------------------- reading
+
+
+def parse_factors(texts: Mapping[str, str], vocabulary: Vocabulary, *, source: str = "model") -> Factors:
+    """Read what `to_texts` wrote, for the same vocabulary."""
+    names, surfaces = _parse_names(texts[FACTORS_FILE])
+    has_surface = _mark_surfaces(names[:surfaces], vocabulary)
+    number_of = {name: number for number, name in enumerate(names[surfaces:])}
+    if len(number_of) != len(names) - surfaces:
+        raise _damaged(FACTORS_FILE, None, "a factor is listed twice")
+    lengths, numbers = _parse_words(texts[MORPHEMES_FILE], vocabulary, number_of)
+    if not (has_surface | (lengths > 0)).all():
+        raise _damaged(MORPHEMES_FILE, int((has_surface | (lengths > 0)).argmin()) + 1, "the word has no factor")
+    indptr, indices = _rows(has_surface, lengths, numbers)
+    return Factors(vocabulary, tuple(names), surfaces, indptr, indices, source)
+
+
+def _damaged(file: str, line: int | None, what: str) -> FormatError:
+    return FormatError(f"{file}{'' if line is None else f':{line}'}: {what}; make the model again")
+
+
+def _parse_names(text: str) -> tuple[list[str], int]:
+    """The names of the factors, and how many of them are surface forms."""
+    names: list[str] = []
+    surfaces = 0
+    for number, line in enumerate(text.split("\n")[:-1], 1):
+        kind, _, name = line.partition("\t")
+        if kind not in ("surface", "morpheme") or not name or (kind == "surface" and surfaces < len(names)):
+            raise _damaged(FACTORS_FILE, number, "not `kind TAB factor` with the surface forms first")
+        surfaces += kind == "surface"
+        names.append(name)
+    return names, surfaces
+
+
+def _mark_surfaces(names: list[str], vocabulary: Vocabulary) -> NDArray[np.bool_]:
+    """Which words have a surface factor; those are listed in order of their ids."""
+    words = np.array([vocabulary.ids.get(name, -1) for name in names], np.int64)
+    if len(words) < len(RESERVED) or words[0] != 0 or (np.diff(words) <= 0).any():
+        raise _damaged(FACTORS_FILE, None, "the surface forms are not words of the vocabulary in its order")
+    has_surface = np.zeros(len(vocabulary), bool)
+    has_surface[words] = True
+    return has_surface
+
+
+def _parse_words(text: str, vocabulary: Vocabulary, number_of: Mapping[str, int]) -> tuple[Numbers, Ids]:
+    """How many factors besides the surface form each word has, and which."""
+    lines = text.split("\n")[:-1]
+    if len(lines) != len(vocabulary):
+        raise _damaged(MORPHEMES_FILE, None, f"{len(lines)} words where the vocabulary has {len(vocabulary)}")
+    numbers = array("i")
+    ends = array("q", [0])
+    for line, word in zip(lines, vocabulary.words, strict=True):
+        written, _, rest = line.partition("\t")
+        try:
+            numbers.extend([number_of[factor] for factor in rest.split(" ")] if rest else ())
+        except KeyError as error:
+            raise _damaged(MORPHEMES_FILE, len(ends), f"{error} is not in {FACTORS_FILE}") from error
+        if written != word:
+            raise _damaged(MORPHEMES_FILE, len(ends), f"{written!r} where the vocabulary has {word!r}")
+        ends.append(len(numbers))
+    return np.diff(np.array(ends)), np.array(numbers, np.int32)

@@ -1,0 +1,186 @@
+# mypy: disallow-untyped-decorators=False, warn-return-any=False
+# mypy: disable-error-code="arg-type, assignment, return-value"
+"""Best paths through the hidden Markov model of categories: labels for given morphs, and morphs with labels for words.
+
+The states are the categories PRE, STM, SUF and ZZZ (0 to 3) and the word's edge (4). Costs are negative logarithms:
+transitions[from, to], and emissions[morph, category].
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from morphlm.segmentation.kernels.strings import NOT_FOUND, Letters, Strings, find
+
+Array = NDArray[Any]
+
+PRE, STM, SUF, ZZZ, EDGE = range(5)
+CATEGORIES = 4
+NEVER = 1e15  # the cost of what cannot be
+
+
+class Corpus(NamedTuple):
+    """The words as labelled morphs: those of word w begin at bounds[w], where there is a place for each letter."""
+
+    bounds: Array  # int64
+    sizes: Array  # int32, the number of morphs
+    morphs: Array  # int32
+    labels: Array  # int8
+    weights: Array  # int64, what the word counts
+
+
+class Unknown(NamedTuple):
+    """What a stem outside the lexicon costs: `base`, and something for each of its letters."""
+
+    base: float
+    letters: Array  # float64, by letter; the last is for letters outside the alphabet
+
+
+class Grid(NamedTuple):
+    """Room for the search of one word: by place and category, the lowest cost and where it comes from."""
+
+    cost: Array  # float64 (letters + 1, categories)
+    start: Array  # int32, where the morph that ends here begins
+    before: Array  # int8, the category before it
+    morph: Array  # int32
+
+
+@njit(cache=True)
+def label_words(corpus: Corpus, emissions: Array, transitions: Array) -> int:
+    """Give every word its best labels; returns how many words changed."""
+    longest = corpus.sizes.max()
+    back = np.empty((longest, CATEGORIES), np.int8)
+    changed = 0
+    for word in range(len(corpus.sizes)):
+        if label_word(corpus, word, emissions, transitions, back):
+            changed += 1
+    return changed
+
+
+@njit(cache=True)
+def best_end(cost: Array, transitions: Array) -> int:
+    """The category with which a word ends best."""
+    lowest, best = np.inf, STM
+    for category in range(CATEGORIES):
+        if cost[category] + transitions[category, EDGE] < lowest:
+            lowest, best = cost[category] + transitions[category, EDGE], category
+    return best
+
+
+@njit(cache=True)
+def label_word(corpus: Corpus, word: int, emissions: Array, transitions: Array, back: Array) -> bool:
+    """Give a word its best labels; returns whether they changed."""
+    begin, size = corpus.bounds[word], corpus.sizes[word]
+    cost, following = np.empty(CATEGORIES), np.empty(CATEGORIES)
+    for category in range(CATEGORIES):
+        cost[category] = transitions[EDGE, category] + emissions[corpus.morphs[begin], category]
+    for k in range(1, size):
+        morph = corpus.morphs[begin + k]
+        for category in range(CATEGORIES):
+            lowest, best = np.inf, 0
+            for previous in range(CATEGORIES):
+                value = cost[previous] + transitions[previous, category]
+                if value < lowest:
+                    lowest, best = value, previous
+            following[category] = lowest + emissions[morph, category]
+            back[k, category] = best
+        for category in range(CATEGORIES):
+            cost[category] = following[category]
+    label = best_end(cost, transitions)
+    changed = False
+    for k in range(size - 1, -1, -1):
+        changed |= corpus.labels[begin + k] != label
+        corpus.labels[begin + k] = label
+        if k > 0:
+            label = np.int64(back[k, label])
+    return changed
+
+
+@njit(cache=True)
+def extend(grid: Grid, begin: int, end: int, morph: int, category: int, cost: float, transitions: Array) -> None:
+    """Consider a morph from `begin` to `end` with a category, after everything that ends at `begin`."""
+    if begin == 0:
+        value = transitions[EDGE, category] + cost
+        if value < grid.cost[end, category]:
+            grid.cost[end, category], grid.start[end, category] = value, 0
+            grid.before[end, category], grid.morph[end, category] = EDGE, morph
+        return
+    for previous in range(CATEGORIES):
+        value = grid.cost[begin, previous] + transitions[previous, category] + cost
+        if value < grid.cost[end, category]:
+            grid.cost[end, category], grid.start[end, category] = value, begin
+            grid.before[end, category], grid.morph[end, category] = previous, morph
+
+
+@njit(cache=True)
+def fill_grid(
+    grid: Grid, query: Letters, start: int, length: int, text: Array, strings: Strings, longest_morph: int,
+    emissions: Array, transitions: Array, unknown: Unknown,
+) -> None:  # fmt: skip
+    """All morphs of the lexicon in the word, and all stems outside it, in order of where they begin."""
+    for end in range(length + 1):
+        for category in range(CATEGORIES):
+            grid.cost[end, category] = NEVER
+    for begin in range(length):
+        key = np.uint64(0)
+        spelling = unknown.base
+        for end in range(begin + 1, length + 1):
+            letter = query.text[start + end - 1]
+            spelling += unknown.letters[letter]
+            if end - begin <= longest_morph:
+                key += query.codes[letter] * query.powers[end - begin - 1]
+                morph = find(strings, text, key, query.text, start + begin, end - begin)
+            else:
+                morph = NOT_FOUND
+            if morph != NOT_FOUND:
+                for category in range(CATEGORIES):
+                    extend(grid, begin, end, morph, category, emissions[morph, category], transitions)
+            if spelling < NEVER:
+                extend(grid, begin, end, NOT_FOUND, STM, spelling, transitions)
+
+
+@njit(cache=True)
+def best_path(
+    grid: Grid, length: int, transitions: Array, first: int, starts: Array, morphs: Array, labels: Array
+) -> int:
+    """Read the best path from a filled grid into the arrays, from `first` on; returns its number of morphs, or 0."""
+    last = best_end(grid.cost[length], transitions)
+    if grid.cost[length, last] + transitions[last, EDGE] >= NEVER:
+        return 0
+    size, end, label = 0, length, last
+    while end > 0:
+        end, label = np.int64(grid.start[end, label]), np.int64(grid.before[end, label])
+        size += 1
+    end, label = length, last
+    for k in range(first + size - 1, first - 1, -1):
+        starts[k], morphs[k], labels[k] = grid.start[end, label], grid.morph[end, label], label
+        end, label = np.int64(grid.start[end, label]), np.int64(grid.before[end, label])
+    return size
+
+
+@njit(cache=True)
+def make_grid(longest: int) -> Grid:
+    """Room for words up to this length."""
+    shape = (longest + 1, CATEGORIES)
+    return Grid(np.empty(shape), np.empty(shape, np.int32), np.empty(shape, np.int8), np.empty(shape, np.int32))
+
+
+@njit(cache=True)
+def segment_words(
+    query: Letters, bounds: Array, text: Array, strings: Strings, longest_morph: int,
+    emissions: Array, transitions: Array, unknown: Unknown, sizes: Array, starts: Array, labels: Array,
+) -> None:  # fmt: skip
+    """The best path of each word; the pieces of word w begin at starts[bounds[w]] ..., sizes[w] is their number."""
+    longest = 1
+    for word in range(len(sizes)):
+        longest = max(longest, bounds[word + 1] - bounds[word])
+    grid = make_grid(longest)
+    morphs = np.empty(len(starts), np.int32)
+    for word in range(len(sizes)):
+        begin, end = bounds[word], bounds[word + 1]
+        fill_grid(
+            grid, query, begin, end - begin, text, strings, longest_morph, emissions, transitions, unknown
+        )  # fmt: skip
+        sizes[word] = best_path(grid, end - begin, transitions, begin, starts, morphs, labels)

@@ -1,0 +1,143 @@
+# mypy: disallow-untyped-decorators=False, warn-return-any=False
+# mypy: disable-error-code="arg-type, assignment, return-value"
+"""A hash table of letter strings, each held as a place in one long array of letters, never as a copy.
+
+The key of letters c_0 .. c_(n-1) is the sum of code(c_t) B^t modulo 2^64, so that the keys of all prefixes and all
+suffixes of a string cost one multiplication a letter, and the key of a concatenation follows from its parts. Equal keys
+are not trusted: the letters are compared as well.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+BASE = np.uint64(0x9E3779B97F4A7C15)
+_SCATTER = np.uint64(0xBF58476D1CE4E5B9)
+_SHIFT = np.uint64(31)
+
+NOT_FOUND = -1
+
+
+class Letters(NamedTuple):
+    """The text behind all strings, and what hashing needs."""
+
+    text: Array  # int32, the letters of all words one after the other
+    codes: Array  # uint64, a random number for each letter of the alphabet
+    powers: Array  # uint64, BASE^t for every length of a string
+
+
+class Strings(NamedTuple):
+    """The table; entry i is text[start[i] : start[i] + length[i]]."""
+
+    slots: Array  # int32, entry or -1; their number is a power of 2
+    keys: Array  # uint64
+    start: Array  # int64
+    length: Array  # int32
+    size: Array  # int64, one element: the number of entries
+
+
+@njit(cache=True)
+def copy_into(target: Array, source: Array, first: int, size: int) -> None:
+    """target[first], ... become source[0], ...; a loop, because compiling slices takes seconds."""
+    for i in range(size):
+        target[first + i] = source[i]
+
+
+@njit(cache=True)
+def slot_of(key: Any, slots: Array) -> int:
+    """The first slot for a key."""
+    scattered = (key ^ (key >> _SHIFT)) * _SCATTER
+    return np.int64((scattered ^ (scattered >> _SHIFT)) & np.uint64(len(slots) - 1))
+
+
+@njit(cache=True)
+def same_letters(text: Array, start: int, other_text: Array, other: int, length: int) -> bool:
+    """Whether two places hold the same letters."""
+    offset = 0
+    while offset < length and text[start + offset] == other_text[other + offset]:
+        offset += 1
+    return offset == length
+
+
+@njit(cache=True)
+def find(strings: Strings, text: Array, key: Any, query: Array, start: int, length: int) -> int:
+    """The entry of a string, or NOT_FOUND. The entries are places in `text`, the string is one in `query`."""
+    slots = strings.slots
+    slot = slot_of(key, slots)
+    entry = slots[slot]
+    while entry >= 0:
+        if (
+            strings.keys[entry] == key
+            and strings.length[entry] == length
+            and same_letters(text, strings.start[entry], query, start, length)
+        ):
+            return np.int64(entry)
+        slot = (slot + 1) & (len(slots) - 1)
+        entry = slots[slot]
+    return NOT_FOUND
+
+
+@njit(cache=True)
+def insert(strings: Strings, text: Array, key: Any, start: int, length: int) -> int:
+    """The entry of a string, made if it is new. The caller has seen to it that there is room."""
+    entry = find(strings, text, key, text, start, length)
+    if entry != NOT_FOUND:
+        return entry
+    entry = strings.size[0]
+    strings.size[0] = entry + 1
+    strings.keys[entry], strings.start[entry], strings.length[entry] = key, start, length
+    put_in_slot(strings, entry)
+    return np.int64(entry)
+
+
+@njit(cache=True)
+def put_in_slot(strings: Strings, entry: int) -> None:
+    """Make an entry findable."""
+    slots = strings.slots
+    slot = slot_of(strings.keys[entry], slots)
+    while slots[slot] >= 0:
+        slot = (slot + 1) & (len(slots) - 1)
+    slots[slot] = entry
+
+
+@njit(cache=True)
+def fill_slots(strings: Strings, first: int) -> None:
+    """Make the entries from `first` on findable, after the table has grown."""
+    strings.slots[:] = -1
+    for entry in range(first, strings.size[0]):
+        put_in_slot(strings, entry)
+
+
+@njit(cache=True)
+def key_of(letters: Letters, start: int, length: int) -> Any:
+    """The key of a string."""
+    key = np.uint64(0)
+    for offset in range(length):
+        key += letters.codes[letters.text[start + offset]] * letters.powers[offset]
+    return key
+
+
+@njit(cache=True)
+def keys_of_parts(letters: Letters, start: int, length: int, prefixes: Array, suffixes: Array) -> None:
+    """For each place k to cut a string: the key of what comes before it, and of what comes after."""
+    text, codes, powers = letters.text, letters.codes, letters.powers
+    prefixes[0] = np.uint64(0)
+    for k in range(length):
+        prefixes[k + 1] = prefixes[k] + codes[text[start + k]] * powers[k]
+    suffixes[length] = np.uint64(0)
+    for k in range(length - 1, -1, -1):
+        suffixes[k] = codes[text[start + k]] + BASE * suffixes[k + 1]
+
+
+@njit(cache=True)
+def insert_all(strings: Strings, letters: Letters, starts: Array, lengths: Array) -> Array:
+    """Insert many strings; returns their entries."""
+    entries = np.empty(len(starts), np.int32)
+    for i in range(len(starts)):
+        key = key_of(letters, starts[i], lengths[i])
+        entries[i] = insert(strings, letters.text, key, starts[i], lengths[i])
+    return entries

@@ -1,0 +1,59 @@
+"""Morphemes and segmentations: what every segmenter gives and every later stage takes.
+
+One rule at the door: words are in Unicode normal form C, and a combining mark is never split from its letter.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+PREFIX, STEM, SUFFIX = "PRE", "STM", "SUF"
+LABELS = (PREFIX, STEM, SUFFIX)
+
+
+class Morpheme(NamedTuple):
+    """A piece of a word, with its label if the segmenter gives one; `in/PRE` and `in/STM` are different morphemes."""
+
+    form: str
+    label: str | None = None
+
+    def __str__(self) -> str:
+        """`form/LABEL`, as Morfessor writes it."""
+        return self.form if self.label is None else f"{self.form}/{self.label}"
+
+
+@dataclass(frozen=True)
+class Segmentation:
+    """Words and their morphemes, whose forms joined give the word."""
+
+    analyses: Mapping[str, tuple[Morpheme, ...]]
+
+    def __getitem__(self, word: str) -> tuple[Morpheme, ...]:
+        """The morphemes of a word."""
+        return self.analyses[word]
+
+    def __contains__(self, word: object) -> bool:
+        """Whether the word has been segmented."""
+        return word in self.analyses
+
+    def __iter__(self) -> Iterator[str]:
+        """The words."""
+        return iter(self.analyses)
+
+    def __len__(self) -> int:
+        """The number of words."""
+        return len(self.analyses)
+
+
+def letters(word: str) -> list[str]:
+    """The atoms that a boundary may stand between: each letter with the combining marks that follow it."""
+    atoms: list[str] = []
+    for character in unicodedata.normalize("NFC", word):
+        if atoms and (unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Mc", "Me")):
+            atoms[-1] += character
+        else:
+            atoms.append(character)
+    return atoms

@@ -1,0 +1,167 @@
+"""Words that were never seen: the best path through the categories, over known morphs and over new stems.
+
+A new stem costs as much as a stem that was seen once, and in addition its letters. The same view is taken of training
+words once: a morph that only one word has was learned from that word, so the word is segmented as if it were new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.segmentation.baseline import Morphs
+from morphlm.segmentation.categories import CategoryModel, morphs_of_pieces, used_places
+from morphlm.segmentation.encoding import EncodedWords, encode_letters, make_letters, make_strings, split_letters
+from morphlm.segmentation.kernels.paths import CATEGORIES, EDGE, NEVER, STM, ZZZ, Unknown, segment_words
+from morphlm.segmentation.kernels.strings import Letters, Strings, insert_all
+
+Array = NDArray[Any]
+
+WORDS_A_CALL = 8192
+SPELLING = 0.7  # share of its letters' code length that a new stem pays; chosen on Czech words held out
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Words cut and labelled: the pieces of word w are at places bounds[w] to bounds[w] + sizes[w] - 1."""
+
+    bounds: NDArray[np.int64]
+    sizes: NDArray[np.int32]
+    starts: NDArray[np.int32]  # in the word
+    labels: NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class PathModel:
+    """All that segmenting a new word needs: the morphs, what they cost in each category, and what a new stem costs."""
+
+    morphs: tuple[str, ...]  # sorted
+    counts: NDArray[np.int64]
+    emissions: NDArray[np.float64]  # (morphs, 4)
+    transitions: NDArray[np.float64]  # (5, 5)
+    new_stem: float  # what a new stem costs, besides its letters
+
+    @cached_property
+    def _alphabet(self) -> dict[str, int]:
+        return {letter: i for i, letter in enumerate(sorted(set().union(*split_letters(self.morphs))))}
+
+    @cached_property
+    def _lexicon(self) -> tuple[Letters, Strings, int]:
+        """The letters of the morphs, the table to find them in, and the length of the longest."""
+        text, bounds = encode_letters(split_letters(self.morphs), self._alphabet)
+        lengths = np.diff(bounds)
+        longest = int(lengths.max())
+        letters = make_letters(text, len(self._alphabet), longest)
+        strings = make_strings(len(self.morphs))
+        insert_all(strings, letters, bounds[:-1], lengths)
+        return letters, strings, longest
+
+    @cached_property
+    def _unknown(self) -> Unknown:
+        text = self._lexicon[0].text
+        return unknown_stems(self.new_stem, np.bincount(text, minlength=len(self._alphabet)))
+
+    def best_paths(self, atoms: Sequence[list[str]]) -> Pieces:
+        """The best paths of words given as letters."""
+        text, bounds = encode_letters(atoms, self._alphabet)
+        letters, strings, longest = self._lexicon
+        query = make_letters(text, len(self._alphabet), longest)
+        return best_paths(
+            query, bounds, letters.text, strings, longest, self.emissions, self.transitions, self._unknown
+        )  # fmt: skip
+
+
+def unknown_stems(base: float, letter_counts: Array) -> Unknown:
+    """Letters cost what they cost in the lexicon; one that is not in it costs more than the rarest."""
+    counts = np.append(letter_counts, 0) + 0.5
+    return Unknown(base, SPELLING * (np.log(counts.sum()) - np.log(counts)))
+
+
+def best_paths(
+    query: Letters, bounds: Array, text: Array, strings: Strings, longest_morph: int,
+    emissions: Array, transitions: Array, unknown: Unknown,
+) -> Pieces:  # fmt: skip
+    """The best path of each word of `query`; the morphs are places of `text`."""
+    sizes = np.zeros(len(bounds) - 1, np.int32)
+    starts, labels = np.zeros(int(bounds[-1]), np.int32), np.zeros(int(bounds[-1]), np.int8)
+    for begin in range(0, len(sizes), WORDS_A_CALL):
+        end = min(begin + WORDS_A_CALL, len(sizes))
+        segment_words(
+            query, bounds[begin : end + 1], text, strings, longest_morph, emissions, transitions, unknown,
+            sizes[begin:end], starts, labels,
+        )  # fmt: skip
+    return Pieces(bounds, sizes, starts, labels)
+
+
+def generalised(model: CategoryModel) -> CategoryModel:
+    """All words again by their best paths, where a morph of one word alone is no longer known but may be a new stem."""
+    corpus, words = model.corpus, model.words
+    mask = used_places(corpus.bounds, corpus.sizes)
+    uses = np.bincount(corpus.morphs[mask], minlength=len(model.strings.keys))
+    emissions = model.emissions()
+    emissions[:, ZZZ] = NEVER
+    emissions[uses <= 1] = NEVER
+    pieces = best_paths(
+        words.letters, words.bounds, words.letters.text, model.strings,
+        int(model.strings.length[model.lexicon.count > 0].max()), emissions, model.chain.costs,
+        unknown_stems(_new_stem(model), model.totals.letter_counts),
+    )  # fmt: skip
+    result = CategoryModel(words, morphs_of_pieces(words, _lengths(pieces), pieces.sizes), model.config)
+    result.start_labels(non_morphemes=False)
+    return result
+
+
+def _lengths(pieces: Pieces) -> NDArray[np.int32]:
+    """The number of letters of each piece."""
+    lengths = np.zeros(len(pieces.starts), np.int32)
+    used = np.flatnonzero(used_places(pieces.bounds, pieces.sizes))
+    starts = pieces.starts[used] + np.repeat(pieces.bounds[:-1], pieces.sizes)
+    lengths[used] = np.diff(np.append(starts, pieces.bounds[-1]))
+    return lengths
+
+
+def _new_stem(model: CategoryModel) -> float:
+    """What a stem that was seen once costs."""
+    return float(np.log(model.chain.tokens[STM]))
+
+
+# ---------------------------------------------------------------- from what was trained
+
+
+def string_of(words: EncodedWords, strings: Strings, entry: int) -> str:
+    """An entry of a table of strings as characters."""
+    return words.string(int(strings.start[entry]), int(strings.length[entry]))
+
+
+def _sorted_morphs(words: EncodedWords, strings: Strings, used: Array) -> tuple[tuple[str, ...], Array]:
+    """The morphs as characters in alphabetical order, and their entries."""
+    forms = [string_of(words, strings, entry) for entry in used.tolist()]
+    order = sorted(range(len(forms)), key=forms.__getitem__)
+    return tuple(forms[i] for i in order), used[order]
+
+
+def paths_of_categories(model: CategoryModel) -> PathModel:
+    """The chain that was trained, without non-morphemes."""
+    forms, entries = _sorted_morphs(model.words, model.strings, np.flatnonzero(model.lexicon.count > 0))
+    emissions = model.emissions()[entries]
+    emissions[:, ZZZ] = NEVER
+    return PathModel(forms, model.lexicon.count[entries], emissions, model.chain.costs.copy(), _new_stem(model))
+
+
+def paths_of_baseline(words: EncodedWords, morphs: Morphs) -> PathModel:
+    """The baseline as a chain with one category: every morph and the word's end are drawn from one distribution."""
+    mask = used_places(words.bounds, morphs.sizes)
+    count = np.bincount(morphs.morphs[mask], np.repeat(words.counts, morphs.sizes))
+    forms, entries = _sorted_morphs(words, morphs.strings, np.flatnonzero(count))
+    total = float(count.sum() + words.counts.sum())
+    emissions = np.full((len(forms), CATEGORIES), NEVER)
+    emissions[:, STM] = np.log(total / count[entries])
+    transitions = np.full((CATEGORIES + 1, CATEGORIES + 1), NEVER)
+    transitions[EDGE, STM] = transitions[STM, STM] = 0.0
+    transitions[STM, EDGE] = np.log(total / float(words.counts.sum()))
+    return PathModel(forms, count[entries].astype(np.int64), emissions, transitions, float(np.log(total)))

@@ -1,0 +1,240 @@
+"""The segmenter: learns labelled morphemes from a vocabulary, and segments the words that it has never seen.
+
+Training words keep the analysis that training gave them. Any other word gets its best path through the categories, over
+the morphemes that were learned and over stems that were not: a new stem costs as much as spelling it, so that a known
+ending is found behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import FormatError, InputError
+from morphlm.files import atomic_writer
+from morphlm.modelfile import ModelFiles, read_model, write_model
+from morphlm.progress import progress_bar
+from morphlm.segmentation.baseline import Morphs, train_baseline
+from morphlm.segmentation.categories import CategoryConfig, CategoryModel, used_places, usual_threshold
+from morphlm.segmentation.encoding import (
+    Dampening,
+    EncodedWords,
+    WordSource,
+    encode_words,
+    normalised,
+    split_letters,
+)
+from morphlm.segmentation.kernels.paths import CATEGORIES
+from morphlm.segmentation.morphemes import LABELS, Morpheme, Segmentation
+from morphlm.segmentation.new_words import PathModel, generalised, paths_of_baseline, paths_of_categories, string_of
+
+Array = NDArray[Any]
+Analysis = tuple[Morpheme, ...]
+
+KIND = "segmenter"
+MORPHEMES, SEGMENTATION = "morphemes.tsv", "segmentation.txt"
+WORDS_A_CALL = 8192
+SELF_TEST_WORDS = 5
+
+
+@dataclass(frozen=True)
+class SegmenterConfig:
+    """What defines a trained segmenter, apart from the words."""
+
+    corpus_weight: float = 0.5  # of the words against the lexicon; less gives more boundaries
+    perplexity_threshold: float | None = None  # variety of neighbours that makes an affix; None: by the number of words
+    dampening: Dampening = "types"  # what a word counts: 1, the logarithm of its count, or its count
+    categories: bool = True  # labels and Cat-MAP's moves; without them the baseline alone
+    seed: int = 1  # order of the words in the search
+
+
+@dataclass(frozen=True)
+class MorphemeSegmenter:
+    """A trained segmenter."""
+
+    segmentation: Segmentation  # of the words that it was trained on
+    counts: NDArray[np.int64]  # what each of them counted
+    config: SegmenterConfig
+    paths: PathModel
+    training: Mapping[str, Any]  # costs, number of words and morphs
+
+    def segment(self, word: str) -> Analysis:
+        """The morphemes of a word, seen or not; joined they give the word in NFC."""
+        return self.segment_all([word])[word]
+
+    def segment_all(self, words: Iterable[str]) -> Segmentation:
+        """The morphemes of many words."""
+        analyses = {word: self.segmentation.analyses.get(normalised(word)) for word in words}
+        new = [word for word, analysis in analyses.items() if analysis is None]
+        with progress_bar("segmenting", len(new), "word") as bar:
+            for begin in range(0, len(new), WORDS_A_CALL):
+                part = new[begin : begin + WORDS_A_CALL]
+                analyses.update(zip(part, self._new_words(part), strict=True))
+                bar.update(len(part))
+        return Segmentation({word: analysis for word, analysis in analyses.items() if analysis is not None})
+
+    def _new_words(self, words: Sequence[str]) -> Iterator[Analysis]:
+        if "" in words:
+            raise InputError("an empty word cannot be segmented; remove it")
+        atoms = split_letters(map(normalised, words))
+        pieces = self.paths.best_paths(atoms)
+        starts, labels = pieces.starts.tolist(), pieces.labels.tolist()
+        names = LABELS if self.config.categories else (None,) * CATEGORIES
+        for letters, begin, size in zip(atoms, pieces.bounds.tolist(), pieces.sizes.tolist(), strict=False):
+            cuts = [*starts[begin + 1 : begin + size], len(letters)]
+            start = 0
+            analysis = []
+            for label, end in zip(labels[begin : begin + size], cuts, strict=True):
+                analysis.append(Morpheme("".join(letters[start:end]), names[label]))
+                start = end
+            yield tuple(analysis)
+
+    def lines(self) -> Iterator[str]:
+        """The training words as FlatCat writes them: `count morph/CAT + morph/CAT`."""
+        return segmentation_lines(self.segmentation, self.counts.tolist())
+
+    def write_segmentation(self, path: str | Path) -> None:
+        """Write these lines to a file."""
+        with atomic_writer(path) as file:
+            file.writelines(f"{line}\n".encode() for line in self.lines())
+
+    def save(self, path: str | Path) -> None:
+        """Write the segmenter as a model directory."""
+        tested = [*self.segmentation][:SELF_TEST_WORDS]
+        write_model(
+            path,
+            ModelFiles(
+                kind=KIND,
+                configuration=asdict(self.config),
+                training=dict(self.training),
+                tensors={
+                    "emissions": self.paths.emissions,
+                    "transitions": self.paths.transitions,
+                    "new_stem": np.array([self.paths.new_stem]),
+                },
+                texts={
+                    MORPHEMES: "".join(
+                        f"{morph}\t{count}\n"
+                        for morph, count in zip(self.paths.morphs, self.paths.counts.tolist(), strict=True)
+                    ),
+                    SEGMENTATION: "".join(f"{line}\n" for line in self.lines()),
+                },
+                self_test=[{"word": word, "best_path": self._best_path(word)} for word in tested],
+            ),
+        )
+
+    def _best_path(self, word: str) -> str:
+        """The path of a word as if it were new."""
+        return " ".join(map(str, next(self._new_words([word]))))
+
+    @classmethod
+    def load(cls, path: str | Path) -> MorphemeSegmenter:
+        """Read a directory that `save` wrote; what is damaged or of another kind is refused."""
+        files = read_model(path)
+        if files.kind != KIND:
+            raise FormatError(f"{path}: this is a model of kind {files.kind}, not a segmenter; name another folder")
+        morphs, counts = _parse_morphemes(files.texts[MORPHEMES])
+        analyses, word_counts = _parse_lines(files.texts[SEGMENTATION])
+        segmenter = cls(
+            segmentation=Segmentation(analyses),
+            counts=word_counts,
+            config=SegmenterConfig(**files.configuration),
+            paths=PathModel(
+                morphs,
+                counts,
+                files.tensors["emissions"],
+                files.tensors["transitions"],
+                float(files.tensors["new_stem"][0]),
+            ),
+            training=files.training,
+        )
+        for case in files.self_test:
+            if segmenter._best_path(case["word"]) != case["best_path"]:
+                raise FormatError(
+                    f"{path}: the self-test failed on {case['word']!r}; the segmenter and this version of morphlm do "
+                    "not agree, train it again"
+                )
+        return segmenter
+
+
+def segmentation_lines(segmentation: Segmentation, counts: Iterable[int]) -> Iterator[str]:
+    """`count morph/CAT + morph/CAT`, a line a word."""
+    for count, word in zip(counts, segmentation, strict=True):
+        yield f"{count} {' + '.join(map(str, segmentation[word]))}"
+
+
+def _parse_morphemes(text: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    rows = [line.rpartition("\t") for line in text.split("\n")[:-1]]
+    return tuple(morph for morph, _, _ in rows), np.array([int(count) for _, _, count in rows], np.int64)
+
+
+def _parse_lines(text: str) -> tuple[dict[str, Analysis], NDArray[np.int64]]:
+    """The lines that `segmentation_lines` gives; they were checked against the manifest."""
+    analyses: dict[str, Analysis] = {}
+    counts: list[int] = []
+    for line in text.split("\n")[:-1]:
+        count, _, rest = line.partition(" ")
+        analysis = tuple(map(_parse_morpheme, rest.split(" + ")))
+        analyses["".join(morpheme.form for morpheme in analysis)] = analysis
+        counts.append(int(count))
+    return analyses, np.array(counts, np.int64)
+
+
+def _parse_morpheme(text: str) -> Morpheme:
+    form, slash, label = text.rpartition("/")
+    return Morpheme(form, label) if slash and form and label in LABELS else Morpheme(text)
+
+
+# ---------------------------------------------------------------- training
+
+
+def train_segmenter(
+    words: WordSource,
+    *,
+    corpus_weight: float = SegmenterConfig.corpus_weight,
+    perplexity_threshold: float | None = SegmenterConfig.perplexity_threshold,
+    dampening: Dampening = SegmenterConfig.dampening,
+    categories: bool = SegmenterConfig.categories,
+    seed: int = SegmenterConfig.seed,
+) -> MorphemeSegmenter:
+    """Learn morphemes from words and their counts, or from a vocabulary."""
+    config = SegmenterConfig(corpus_weight, perplexity_threshold, dampening, categories, seed)
+    encoded = encode_words(words, dampening)
+    threshold = usual_threshold(len(encoded.words)) if perplexity_threshold is None else perplexity_threshold
+    chain = CategoryConfig(corpus_weight=corpus_weight, perplexity_threshold=threshold)
+    baseline = train_baseline(encoded, corpus_weight, np.random.default_rng(seed))
+    training: dict[str, Any] = {"words": len(encoded.words), "baseline_costs": list(baseline.costs)}
+    morphs, labels = baseline.morphs, None
+    if categories:
+        model = CategoryModel(encoded, morphs, chain)
+        training |= {"perplexity_threshold": threshold, "category_costs": model.train()}
+        model = generalised(model.cleaned())
+        morphs, labels = Morphs(model.strings, model.corpus.morphs, model.corpus.sizes), model.corpus.labels
+        paths = paths_of_categories(model)
+    else:
+        paths = paths_of_baseline(encoded, morphs)
+    training["morphs"] = len(paths.morphs)
+    analyses = dict(zip(encoded.words, _analyses(encoded, morphs, labels), strict=True))
+    return MorphemeSegmenter(Segmentation(analyses), encoded.counts, config, paths, training)
+
+
+def _analyses(words: EncodedWords, morphs: Morphs, labels: Array | None) -> Iterator[Analysis]:
+    """The morphemes of each word, one object for each different morpheme."""
+    mask = used_places(words.bounds, morphs.sizes)
+    used = morphs.morphs[mask].astype(np.int64) * (CATEGORIES + 1)
+    used += CATEGORIES if labels is None else labels[mask]
+    keys, inverse = np.unique(used, return_inverse=True)
+    names = (*LABELS, None, None)
+    table = [
+        Morpheme(string_of(words, morphs.strings, key // (CATEGORIES + 1)), names[key % (CATEGORIES + 1)])
+        for key in keys.tolist()
+    ]
+    flat, at = [table[i] for i in inverse.tolist()], 0
+    for size in morphs.sizes.tolist():
+        yield tuple(flat[at : at + size])
+        at += size

@@ -1,0 +1,107 @@
+"""Pieces of words from sentencepiece (unigram or BPE), trained on the words of a vocabulary.
+
+A piece at the beginning of a word carries sentencepiece's mark (`▁ne`), as a factor's name too, so that it is told from
+the same letters further inside. Nothing is normalised: the pieces of a word, joined, are the word.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from morphlm.errors import ConfigError
+from morphlm.segmentation.morphemes import Morpheme, Segmentation
+from morphlm.segmentation.sources.factorisation import Factorisation
+from morphlm.segmentation.sources.letters import keep_letters_whole
+
+PieceModel = Literal["unigram", "bpe"]
+PieceCounts = Literal["types", "tokens"]
+
+MARK = "▁"  # sentencepiece's sign for the beginning of a word
+THREADS = 4  # a fixed number, because the order in which unigram adds up its shares depends on it
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A trained sentencepiece model, which knows the pieces of any word."""
+
+    model: bytes  # what sentencepiece writes to NAME.model
+    source: str
+
+    @cached_property
+    def _processor(self) -> Any:
+        return _sentencepiece().SentencePieceProcessor(model_proto=self.model)
+
+    def pieces_of(self, word: str) -> list[str]:
+        """The pieces of a word under the names that sentencepiece gives them."""
+        forms = self._forms(word)
+        return [MARK + forms[0], *forms[1:]]
+
+    def segment(self, word: str) -> tuple[Morpheme, ...]:
+        """The pieces of a word without labels."""
+        return tuple(map(Morpheme, self._forms(word)))
+
+    def segmentation(self, words: Iterable[str]) -> Segmentation:
+        """The pieces of some words, for instance to compare their boundaries with gold."""
+        return Segmentation({word: self.segment(word) for word in words})
+
+    def factorisation(self) -> Factorisation:
+        """The pieces as factors, of seen words and of others."""
+        return Factorisation(self.pieces_of, self.source)
+
+    def _forms(self, word: str) -> list[str]:
+        pieces = self._processor.encode(word, out_type=str)
+        if "".join(pieces) != MARK + word:
+            return [word]  # it has the mark at its end
+        forms = [form for form in (pieces[0].removeprefix(MARK), *pieces[1:]) if form]
+        return [morpheme.form for morpheme in keep_letters_whole([Morpheme(form) for form in forms])]
+
+
+def train_pieces(
+    words: Mapping[str, int], *, model: PieceModel = "unigram", size: int = 8000, counts: PieceCounts = "types"
+) -> Pieces:
+    """Train sentencepiece on words and their counts; `size` is the largest number of pieces.
+
+    Each word counts once by default. With "tokens" it counts as often as it occurs, as in running text: then frequent
+    words stay whole and rare ones fall into letters. The pieces do not depend on the number of processors.
+    """
+    if not words:
+        raise ConfigError("there are no words to train sentencepiece on; give a vocabulary with words")
+    trainer = _sentencepiece().SentencePieceTrainer
+    written = io.BytesIO()
+    try:
+        trainer.train(
+            **_input(words, counts),
+            model_writer=written,
+            model_type=model,
+            vocab_size=size,
+            hard_vocab_limit=False,  # few words give fewer pieces
+            normalization_rule_name="identity",
+            bos_id=-1,
+            eos_id=-1,
+            num_threads=THREADS,
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        reason = str(error).rpartition("] ")[2].strip().rstrip(".")  # without the place in sentencepiece's source
+        raise ConfigError(f"sentencepiece refuses {size} pieces ({reason}); ask for another number") from error
+    return Pieces(written.getvalue(), f"sentencepiece {model} {size} {counts}")
+
+
+def _input(words: Mapping[str, int], counts: PieceCounts) -> dict[str, Any]:
+    # The unigram model takes words with a count, even a count of 1, less well than plain ones.
+    if counts == "types":
+        return {"sentence_iterator": iter(words), "input_format": "text"}
+    return {"sentence_iterator": (f"{word}\t{count}" for word, count in words.items()), "input_format": "tsv"}
+
+
+def _sentencepiece() -> Any:
+    try:
+        return importlib.import_module("sentencepiece")
+    except ImportError as error:
+        what = "sentencepiece is not installed; run `pip install 'morphlm[sentencepiece]'`"
+        raise ConfigError(what) from error
