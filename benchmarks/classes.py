@@ -21,7 +21,8 @@ import numpy as np
 from numba import njit
 
 from morphlm.classes.bigrams import count_bigrams
-from morphlm.classes.exchange import ANNEALED_PASSES, TOLERANCE, annealing, available_cores, cluster
+from morphlm.classes.exchange import ANNEALED_PASSES, TOLERANCE, cluster
+from morphlm.text.processes import available_cores
 from morphlm.vocabulary.corpus import Corpus, read_corpus
 from morphlm.vocabulary.vocabulary import END_ID, Vocabulary, load_vocabulary
 
@@ -102,7 +103,7 @@ def main() -> None:
         corpus,
         options.classes,
         threads=options.threads,
-        temperatures=annealing(options.passes),
+        passes=options.passes,
         tolerance=options.tolerance,
     )
     seconds = time.process_time() - begin

@@ -8,6 +8,7 @@ against the same counts, then moved in order with each gain checked again, so th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -36,19 +37,18 @@ BOUNDARY_CLASS = 0  # holds END alone
 EXPECTED_PASSES = 12  # of plain exchange, for the estimate of the time that is left
 MAX_PASSES = 200
 
-# Nats of the whole text. At 1 a word's class is drawn from its posterior given all the others; above 3 the classes of
-# frequent words dissolve and are not found again within a few passes. To stop at 1 is a little better for millions of
-# tokens, but worse for small texts, where the gains of most words are below that.
+# Temperatures are in nats of the whole text: at 1 a word's class is drawn from its posterior given all the others.
+# Found by trying: if it is hotter, what was good is not found again in so few passes; larger texts have larger gains
+# and need more heat.
 HOTTEST, COLDEST = 3.0, 0.5
+HOTTER_FROM = 1_250_000  # tokens; beyond, the hottest grows with the square root of their number
 ANNEALED_PASSES = 20  # twice as many raise the mutual information by another 0.5 %
 
 
-def annealing(passes: int) -> tuple[float, ...]:
-    """A falling temperature for each annealed pass."""
-    return tuple(np.geomspace(HOTTEST, COLDEST, passes).tolist())
-
-
-TEMPERATURES = annealing(ANNEALED_PASSES)
+def annealing(passes: int, tokens: int) -> tuple[float, ...]:
+    """A falling temperature for each annealed pass over a text."""
+    hottest = HOTTEST * max(1.0, math.sqrt(tokens / HOTTER_FROM))
+    return tuple(np.geomspace(hottest, COLDEST, passes).tolist())
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class ExchangeConfig:
 
     classes: int  # |C|
     cap: int  # the most words a class may have
-    temperatures: tuple[float, ...] = TEMPERATURES  # one annealed pass each
+    temperatures: tuple[float, ...] = ()  # one annealed pass each
     tolerance: float = TOLERANCE
     seed: int = 1
     threads: int = 1
@@ -70,13 +70,15 @@ def cluster(
     seed: int = 1,
     threads: int | None = None,
     max_class_size: int | None = None,
-    temperatures: tuple[float, ...] = TEMPERATURES,
+    passes: int = ANNEALED_PASSES,
+    temperatures: tuple[float, ...] | None = None,
     tolerance: float = TOLERANCE,
 ) -> Partition:
     """Cluster the vocabulary of a text into `classes` (default: the square root of |V|).
 
-    The result is the same for any number of threads. `</s>` has a class of its own. Words that the text does not
-    contain are added at the end, see `place_rest`.
+    `passes` are annealed, at falling temperatures (or those that are given), then words are exchanged until a pass
+    gains less than `tolerance`. The result is the same for any number of threads. `</s>` has a class of its own. Words
+    that the text does not contain are added at the end, see `place_rest`.
     """
     vocabulary = corpus.vocabulary
     classes = number_of_classes(vocabulary, classes)
@@ -84,6 +86,8 @@ def cluster(
     bigrams = count_bigrams(corpus)
     if classes == 1:
         return Partition(vocabulary, np.zeros(len(vocabulary), np.int32), 1, "exchange", 0.0)
+    if temperatures is None:
+        temperatures = annealing(passes, len(corpus.tokens))
     config = ExchangeConfig(classes, cap, temperatures, tolerance, seed, threads or available_cores())
     with exchange(bigrams, config) as search:
         search.run(_words_of_text(vocabulary, bigrams))

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from morphlm.classes.exchange import ANNEALED_PASSES, annealing, cluster
+from morphlm.classes.exchange import ANNEALED_PASSES, cluster
 from morphlm.classes.formats import FORMATS, read_classes
 from morphlm.classes.frequency import frequency_bins
 from morphlm.classes.partition import Partition, average_mutual_information
@@ -110,10 +110,7 @@ def _partition(
     file_format: str,
 ) -> Partition:
     if method == "exchange":
-        temperatures = annealing(passes)
-        return cluster(
-            corpus, number, seed=seed, threads=threads, max_class_size=max_class_size, temperatures=temperatures
-        )
+        return cluster(corpus, number, seed=seed, threads=threads, max_class_size=max_class_size, passes=passes)
     if max_class_size is not None:
         raise ConfigError("frequency bins have no limit of size; use --method exchange or leave out --max-class-size")
     return _evaluated(corpus, frequency_bins(corpus.vocabulary, number, root=method == "root-frequency"))
