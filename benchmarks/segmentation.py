@@ -58,6 +58,8 @@ def measure_package(words: dict[str, int], corpus_weight: float) -> dict[str, fl
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import morfessor  # noqa: PLC0415
+        import morfessor.utils  # noqa: PLC0415
+    morfessor.utils.show_progress_bar = False
     model = morfessor.BaselineModel(corpusweight=corpus_weight)
     model.load_data([(1, word) for word in words])
     random.seed(1)

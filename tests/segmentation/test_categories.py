@@ -279,19 +279,36 @@ def test_a_join_reaches_all_words_that_have_the_pair() -> None:
     assert {analysis[0][0] for _, analysis in analyses(model)} == {"kamen"}
 
 
-def test_lists_of_places_that_are_full_are_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Moves are the same when the lists overflow again and again."""
-    roomy, tight = model_of(generated_words(300)), model_of(generated_words(300))
-    make = tight._list_places
+def test_chains_of_changed_words_that_are_full_are_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the chains run full in the midst of an operation, the moves still lower the cost by what they claim."""
+    rng = np.random.default_rng(5)
+    stems = ["".join(rng.choice(list("abcdefgh"), 6)) for _ in range(30)]
+    words = encode_words({stem + ending: 1 for stem in stems for ending in ("ab", "cd", "ef", "gh")}, "types")
+    sizes = np.full(len(words.words), 4, np.int32)
+    model = CategoryModel(words, morphs_of_pieces(words, np.full(int(words.bounds[-1]), 2, np.int32), sizes), CONFIG)
+    model.start_labels()
+    make, calls = model._list_places, []
 
-    def small() -> kernels.Places:
-        places = make()
-        room = 2 * int(tight.corpus.sizes.sum()) + 2 * int(places.size[0]) // 3
-        return places._replace(link=places.link[:room], word=places.word[:room])
+    def small(rules: Any) -> kernels.Places:
+        places = make(rules)
+        calls.append(len(rules))
+        if len(calls) < 4:
+            places.size[0] = len(places.word) - 40  # nearly full from the start
+        return places
 
-    monkeypatch.setattr(tight, "_list_places", small)
-    assert roomy.join() == tight.join()
-    assert analyses(roomy) == analyses(tight)
+    monkeypatch.setattr(model, "_list_places", small)
+    monkeypatch.setattr(model, "measure", lambda: None)
+    before = model.cost
+    for name in ("join", "shift", "split", "join"):
+        getattr(model, name)()
+    claimed = model.cost
+    assert claimed < before
+    assert len(calls) > 4
+    model.recount()
+    assert model.cost == pytest.approx(claimed, rel=1e-9)
+    assert [w for w, _ in zip(model.words.words, analyses(model), strict=True)] == [
+        "".join(form for form, _ in analysis) for _, analysis in analyses(model)
+    ]
 
 
 # ---------------------------------------------------------------- non-morphemes

@@ -20,7 +20,7 @@ from morphlm.segmentation.baseline import Morphs, empty_totals, slices
 from morphlm.segmentation.encoding import EncodedWords, lengthened, make_strings, with_room
 from morphlm.segmentation.kernels import categories as kernels
 from morphlm.segmentation.kernels.cleaning import clean
-from morphlm.segmentation.kernels.paths import EDGE, NEVER, ZZZ, Corpus, label_words
+from morphlm.segmentation.kernels.paths import EDGE, NEVER, PRE, SUF, ZZZ, Corpus, label_words
 from morphlm.segmentation.kernels.strings import insert_all
 
 Array = NDArray[Any]
@@ -44,7 +44,7 @@ class CategoryConfig:
     context_length: int = 4  # neighbours below this length are not counted for the perplexity
     longest_shift: int = 2  # letters by which a boundary is moved
     least_rest: int = 2  # letters that are left of a morph when its boundary is moved
-    epochs: int = 5
+    epochs: int = 3
     least_gain: float = 0.005  # of cost a word, for another epoch
 
     def __post_init__(self) -> None:
@@ -214,61 +214,94 @@ class CategoryModel:
 
     def pairs(self) -> NDArray[np.int64]:
         """All pairs of neighbours as rules (morph, morph, label, label, surrounding), frequent ones first."""
+        rules, words = self._pair_places()
+        keys = self._keys(rules)
+        _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        totals = np.bincount(inverse, self.corpus.weights[words])
+        return np.ascontiguousarray(rules[index[np.argsort(-totals, kind="stable")]])
+
+    def _pair_places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rule that applies to each pair of neighbours, and the word that the pair is in."""
         corpus = self.corpus
         mask = used_places(corpus.bounds, corpus.sizes)
         morphs, labels = corpus.morphs[mask].astype(np.int64), corpus.labels[mask].astype(np.int64)
-        ends = np.cumsum(corpus.sizes)
-        first, last = np.zeros(len(morphs), bool), np.zeros(len(morphs), bool)
-        first[ends - corpus.sizes], last[ends - 1] = True, True
+        first, last = edges(corpus.sizes)
         at = np.flatnonzero(~last)  # the first morph of each pair
         before = np.where(first[at], EDGE, labels[at - 1])
         after = np.where(last[at + 1], EDGE, labels[np.minimum(at + 2, len(labels) - 1)])
-        kind = np.isin(before, (EDGE, 0)) + 2 * np.isin(after, (EDGE, 2))
+        kind = np.isin(before, (EDGE, PRE)) + 2 * np.isin(after, (EDGE, SUF))
         rules = np.column_stack([morphs[at], morphs[at + 1], labels[at], labels[at + 1], kind])
-        weights = np.repeat(corpus.weights, corpus.sizes)[at]
-        return by_frequency(rules, weights, int(self.strings.size[0]))
+        return rules, np.repeat(np.arange(len(corpus.sizes)), corpus.sizes)[at]
+
+    def _single_places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rule that applies to each morph alone, and the word that it is in."""
+        corpus = self.corpus
+        morphs = corpus.morphs[used_places(corpus.bounds, corpus.sizes)]
+        rules = np.full((len(morphs), 5), kernels.NO_MORPH, np.int64)
+        rules[:, 0] = morphs
+        return rules, np.repeat(np.arange(len(corpus.sizes)), corpus.sizes)
+
+    def _keys(self, rules: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Rules as single numbers; morphs are numbered below 2^28."""
+        labels = (rules[:, 2] + 1) * 20 + (rules[:, 3] + 1) * 4 + rules[:, 4].clip(0)
+        return np.asarray((rules[:, 0] << 35) + ((rules[:, 1] + 1) << 7) + labels)
 
     def _run(self, rules: NDArray[np.int64], join: bool, description: str) -> int:
         made = done = 0
-        places = self._list_places()
+        places = self._list_places(rules)
         with progress_bar(description, len(rules), "move") as bar:
             while done < len(rules):
                 part = rules[done : done + RULES_A_CALL]
                 places = self._with_room(2 * len(part), places)
+                here = places._replace(begin=places.begin[done:], end=places.end[done:])
                 tried, successes = kernels.run_moves(
-                    part, join, self.corpus, places, self.config.longest_shift, self.config.least_rest,
+                    part, join, self.corpus, here, self.config.longest_shift, self.config.least_rest,
                     self.strings, self.lexicon, self.chain, self.totals, self.words.letters,
                 )  # fmt: skip
                 made += successes
                 done += tried
                 bar.update(tried)
                 if tried < len(part):
-                    places = self._list_places()
+                    places = self._list_places(rules)
         self.measure()
         return made
 
     def _with_room(self, room: int, places: kernels.Places) -> kernels.Places:
         self.strings = with_room(self.strings, room, kernels.FIRST_MORPH)
         n = len(self.strings.keys)
-        if n == len(self.lexicon.count):
-            return places
         self.lexicon = kernels.Lexicon(*(lengthened(array, n) for array in self.lexicon))
-        return self._list_places()
+        new = np.full(n - len(places.head), -1, np.int64)
+        return places._replace(head=np.concatenate([places.head, new])) if len(new) else places
 
-    def _list_places(self) -> kernels.Places:
-        tokens, words = int(self.corpus.sizes.sum()), len(self.corpus.sizes)
-        room = 4 * tokens + 16
-        places = kernels.Places(
-            np.zeros(len(self.strings.keys), np.int64),
-            np.zeros(room, np.int64),
-            np.zeros(room, np.int32),
-            np.zeros(1, np.int64),
-            np.zeros(words, np.int64),
-            np.zeros(1, np.int64),
-            np.zeros(words, np.int32),
+    def _list_places(self, rules: NDArray[np.int64]) -> kernels.Places:
+        """The words that each rule applies to now, and empty chains for those that will be changed."""
+        single = len(rules) == 0 or rules[0, 1] == kernels.NO_MORPH
+        found, words = self._single_places() if single else self._pair_places()
+        keys = self._keys(found)
+        order = np.argsort(keys, kind="stable")
+        keys, wanted = keys[order], self._keys(rules)
+        n = len(self.corpus.sizes)
+        room = 4 * int(self.corpus.sizes.sum()) + 2 * n
+        return kernels.Places(
+            begin=np.searchsorted(keys, wanted, "left"),
+            end=np.searchsorted(keys, wanted, "right"),
+            listed=words[order].astype(np.int32),
+            head=np.full(len(self.strings.keys), -1, np.int64),
+            link=np.zeros(room, np.int64),
+            word=np.zeros(room, np.int32),
+            size=np.zeros(1, np.int64),
+            seen=np.zeros(n, np.int64),
+            move=np.zeros(1, np.int64),
+            found=np.zeros(n, np.int32),
         )
-        kernels.list_places(self.corpus, places)
-        return places
+
+
+def edges(sizes: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which morphs of all words in a row are the first of their word, and which are the last."""
+    ends = np.cumsum(sizes)
+    first, last = np.zeros(int(ends[-1]), bool), np.zeros(int(ends[-1]), bool)
+    first[ends - sizes], last[ends - 1] = True, True
+    return first, last
 
 
 def used_places(bounds: Array, sizes: Array) -> NDArray[np.bool_]:
@@ -297,9 +330,7 @@ def perplexities(
 
     `morphs` and their `weights` are those of all words in a row, `sizes` the number of morphs of each word.
     """
-    ends = np.cumsum(sizes)
-    first, last = np.zeros(len(morphs), bool), np.zeros(len(morphs), bool)
-    first[ends - sizes], last[ends - 1] = True, True
+    first, last = edges(sizes)
     kinds = int(morphs.max()) + 1
     sides = []
     for edge, neighbours in ((first, np.roll(morphs, 1)), (last, np.roll(morphs, -1))):
@@ -323,14 +354,3 @@ def _perplexity(morphs: Array, contexts: Array, weights: Array, kinds: int) -> N
     entropy = np.zeros(kinds)
     entropy[present] = np.log(total[present]) - logs[present] / total[present]
     return np.exp(np.maximum(entropy, 0.0))
-
-
-def by_frequency(rules: NDArray[np.int64], weights: Array, kinds: int) -> NDArray[np.int64]:
-    """The different rules, those with more weight first, then in order of their numbers."""
-    keys = ((rules[:, 0] * kinds + rules[:, 1]) * 4 + rules[:, 2]) * 16 + rules[:, 3] * 4 + rules[:, 4]
-    _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    totals = np.bincount(inverse, weights)
-    return np.ascontiguousarray(rules[index[np.argsort(-totals, kind="stable")]])
-
-
-__all__ = ["ZZZ", "CategoryConfig", "CategoryModel"]

@@ -69,14 +69,13 @@ def encode_words(source: WordSource, dampening: Dampening) -> EncodedWords:
     )
 
 
-def split_letters(words: Iterable[str]) -> list[list[str]]:
-    """The letters of each word; only words with combining marks are looked at character by character."""
-    words = list(words)
+def split_letters(words: Sequence[str]) -> Sequence[Sequence[str]]:
+    """The letters of each word; a word without combining marks is the sequence of its letters itself."""
     characters = set().union(*words)
     marks = {character for character in characters if unicodedata.category(character).startswith("M")}
     if not marks:
-        return list(map(list, words))
-    return [list(word) if marks.isdisjoint(word) else letters(word) for word in words]
+        return words
+    return [word if marks.isdisjoint(word) else letters(word) for word in words]
 
 
 def _counts_by_word(source: WordSource) -> dict[str, int]:
@@ -107,7 +106,7 @@ def dampened(counts: NDArray[np.int64], dampening: Dampening) -> NDArray[np.int6
     raise ConfigError(f"the dampening of counts is one of {', '.join(DAMPENINGS)}, not {dampening!r}")
 
 
-def encode_letters(atoms: Sequence[list[str]], numbers: Mapping[str, int]) -> tuple[Array, NDArray[np.int64]]:
+def encode_letters(atoms: Sequence[Sequence[str]], numbers: Mapping[str, int]) -> tuple[Array, NDArray[np.int64]]:
     """Letters as numbers, -1 for those outside the alphabet, all words one after the other; and where words begin."""
     bounds = np.zeros(len(atoms) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, atoms), np.int64, len(atoms)), out=bounds[1:])

@@ -81,7 +81,7 @@ class MorphemeSegmenter:
     def _new_words(self, words: Sequence[str]) -> Iterator[Analysis]:
         if "" in words:
             raise InputError("an empty word cannot be segmented; remove it")
-        atoms = split_letters(map(normalised, words))
+        atoms = split_letters(list(map(normalised, words)))
         pieces = self.paths.best_paths(atoms)
         starts, labels = pieces.starts.tolist(), pieces.labels.tolist()
         names = LABELS if self.config.categories else (None,) * CATEGORIES
@@ -90,7 +90,9 @@ class MorphemeSegmenter:
             start = 0
             analysis = []
             for label, end in zip(labels[begin : begin + size], cuts, strict=True):
-                analysis.append(Morpheme("".join(letters[start:end]), names[label]))
+                piece = letters[start:end]
+                form = piece if isinstance(piece, str) else "".join(piece)
+                analysis.append(Morpheme(form, names[label]))
                 start = end
             yield tuple(analysis)
 

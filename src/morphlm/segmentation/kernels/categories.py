@@ -2,9 +2,9 @@
 # mypy: disable-error-code="arg-type, assignment, return-value"
 """Cat-MAP's cost and its moves (Creutz & Lagus 2007, Grönroos et al. 2014): split, join, shift, for many words at once.
 
-A move replaces one morph, or two neighbours, by one or two others wherever they stand. Where they stand is known from
-lists of words by morph; what the move changes in the cost depends only on how often each pair of categories surrounds
-it, so a move is weighed in constant time once its places have been counted, and the change of cost is exact.
+A move replaces one morph, or two neighbours, by one or two others wherever they stand. What it changes in the cost
+depends only on how often each pair of categories surrounds it, so a move is weighed in constant time once its places
+have been counted, and the change of cost is exact.
 """
 
 import math
@@ -69,12 +69,15 @@ class Chain(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Lists of the words that each morph stands in. They may name words that it has left, and a word twice."""
+    """The words that each rule may apply to: those it applied to at the start, and by morph those changed since."""
 
-    head: Array  # int64 by morph, -1: empty
-    link: Array  # int64, the next element
+    begin: Array  # int64 by rule: its words at the start are listed[begin] ...
+    end: Array  # int64 by rule: ... to listed[end - 1]
+    listed: Array  # int32
+    head: Array  # int64 by morph: its last changed word as an element of the chains below, -1: none
+    link: Array  # int64, the element before
     word: Array  # int32
-    size: Array  # int64, one element
+    size: Array  # int64, one element: the number of elements
     seen: Array  # int64 by word, the last move that looked at it
     move: Array  # int64, one element: the number of the present move
     found: Array  # int32, the words that the present move changes
@@ -83,6 +86,7 @@ class Places(NamedTuple):
 class Change(NamedTuple):
     """What the present move takes away, and where it may put something else."""
 
+    old: Array  # float64: the weight of all places, and their part of the sum of log P(category | morph)
     removed: Array  # int64 (5, 5) transitions
     contexts: Array  # int64 (5, 5): how often this category stands before the place and that one after it
     labels: Array  # int8 (5, 5, 2): the categories of the new morphs between those two
@@ -97,6 +101,7 @@ class Change(NamedTuple):
 def make_change() -> Change:
     """Room for one move."""
     return Change(
+        np.zeros(2),
         np.zeros((5, 5), np.int64),
         np.zeros((5, 5), np.int64),
         np.zeros((5, 5, 2), np.int8),
@@ -236,22 +241,11 @@ def count_all(
 
 @njit(cache=True)
 def add_place(places: Places, morph: int, word: int) -> None:
-    """A morph stands in a word now."""
+    """A word that has this morph was changed."""
     at = places.size[0]
     places.size[0] = at + 1
     places.word[at], places.link[at] = word, places.head[morph]
     places.head[morph] = at
-
-
-@njit(cache=True)
-def list_places(corpus: Corpus, places: Places) -> None:
-    """Make all lists anew."""
-    places.head[:] = -1
-    places.size[0] = 0
-    for word in range(len(corpus.sizes)):
-        begin = corpus.bounds[word]
-        for at in range(begin, begin + corpus.sizes[word]):
-            add_place(places, corpus.morphs[at], word)
 
 
 @njit(cache=True)
@@ -333,33 +327,50 @@ def next_match(rule: Array, corpus: Corpus, word: int, k: int) -> int:
 
 
 @njit(cache=True)
-def gather(
-    rule: Array, corpus: Corpus, places: Places, lexicon: Lexicon, change: Change
-) -> tuple[int, int, int, float]:  # fmt: skip
-    """Find all places of a move. Returns how many words and places there are, their weight, and their conditionals."""
-    change.removed[:] = 0
-    change.contexts[:] = 0
+def gather_word(
+    rule: Array, word: int, corpus: Corpus, places: Places, lexicon: Lexicon, change: Change, words: int
+) -> int:
+    """Note all matches in a word, unless it was looked at before; returns the number of words found so far."""
+    if places.seen[word] == places.move[0]:
+        return words
+    places.seen[word] = places.move[0]
+    k = next_match(rule, corpus, word, 0)
+    if k >= 0:
+        places.found[words] = word
+        words += 1
+    while k >= 0:
+        note_match(rule, corpus, word, k, change)
+        change.old[0] += corpus.weights[word]
+        change.old[1] += conditionals_at(rule, corpus, word, k, lexicon)
+        k = next_match(rule, corpus, word, k + (2 if rule[1] == NO_MORPH else 3))
+    return words
+
+
+@njit(cache=True)
+def gather(rule: Array, i: int, corpus: Corpus, places: Places, lexicon: Lexicon, change: Change) -> int:
+    """Find all places of rule number i; returns in how many words they are."""
+    for before in range(CATEGORIES + 1):
+        for after in range(CATEGORIES + 1):
+            change.removed[before, after] = change.contexts[before, after] = 0
+    change.old[0] = change.old[1] = 0.0
     places.move[0] += 1
-    words, matches, weight, conditionals = 0, 0, 0, 0.0
-    span = 1 if rule[1] == NO_MORPH else 2
-    element = places.head[rule[0] if span == 1 or lexicon.count[rule[0]] < lexicon.count[rule[1]] else rule[1]]
+    words = 0
+    for at in range(places.begin[i], places.end[i]):
+        words = gather_word(rule, np.int64(places.listed[at]), corpus, places, lexicon, change, words)
+    element = places.head[rule[0]]
     while element >= 0:
-        word = places.word[element]
+        words = gather_word(rule, np.int64(places.word[element]), corpus, places, lexicon, change, words)
         element = places.link[element]
-        if places.seen[word] == places.move[0]:
-            continue
-        places.seen[word] = places.move[0]
-        k = next_match(rule, corpus, word, 0)
-        if k >= 0:
-            places.found[words] = word
-            words += 1
-        while k >= 0:
-            note_match(rule, corpus, word, k, change)
-            conditionals += conditionals_at(rule, corpus, word, k, lexicon)
-            weight += corpus.weights[word]
-            matches += 1
-            k = next_match(rule, corpus, word, k + span + 1)
-    return words, matches, weight, conditionals
+    return words
+
+
+@njit(cache=True)
+def has_room(places: Places, corpus: Corpus, words: int) -> bool:
+    """Whether the chains can take the words that the present move changes."""
+    needed = 0
+    for i in range(words):
+        needed += 2 * corpus.sizes[places.found[i]] + 1
+    return places.size[0] + needed <= len(places.word)
 
 
 # ---------------------------------------------------------------- what a move costs
@@ -497,9 +508,8 @@ def rewrite_word(
         morphs[new_size], labels[new_size] = corpus.morphs[at], corpus.labels[at]
         new_size += 1
     set_word(corpus, word, new_size, morphs, labels)
-    add_place(places, one, word)
-    if two != NO_MORPH:
-        add_place(places, two, word)
+    for k in range(new_size):
+        add_place(places, np.int64(morphs[k]), word)
 
 
 @njit(cache=True)
@@ -562,7 +572,7 @@ def run_moves(
 ) -> tuple[int, int]:  # fmt: skip
     """Try a move for each rule: a split (one morph), a join or a shift (two). Returns rules done and moves made.
 
-    It stops early when the lists of places are full; the table has room for two new morphs a rule.
+    It stops early when the chains of changed words are full; the table has room for two new morphs a rule.
     """
     text = letters.text
     longest = len(letters.powers)
@@ -573,11 +583,12 @@ def run_moves(
     made = 0
     for i in range(len(rules)):
         rule = rules[i]
-        words, matches, weight, conditionals = gather(rule, corpus, places, lexicon, change)
+        words = gather(rule, i, corpus, places, lexicon, change)
         if words == 0:
             continue
-        if places.size[0] + 2 * matches > len(places.word):
+        if not has_room(places, corpus, words):
             return i, made
+        weight = np.int64(change.old[0])
         start = first_place(rule, corpus, strings, places.found[0])
         first = np.int64(strings.length[rule[0]])
         pair = rule[1] != NO_MORPH
@@ -586,7 +597,7 @@ def run_moves(
         lowest, best = category_cost(totals.sums, chain.transitions, totals, chain.corpus_weight) - 1e-9, 0
         keep(totals, chain, change.sums, change.tokens)
         change_both(rule[0], rule[1], -weight, strings, lexicon, chain, totals, text)
-        totals.sums[CONDITIONALS] -= conditionals
+        totals.sums[CONDITIONALS] -= change.old[1]
         keys_of_parts(letters, start, length, prefixes, suffixes)
         low, high = cut_range(rule, first, length, join, longest_shift, least_rest)
         for cut in range(low, high + 1):

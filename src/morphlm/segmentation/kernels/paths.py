@@ -136,7 +136,8 @@ def fill_grid(
                 morph = NOT_FOUND
             if morph != NOT_FOUND:
                 for category in range(CATEGORIES):
-                    extend(grid, begin, end, morph, category, emissions[morph, category], transitions)
+                    if emissions[morph, category] < NEVER:
+                        extend(grid, begin, end, morph, category, emissions[morph, category], transitions)
             if spelling < NEVER:
                 extend(grid, begin, end, NOT_FOUND, STM, spelling, transitions)
 
