@@ -3,9 +3,9 @@
     python benchmarks/segmentation_quality.py VOCABULARY GOLD [--corpus-weight 1.0]
 
 VOCABULARY is `word TAB count` as `morphlm vocab` writes it, GOLD any format that `morphlm segment --gold` reads. All
-learn from word types with the same corpus weight; the scores are those of the gold words that are among them. FlatCat starts
-from Morfessor's baseline and has its own defaults otherwise (perplexity threshold 10, heuristic removal of
-non-morphemes). It needs 15 CPU minutes for 50,000 words.
+learn from word types with the same corpus weight; the scores are those of the gold words that are among them.
+FlatCat starts from Morfessor's baseline and has its own defaults otherwise (perplexity threshold 10, heuristic removal
+of non-morphemes). It needs 15 CPU minutes for 50,000 words.
 """
 
 from __future__ import annotations
