@@ -270,8 +270,10 @@ class CategoryModel:
         self.strings = with_room(self.strings, room, kernels.FIRST_MORPH)
         n = len(self.strings.keys)
         self.lexicon = kernels.Lexicon(*(lengthened(array, n) for array in self.lexicon))
+        if n == len(places.head):
+            return places
         new = np.full(n - len(places.head), -1, np.int64)
-        return places._replace(head=np.concatenate([places.head, new])) if len(new) else places
+        return places._replace(head=np.concatenate([places.head, new]), changed=lengthened(places.changed, n))
 
     def _list_places(self, rules: NDArray[np.int64]) -> kernels.Places:
         """The words that each rule applies to now, and empty chains for those that will be changed."""
@@ -287,6 +289,7 @@ class CategoryModel:
             end=np.searchsorted(keys, wanted, "right"),
             listed=words[order].astype(np.int32),
             head=np.full(len(self.strings.keys), -1, np.int64),
+            changed=np.zeros(len(self.strings.keys), np.int64),
             link=np.zeros(room, np.int64),
             word=np.zeros(room, np.int32),
             size=np.zeros(1, np.int64),

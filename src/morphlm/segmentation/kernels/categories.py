@@ -75,6 +75,7 @@ class Places(NamedTuple):
     end: Array  # int64 by rule: ... to listed[end - 1]
     listed: Array  # int32
     head: Array  # int64 by morph: its last changed word as an element of the chains below, -1: none
+    changed: Array  # int64 by morph: the length of its chain
     link: Array  # int64, the element before
     word: Array  # int32
     size: Array  # int64, one element: the number of elements
@@ -246,6 +247,7 @@ def add_place(places: Places, morph: int, word: int) -> None:
     places.size[0] = at + 1
     places.word[at], places.link[at] = word, places.head[morph]
     places.head[morph] = at
+    places.changed[morph] += 1
 
 
 @njit(cache=True)
@@ -357,7 +359,10 @@ def gather(rule: Array, i: int, corpus: Corpus, places: Places, lexicon: Lexicon
     words = 0
     for at in range(places.begin[i], places.end[i]):
         words = gather_word(rule, np.int64(places.listed[at]), corpus, places, lexicon, change, words)
-    element = places.head[rule[0]]
+    shorter = rule[0]
+    if rule[1] != NO_MORPH and places.changed[rule[1]] < places.changed[rule[0]]:
+        shorter = rule[1]
+    element = places.head[shorter]
     while element >= 0:
         words = gather_word(rule, np.int64(places.word[element]), corpus, places, lexicon, change, words)
         element = places.link[element]
