@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import save_file
 
 from morphlm.errors import FormatError, InputError
 from morphlm.files import cannot_write, sha256_of
@@ -44,6 +43,7 @@ class ModelFiles:
     tensors: Mapping[str, Array]
     texts: Mapping[str, str] = field(default_factory=dict)  # file name -> content
     self_test: list[dict[str, Any]] = field(default_factory=list)  # {"tokens": [...], "logprobs": [...]}
+    notes: Mapping[str, str] = field(default_factory=dict)  # files for people: not hashed, not read, may change
     version: str = __version__
 
 
@@ -80,10 +80,9 @@ def check_can_hold_model(directory: str | Path) -> None:
 
 
 def _write_files(folder: Path, files: ModelFiles) -> None:
-    for name, text in files.texts.items():
+    for name, text in [*files.texts.items(), *files.notes.items()]:
         (folder / name).write_bytes(text.encode())
-    save_file({name: np.ascontiguousarray(tensor) for name, tensor in files.tensors.items()}, folder / TENSORS)
-    (folder / TENSORS).chmod((folder.stat().st_mode & 0o666) | 0o600)  # readable by whom the folder is
+    write_tensors(folder / TENSORS, files.tensors)
     names = sorted([*files.texts, TENSORS])
     manifest = {
         "format": FORMAT_VERSION,
@@ -247,6 +246,31 @@ def map_tensors(file: io.BufferedReader) -> dict[str, Array]:
         begin, end = entry["data_offsets"]
         tensors[name] = np.asarray(data[begin:end].view(_DTYPES[entry["dtype"]]).reshape(entry["shape"]))
     return tensors
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Array]) -> None:
+    """A safetensors file, written array by array: the library would hold a second copy of all of them in memory.
+
+    Larger items come first, then by name, as the library orders them, so that every array is aligned to its items.
+    """
+    arrays = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+    order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
+    codes = {np.dtype(dtype): code for code, dtype in _DTYPES.items()}
+    header: dict[str, Any] = {}
+    end = 0
+    for name in order:
+        begin, end = end, end + arrays[name].nbytes
+        header[name] = {
+            "dtype": codes[arrays[name].dtype],
+            "shape": list(arrays[name].shape),
+            "data_offsets": [begin, end],
+        }
+    encoded = json.dumps(header, separators=(",", ":")).encode()
+    encoded += b" " * (-len(encoded) % 8)
+    with path.open("wb") as file:
+        file.write(len(encoded).to_bytes(8, "little") + encoded)
+        for name in order:
+            file.write(arrays[name].reshape(-1).view(np.uint8).data)
 
 
 def _has_data(header: dict[str, Any]) -> bool:

@@ -1,0 +1,388 @@
+"""The texts of the perplexity experiments: a folder of raw data becomes train, dev and test text of a language.
+
+The folder has `parallel/en-LL.tsv.xz` (origin, English, target), `newstest/newstestYYYY.LL.txt.xz` (a sentence a line)
+and, for Czech and Russian, `text/LL-novels.txt.xz`. Of it the same sentences are taken every time, prepared as the
+paper does and written with the records that `morphlm prepare` leaves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice, pairwise
+from pathlib import Path
+from typing import Any, TypeVar
+
+from morphlm.errors import ConfigError, InputError
+from morphlm.files import atomic_writer, cannot_write, sha256_of
+from morphlm.progress import say
+from morphlm.text.datasets.sentences import split_sentences
+from morphlm.text.prepare import (
+    Counts,
+    PrepareOptions,
+    drop_reason,
+    keep_record,
+    make_preparation,
+    prepare_line,
+    read_preparation,
+)
+from morphlm.text.processes import ordered_map
+from morphlm.text.reading import read_blocks
+from morphlm.text.tokenise import sacremoses_version
+
+PARTS = ("train", "dev", "test")
+RECORD_FORMAT = 1  # also to be raised when other sentences are chosen than before
+BATCH = 250  # sentences that one process prepares at a time
+PASSAGE = 50  # consecutive sentences that are taken from one place of the novels
+HELD_OUT, STRETCH = 3_000, 100  # sentences held out where there is no development text, so many from one place
+WRAPPED = range(50, 101)  # characters of a line that may have been broken to fit a page
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Which files the texts of a language come from, and how."""
+
+    parallel: str  # the file below parallel/
+    english: bool = False  # take its English side
+    novels: bool = False  # the training text is half news, half novels
+    wrapped: bool = False  # the lines of the novels were broken to fit a page
+    dev: int | None = 2011  # year of the development text; None: held out from the news
+    test: int = 2012
+
+
+RECIPES: Mapping[str, Recipe] = {
+    "cs": Recipe("en-cs", novels=True),
+    "de": Recipe("en-de"),
+    "en": Recipe("en-de", english=True),
+    "es": Recipe("en-es"),
+    "fr": Recipe("en-fr"),
+    "ru": Recipe("en-ru", novels=True, wrapped=True, dev=None),
+}
+
+
+@dataclass(frozen=True)
+class LanguageTexts:
+    """The prepared texts of a language."""
+
+    language: str
+    train: Path
+    dev: Path
+    test: Path
+    counts: Mapping[str, Counts]  # of each of PARTS
+
+    def format(self) -> str:
+        """For people, a line for every part."""
+        return "\n".join(f"{self.language} {part:<5} {self.counts[part].format()}" for part in PARTS)
+
+
+def prepare_language(
+    data: Path, language: str, out: Path, *, tokens: int = 1_000_000, processes: int = 1
+) -> LanguageTexts:
+    """Write train.LL.txt, dev.LL.txt and test.LL.txt to the folder `out`, or find them there.
+
+    The training text ends with the sentence that reaches `tokens`; it keeps only sentences of at most 80 tokens, the
+    others are whole. The bytes do not depend on the number of processes.
+    """
+    if language not in RECIPES:
+        raise ConfigError(f"there is no recipe for the texts of {language!r}; choose one of {', '.join(RECIPES)}")
+    if tokens < 1:
+        raise ConfigError(f"a training text of {tokens} tokens is none; ask for 1 or more")
+    settings = _settings(data, language, tokens)
+    if (found := _find(out, language, settings)) is not None:
+        return found
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(out, error) from error
+    counts = _write_parts(TextMaker(language, source_files(data, language), processes), out, tokens)
+    _write_record(out, language, settings)
+    return _texts(out, language, counts)
+
+
+# ---------------------------------------------------------------- what was written before
+
+
+def source_files(data: Path, language: str) -> dict[str, Path]:
+    """What a language is made from, by role; an InputError names what the folder lacks."""
+    recipe = RECIPES[language]
+    files = {"parallel": data / "parallel" / f"{recipe.parallel}.tsv.xz"}
+    if recipe.novels:
+        files["novels"] = data / "text" / f"{language}-novels.txt.xz"
+    if recipe.dev is not None:
+        files["dev"] = data / "newstest" / f"newstest{recipe.dev}.{language}.txt.xz"
+    files["test"] = data / "newstest" / f"newstest{recipe.test}.{language}.txt.xz"
+    for file in files.values():
+        if not file.is_file():
+            what = f"the folder of data lacks this file, which the texts of {language!r} are made from; put it there"
+            raise InputError(what, source=str(file))
+    return files
+
+
+def _settings(data: Path, language: str, tokens: int) -> dict[str, Any]:
+    """Everything that the texts depend on."""
+    return {
+        "format": RECORD_FORMAT,
+        "language": language,
+        "tokens": tokens,
+        "options": {part: dataclasses.asdict(_options(language, part)) for part in PARTS},
+        "sacremoses": sacremoses_version(),
+        "sources": {role: sha256_of(file) for role, file in source_files(data, language).items()},
+    }
+
+
+def _options(language: str, part: str) -> PrepareOptions:
+    # A test is all of its sentences, also the long ones.
+    return PrepareOptions(language=language, max_tokens=80 if part == "train" else 0)
+
+
+def _record_path(out: Path, language: str) -> Path:
+    return out / f"texts.{language}.json"
+
+
+def _part_path(out: Path, language: str, part: str) -> Path:
+    return out / f"{part}.{language}.txt"
+
+
+def _hashes(out: Path, language: str) -> dict[str, str]:
+    return {part: sha256_of(_part_path(out, language, part)) for part in PARTS}
+
+
+def _write_record(out: Path, language: str, settings: Mapping[str, Any]) -> None:
+    record = {**settings, "sha256": _hashes(out, language)}
+    with atomic_writer(_record_path(out, language)) as stream:
+        stream.write((json.dumps(record, indent=1, sort_keys=True) + "\n").encode())
+
+
+def _find(out: Path, language: str, settings: Mapping[str, Any]) -> LanguageTexts | None:
+    """The texts, if they were written with these settings and are still as they were."""
+    try:
+        record = json.loads(_record_path(out, language).read_bytes())
+        if record != {**settings, "sha256": _hashes(out, language)}:
+            return None
+    except (OSError, ValueError):
+        return None
+    preparations = {part: read_preparation(_part_path(out, language, part)) for part in PARTS}
+    counts = {part: preparation.counts for part, preparation in preparations.items() if preparation is not None}
+    return _texts(out, language, counts) if len(counts) == len(PARTS) else None
+
+
+def _texts(out: Path, language: str, counts: Mapping[str, Counts]) -> LanguageTexts:
+    train, dev, test = (_part_path(out, language, part) for part in PARTS)
+    return LanguageTexts(language, train, dev, test, counts)
+
+
+# ---------------------------------------------------------------- preparing
+
+
+@dataclass(frozen=True)
+class SentencePreparer:
+    """Prepares sentences, leaving each in its place; it is what travels to the worker processes."""
+
+    options: PrepareOptions
+    source: str  # how messages name where the sentences are from
+
+    def __call__(self, sentences: Sequence[str]) -> list[tuple[str, str | None]]:
+        """The text of every sentence and, if it is to be dropped, why."""
+        try:
+            prepared = [prepare_line(sentence, self.options) for sentence in sentences]
+        except InputError as error:
+            raise InputError(error.what, source=self.source) from error
+        return [(" ".join(tokens), drop_reason(len(tokens), self.options.max_tokens)) for tokens in prepared]
+
+
+@dataclass(frozen=True)
+class PartText:
+    """Prepared sentences and what became of those that were read."""
+
+    lines: list[str]
+    counts: Counts
+
+    def __add__(self, other: PartText) -> PartText:
+        """One after the other."""
+        return PartText(self.lines + other.lines, self.counts + other.counts)
+
+
+def take(
+    sentences: Iterable[str],
+    preparer: SentencePreparer,
+    *,
+    tokens: int | None = None,
+    without: frozenset[str] = frozenset(),
+    processes: int = 1,
+) -> PartText:
+    """Prepare sentences until `tokens` is reached, passing over those whose prepared text is in `without`."""
+    lines: list[str] = []
+    fates = Counter[str]()
+    results = ordered_map(preparer, in_groups(sentences, BATCH), processes)
+    with contextlib.closing(results):
+        for text, reason in chain.from_iterable(results):
+            if tokens is not None and fates["tokens"] >= tokens:
+                break
+            if text in without:
+                continue
+            fates.update(("lines", reason or "kept"))
+            if reason is None:
+                fates["tokens"] += text.count(" ") + 1
+                lines.append(text)
+    return PartText(lines, Counts(**fates))
+
+
+def in_groups(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """The items in lists of `size`; the last may be shorter."""
+    source = iter(items)
+    while group := list(islice(source, size)):
+        yield group
+
+
+@dataclass(frozen=True)
+class TextMaker:
+    """Makes the parts of one language from its files."""
+
+    language: str
+    files: Mapping[str, Path]  # by role
+    processes: int = 1
+
+    def dev(self) -> PartText:
+        """The development text: a newstest, or sentences held out from the news."""
+        if "dev" in self.files:
+            return self._take(read_sentences(self.files["dev"]), "dev", "dev")
+        return self._take(hold_out(self._parallel("news"))[1], "dev", "parallel")
+
+    def test(self) -> PartText:
+        """The test text."""
+        return self._take(read_sentences(self.files["test"]), "test", "test")
+
+    def train(self, tokens: int, dev: PartText) -> PartText:
+        """The training text: the first sentences of the parallel text, or half news and half novels."""
+        if "novels" not in self.files:
+            return self._take(self._parallel(), "train", "parallel", tokens=tokens)
+        news, without = self._parallel("news"), frozenset[str]()
+        if "dev" not in self.files:
+            news, without = hold_out(news)[0], frozenset(dev.lines)
+        first = self._take(news, "train", "parallel", tokens=(tokens + 1) // 2, without=without)
+        novels = spread_passages(read_novels(self.files["novels"], wrapped=RECIPES[self.language].wrapped))
+        more = tokens - first.counts.tokens
+        return first + self._take(novels, "train", "novels", tokens=more, without=without)
+
+    def _take(self, sentences: Iterable[str], part: str, role: str, **limits: Any) -> PartText:
+        preparer = SentencePreparer(_options(self.language, part), str(self.files[role]))
+        return take(sentences, preparer, processes=self.processes, **limits)
+
+    def _parallel(self, origin: str | None = None) -> list[str]:
+        column = 1 if RECIPES[self.language].english else 2
+        pairs = read_parallel(self.files["parallel"])
+        return [columns[column] for columns in pairs if origin is None or columns[0] == origin]
+
+
+def _write_parts(maker: TextMaker, out: Path, tokens: int) -> dict[str, Counts]:
+    say(f"preparing the texts of {maker.language} ...")
+    dev = maker.dev()
+    texts = {"train": maker.train(tokens, dev), "dev": dev, "test": maker.test()}
+    if (found := texts["train"].counts.tokens) < tokens:
+        say(f"there are only {found:,} of {tokens:,} tokens of training text in {maker.language}")
+    for part, text in texts.items():
+        _write_part(text, _part_path(out, maker.language, part), _options(maker.language, part))
+    return {part: text.counts for part, text in texts.items()}
+
+
+def _write_part(text: PartText, path: Path, options: PrepareOptions) -> None:
+    content = "".join(f"{line}\n" for line in text.lines).encode()
+    if not content:
+        raise InputError("not a sentence is left for this text; check the data that it is made from", source=str(path))
+    with atomic_writer(path) as stream:
+        stream.write(content)
+    keep_record(path, make_preparation(options, text.counts, len(content), {}))
+
+
+# ---------------------------------------------------------------- choosing sentences
+
+
+def hold_out(sentences: Sequence[Item]) -> tuple[list[Item], list[Item]]:
+    """Split into what stays and what is held out: stretches of neighbours, evenly spaced.
+
+    Whole stretches, because a sentence whose neighbours were learned from would be an easy one.
+    """
+    wanted = min(HELD_OUT, len(sentences) // 5)
+    stretch = min(STRETCH, wanted)
+    starts = [k * len(sentences) // (wanted // stretch) for k in range(wanted // stretch)] if wanted else []
+    held = {start + offset for start in starts for offset in range(stretch)}
+    stays = [sentence for place, sentence in enumerate(sentences) if place not in held]
+    return stays, [sentences[place] for place in sorted(held)]
+
+
+def spread_passages(sentences: Sequence[Item], passage: int = PASSAGE) -> Iterator[Item]:
+    """All sentences, passage by passage, so that the first ones of any number come from all over the text.
+
+    The passages follow one another by their number with its bits reversed: the start, the middle, the quarters, ...
+    """
+    passages = list(in_groups(sentences, passage))
+    width = len(passages).bit_length()
+    order = sorted(range(len(passages)), key=lambda number: int(f"{number:0{width}b}"[::-1], 2))
+    return chain.from_iterable(passages[number] for number in order)
+
+
+# ---------------------------------------------------------------- reading
+
+
+def read_sentences(path: Path) -> Iterator[str]:
+    """The lines of a file."""
+    for block in read_blocks(path):
+        yield from block.lines()
+
+
+def read_parallel(path: Path) -> Iterator[list[str]]:
+    """Origin, English and target of every pair."""
+    for block in read_blocks(path):
+        for number, line in enumerate(block.lines(), block.first_line):
+            columns = line.split("\t")
+            if len(columns) != 3:
+                what = f"{len(columns)} columns where 3 are meant: origin TAB English TAB target; mend the line"
+                raise InputError(what, source=str(path), line=number)
+            yield columns
+
+
+def read_novels(path: Path, *, wrapped: bool = False) -> list[str]:
+    """The sentences of running text that has a paragraph a line, or lines broken to fit a page; no headings."""
+    lines = [stripped for line in read_sentences(path) if not _is_heading(stripped := " ".join(line.split()))]
+    paragraphs = join_wrapped(lines) if wrapped else lines
+    return [sentence for paragraph in paragraphs for sentence in split_sentences(paragraph)]
+
+
+def join_wrapped(lines: Sequence[str]) -> Iterator[str]:
+    """Put lines together that were broken to fit a page; some texts have whole paragraphs as lines, which stay."""
+    gathered: list[str] = []
+    for line, following in pairwise([*lines, ""]):
+        gathered.append(line)
+        if not _goes_on(line, following):
+            yield " ".join(gathered)
+            gathered = []
+
+
+_BEGINNING = re.compile(r"""(-|–|—)*[\s"„“«»(\[]*""")
+_FINISHED = re.compile(r"""[.!?…:]["”“»)\]]*$""")
+
+
+def _is_heading(line: str) -> bool:
+    """Whether a line is a heading, a number, an ornament or empty: no small letter, and no end of a sentence."""
+    return not any(map(str.islower, line)) and _FINISHED.search(line) is None
+
+
+def _goes_on(line: str, following: str) -> bool:
+    """Whether the sentence at the end of a line goes on in the line that follows.
+
+    It does before a small letter. Before anything else, such as a name, it does if it was not finished and the line is
+    as long as those of a page; but a dash before a capital letter begins direct speech.
+    """
+    beginning = _BEGINNING.match(following)
+    first = following[beginning.end() :][:1] if beginning else ""
+    if not following or first.islower():
+        return bool(following)
+    speech = beginning is not None and bool(beginning[1])
+    return not speech and len(line) in WRAPPED and _FINISHED.search(line) is None

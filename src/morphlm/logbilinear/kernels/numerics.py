@@ -1,0 +1,115 @@
+"""Small functions that the other kernels inline: a vectorised exponential, counter-based random numbers, AdaGrad."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+F = np.float32
+
+# Sums may be reordered, which is what makes them vector code; infinities and NaNs keep their meaning, so they show.
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+_FLAGS: dict[str, Any] = {"fastmath": FAST, "error_model": "numpy", "nogil": True}  # numpy: 1/0 is infinite, no check
+compiled = njit(cache=True, **_FLAGS)
+inlined = njit(inline="always", **_FLAGS)
+
+LOG2_E, LN2_HIGH, LN2_LOW = F(1.4426950408889634), F(0.693359375), F(-2.12194440e-4)
+EXP_LOWEST, EXP_HIGHEST = F(-87.0), F(88.0)
+
+
+class Rows(NamedTuple):
+    """A sparse matrix of ones in compressed rows: the items of row i are items[starts[i] : starts[i + 1]]."""
+
+    starts: Array  # int64
+    items: Array  # int32
+
+
+@intrinsic
+def float_of_bits(typing_context: Any, bits: Any) -> Any:
+    """The float32 that has these 32 bits."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.FloatType())
+
+    return types.float32(types.int32), generate
+
+
+@inlined
+def exponential(x: Any) -> Any:
+    """exp(x) to 3e-7, in operations that the compiler can do on eight numbers at once (a call of the C library is not).
+
+    x = n ln 2 + f with |f| <= ln 2 / 2; exp(f) is a polynomial (Cephes' coefficients), 2^n is set in the bits.
+    """
+    x = min(max(x, EXP_LOWEST), EXP_HIGHEST)
+    n = np.floor(x * LOG2_E + F(0.5))
+    f = x - n * LN2_HIGH - n * LN2_LOW
+    y = F(1.9875691500e-4) * f + F(1.3981999507e-3)
+    y = y * f + F(8.3334519073e-3)
+    y = y * f + F(4.1665795894e-2)
+    y = y * f + F(1.6666665459e-1)
+    y = y * f + F(5.0000001201e-1)
+    y = y * f * f + f + F(1.0)
+    return y * float_of_bits((np.int32(n) + np.int32(127)) << np.int32(23))  # type: ignore[call-arg]
+
+
+@inlined
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + exp(-x))."""
+    return F(1.0) / (F(1.0) + exponential(-x))
+
+
+@inlined
+def mixed(key: Any, counter: Any) -> Any:
+    """A random 64-bit number that depends on a key and a counter alone (splitmix64)."""
+    z = np.uint64(key) + np.uint64(counter) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@inlined
+def dropped(key: int, counter: int, rate: float) -> bool:
+    """True with probability `rate`."""
+    return (mixed(key, counter) >> np.uint64(40)) < np.uint64(rate * F(16777216.0))
+
+
+@inlined
+def surface_weight(word: int, factors: int, first: int, surfaces: int, key: int, rate: float) -> Any:
+    """How much of a word's surface vector is used: all of it, or under factor dropout nothing or 1 / (1 - rate).
+
+    A word that has nothing but its surface form keeps it.
+    """
+    if rate == F(0.0) or factors < 2 or first >= surfaces:
+        return F(1.0)
+    return F(0.0) if dropped(key, word, rate) else F(1.0) / (F(1.0) - rate)
+
+
+@inlined
+def adagrad(weights: Array, squares: Array, gradient: Array, step: float, shrink: float) -> None:
+    """G += g^2, w -= xi g / sqrt(G) with g the gradient plus shrink x w (L2 inside the gradient; 0: none)."""
+    for k in range(weights.size):
+        g = gradient[k] + shrink * weights[k]
+        squares[k] += g * g
+        weights[k] -= step * g / np.sqrt(squares[k])
+
+
+@compiled
+def update_dense(weights: Array, squares: Array, shards: Array, step: float, shrink: float) -> None:
+    """AdaGrad on flat weights whose gradient is the sum of shards, added in their order."""
+    gradient = shards[0]
+    for shard in range(1, len(shards)):
+        for k in range(gradient.size):
+            gradient[k] += shards[shard, k]
+    adagrad(weights, squares, gradient, step, shrink)
+
+
+@compiled
+def scale_rows(table: Array, begin: int, end: int, factor: float) -> None:
+    """Multiply some rows of a table."""
+    for row in range(begin, end):
+        for k in range(table.shape[1]):
+            table[row, k] *= factor

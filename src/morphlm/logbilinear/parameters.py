@@ -1,0 +1,89 @@
+"""The parameters of a model, one set for all eight variants, and how they begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.logbilinear.config import LogBilinearConfig
+from morphlm.logbilinear.structure import Structure
+from morphlm.vocabulary.vocabulary import BEGIN_ID
+
+Array = NDArray[np.float32]
+
+
+class Parameters(NamedTuple):
+    """The paper's names. Vectors are rows; rows of Q and R belong to factors, which are the words in a plain model."""
+
+    Q: Array  # Q^(f), (F, d): context vectors
+    C: Array  # (n - 1, d, d) or diagonal (n - 1, d): the nearest word first
+    R: Array  # R^(f), (F, d): output vectors
+    b: Array  # (V,): biases of the surface words
+    S: Array  # (|C|, d): class vectors; no rows without classes
+    t: Array  # (|C|,): class biases
+
+    @property
+    def weights(self) -> tuple[Array, ...]:
+        """All but the biases: what the L2 term shrinks."""
+        return self.Q, self.C, self.R, self.S
+
+    def named(self) -> Iterator[tuple[str, Array]]:
+        """Each with its name."""
+        return zip(self._fields, self, strict=True)
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers there are."""
+        return sum(array.size for array in self)
+
+    def first_not_finite(self) -> str | None:
+        """The name of the first that has a NaN or an infinity."""
+        return next((name for name, array in self.named() if not np.isfinite(array).all()), None)
+
+
+def shapes(config: LogBilinearConfig, structure: Structure) -> dict[str, tuple[int, ...]]:
+    """The shape of each."""
+    d, distances = config.width, config.order - 1
+    classes = structure.classes if config.classes else 0
+    return {
+        "Q": (structure.context.factors, d),
+        "C": (distances, d) if config.diagonal else (distances, d, d),
+        "R": (structure.output.factors, d),
+        "b": (len(structure.vocabulary),),
+        "S": (classes, d),
+        "t": (classes,),
+    }
+
+
+def initial_parameters(config: LogBilinearConfig, structure: Structure, seed: int, deviation: float) -> Parameters:
+    """Biases are log unigram probabilities, everything else comes from a narrow Gaussian (paper, section 3.3)."""
+    rng = np.random.default_rng([seed, 0])
+    arrays: dict[str, Any] = {
+        name: rng.standard_normal(shape, dtype=np.float32) * np.float32(deviation)
+        for name, shape in shapes(config, structure).items()
+        if name not in ("b", "t")
+    }
+    words = log_unigram(structure.vocabulary.counts)
+    counts = structure.vocabulary.counts.copy()
+    counts[BEGIN_ID] = 0  # it carries the class of END but is never predicted
+    masses = np.bincount(structure.class_of, counts)
+    classes = log_unigram(masses, skip=None) if config.classes else np.zeros(0)
+    return Parameters(**arrays, b=words.astype(np.float32), t=classes.astype(np.float32))
+
+
+def log_unigram(counts: NDArray[Any], skip: int | None = BEGIN_ID) -> NDArray[np.float64]:
+    """ln of the relative frequencies with one added to each count (Laplace); what is never predicted stays 0."""
+    smoothed = counts.astype(np.float64) + 1.0
+    if skip is not None:
+        smoothed[skip] = 0.0
+    logs = np.zeros(len(smoothed))
+    np.log(smoothed / smoothed.sum(), out=logs, where=smoothed > 0)
+    return logs
+
+
+def filled_like(parameters: Parameters, value: float) -> Parameters:
+    """Arrays of the same shapes with one value throughout."""
+    return Parameters(*(np.full(array.shape, value, np.float32) for array in parameters))

@@ -1,0 +1,119 @@
+"""What the parameters of a model belong to: the words, their factors and their classes, as arrays for the kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.classes.partition import Partition, by_frequency
+from morphlm.errors import ConfigError
+from morphlm.logbilinear.config import LogBilinearConfig
+from morphlm.logbilinear.kernels.numerics import Rows
+from morphlm.logbilinear.kernels.softmax import Layout
+from morphlm.segmentation.factors import Factors
+from morphlm.vocabulary.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, eq=False)
+class FactorRows:
+    """The matrix M of one side of the model, or the identity."""
+
+    rows: Rows  # the factors of each word
+    factors: int  # F, the number of vectors
+    surfaces: int  # the first so many factors are surface forms, each of one word
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """All that is fixed before training begins."""
+
+    vocabulary: Vocabulary
+    partition: Partition | None  # None: no classes
+    factors: Factors | None  # None: no factors on either side
+    context: FactorRows
+    output: FactorRows
+    layout: Layout  # the output words in order of their classes
+    class_of: NDArray[np.int32]  # (V,) by word; all 0 without classes
+
+    @property
+    def classes(self) -> int:
+        """The number of classes; 1 without."""
+        return len(self.layout.starts) - 1
+
+
+def build_structure(
+    config: LogBilinearConfig, vocabulary: Vocabulary, partition: Partition | None, factors: Factors | None
+) -> Structure:
+    """Arrange words, factors and classes; what the model does not use is left out."""
+    _check_given(config, vocabulary, partition, factors)
+    partition = partition if config.classes else None
+    factors = factors if config.context_factors or config.output_factors else None
+    identity = identity_rows(len(vocabulary))
+    given = identity if factors is None else FactorRows(_rows_of(factors), len(factors), factors.surfaces)
+    context, output = (given if used else identity for used in (config.context_factors, config.output_factors))
+    class_of = np.zeros(len(vocabulary), np.int32) if partition is None else partition.class_of
+    members = [by_frequency(vocabulary)] if partition is None else partition.members
+    return Structure(vocabulary, partition, factors, context, output, _layout(members, output), class_of)
+
+
+def _check_given(
+    config: LogBilinearConfig, vocabulary: Vocabulary, partition: Partition | None, factors: Factors | None
+) -> None:
+    if config.classes and (partition is None or partition.vocabulary.words != vocabulary.words):
+        raise ConfigError(f"{config.kind} needs classes of the words of its vocabulary; cluster that vocabulary")
+    if (config.context_factors or config.output_factors) and (
+        factors is None or factors.vocabulary.words != vocabulary.words
+    ):
+        raise ConfigError(f"{config.kind} needs factors of the words of its vocabulary; build them for it")
+
+
+def identity_rows(words: int) -> FactorRows:
+    """Every word is its only factor."""
+    return FactorRows(Rows(np.arange(words + 1, dtype=np.int64), np.arange(words, dtype=np.int32)), words, words)
+
+
+def _rows_of(factors: Factors) -> Rows:
+    return Rows(factors.indptr.astype(np.int64), factors.indices.astype(np.int32))
+
+
+def _layout(members_of_classes: list[NDArray[np.int32]], output: FactorRows) -> Layout:
+    """Words by class; what belongs to one word alone and what is shared."""
+    members = np.concatenate(members_of_classes).astype(np.int32)
+    sizes = np.array([len(words) for words in members_of_classes])
+    position_of = np.full(len(output.rows.starts) - 1, -1, np.int32)
+    position_of[members] = np.arange(len(members), dtype=np.int32)
+    rows = _selected(output.rows, members)
+    uses = np.bincount(rows.items, minlength=output.factors)
+    private = uses == 1
+    shared = np.flatnonzero(uses > 1).astype(np.int32)
+    return Layout(
+        members=members,
+        position_of=position_of,
+        starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        class_of=np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
+        rows=rows,
+        private=private,
+        shared=shared,
+        holders=_transposed(rows, shared, output.factors),
+    )
+
+
+def _selected(rows: Rows, chosen: NDArray[np.int32]) -> Rows:
+    """Some of the rows, in this order."""
+    lengths = (rows.starts[1:] - rows.starts[:-1])[chosen]
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
+    return Rows(starts, rows.items[np.repeat(rows.starts[:-1][chosen], lengths) + within])
+
+
+def _transposed(rows: Rows, columns: NDArray[np.int32], total: int) -> Rows:
+    """For some columns, ascending, the rows that have an entry there."""
+    row_of_entry = np.repeat(np.arange(len(rows.starts) - 1, dtype=np.int32), np.diff(rows.starts))
+    wanted = np.zeros(total, bool)
+    wanted[columns] = True
+    kept = wanted[rows.items]
+    order = np.argsort(rows.items[kept], kind="stable")
+    counts = np.bincount(rows.items[kept], minlength=total)[columns]
+    return Rows(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), row_of_entry[kept][order])

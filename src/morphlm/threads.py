@@ -1,0 +1,74 @@
+"""Python threads for compiled code that has released the interpreter's lock.
+
+Work is cut into pieces whose results do not depend on who does them, so that the number of threads changes the time
+and nothing else. BLAS is held to one thread meanwhile: two layers of threads would fight for the same cores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+
+from threadpoolctl import ThreadpoolController
+
+PIECES_PER_THREAD = 3  # more than one, so that a thread that is done early takes work from the others
+
+
+class Workers:
+    """Some threads; the calling one is among them."""
+
+    def __init__(self, threads: int, pool: ThreadPoolExecutor) -> None:
+        """Use `workers` to make one."""
+        self.threads, self._pool = threads, pool
+
+    def each(self, task: Callable[[int, int], None], pieces: int) -> None:
+        """Call `task(piece, worker)` for every piece, in order of their numbers as threads become free.
+
+        `worker` is below `threads` and belongs to one thread at a time: the number of the scratch space to use.
+        """
+        numbers = iter(range(pieces))
+
+        def work(worker: int) -> None:
+            for number in numbers:  # `next` of a range's iterator is atomic under the interpreter's lock
+                task(number, worker)
+
+        others = [self._pool.submit(work, worker) for worker in range(1, min(self.threads, pieces))]
+        try:
+            work(0)
+        finally:
+            for _ in numbers:  # after an error or Ctrl-C the others find nothing more to do
+                pass
+            for other in others:
+                other.result()
+
+    def over(self, task: Callable[[int, int], None], items: int, smallest: int = 1) -> None:
+        """Call `task(begin, end)` for consecutive ranges that cover `items`; none is empty."""
+        pieces = max(1, min(self.threads * PIECES_PER_THREAD, items // smallest))
+        bounds = [items * piece // pieces for piece in range(pieces + 1)]
+        self.each(lambda piece, _: task(bounds[piece], bounds[piece + 1]), pieces if items else 0)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The thread pools of the BLAS libraries; finding them takes some milliseconds."""
+    return ThreadpoolController()
+
+
+@contextmanager
+def workers(threads: int) -> Iterator[Workers]:
+    """Threads for as long as the block lasts."""
+    with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(max(threads - 1, 1)) as pool:
+        yield Workers(threads, pool)
+
+
+def balanced(costs: Iterable[tuple[float, int]], bins: int) -> list[list[int]]:
+    """Spread items over bins, the most expensive first, each into the bin that has least so far."""
+    loads = [0.0] * bins
+    contents: list[list[int]] = [[] for _ in range(bins)]
+    for cost, item in sorted(costs, reverse=True):
+        least = loads.index(min(loads))
+        loads[least] += cost
+        contents[least].append(item)
+    return contents

@@ -1,0 +1,92 @@
+"""The state of a training that goes on: beside the model, in a directory with the model's name and `.checkpoint`.
+
+It is written like a model, in one step, so that it is whole whenever the process ends. Nothing random has a state:
+what a minibatch draws depends on seed, epoch and its number. So parameters, AdaGrad's sums and these counters suffice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError
+from morphlm.logbilinear.parameters import Parameters
+from morphlm.modelfile import ModelFiles, read_model, write_model
+
+KIND = "checkpoint"
+
+
+@dataclass
+class Progress:
+    """How far a training has come."""
+
+    epoch: int = 0  # complete epochs
+    batch: int = 0  # minibatches of the next one that are done
+    objective: float = 0.0  # summed since the last evaluation
+    tokens: int = 0  # ... over so many tokens
+    total_tokens: int = 0  # since the beginning
+    seconds: float = 0.0
+    step: float = 0.0  # xi now
+    best: float | None = None  # the lowest development perplexity
+    worse: int = 0  # evaluations since then
+    ended: str = ""  # why training has ended, if it has
+    log: list[dict[str, Any]] = field(default_factory=list)  # one entry an evaluation
+
+
+def place_of(out: Path) -> Path:
+    """Where the checkpoint of a model stands."""
+    return out.with_name(out.name + ".checkpoint")
+
+
+def fingerprint(parts: Mapping[str, Any]) -> str:
+    """A hash of what a training depends on: arrays, texts and settings."""
+    digest = hashlib.sha256()
+    for name, part in sorted(parts.items()):
+        digest.update(f"\n{name}\n".encode())
+        if isinstance(part, np.ndarray):
+            digest.update(np.ascontiguousarray(part).data)
+        else:
+            digest.update(json.dumps(part, sort_keys=True).encode())
+    return digest.hexdigest()
+
+
+def write_checkpoint(
+    place: Path, identity: str, progress: Progress, parameters: Parameters | None, squares: Parameters | None
+) -> None:
+    """Write it; without arrays it says that training begins at the beginning."""
+    tensors: dict[str, NDArray[Any]] = {}
+    for prefix, arrays in (("", parameters), ("squares.", squares)):
+        if arrays is not None:
+            tensors |= {prefix + name: array for name, array in arrays.named()}
+    write_model(place, ModelFiles(KIND, {"identity": identity}, asdict(progress), tensors))
+
+
+def read_checkpoint(place: Path, identity: str) -> tuple[Progress, Parameters | None, Parameters | None]:
+    """Read it; it must belong to the same data and settings."""
+    files = read_model(place)
+    if files.kind != KIND or files.configuration.get("identity") != identity:
+        raise ConfigError(
+            f"{place}: this checkpoint is of other data or other settings; resume with those it was begun with, or "
+            "remove it to begin anew"
+        )
+    progress = Progress(**files.training)
+    if not files.tensors:
+        return progress, None, None
+    return progress, _copied(files, ""), _copied(files, "squares.")
+
+
+def _copied(files: ModelFiles, prefix: str) -> Parameters:
+    return Parameters(*(np.array(files.tensors[prefix + name]) for name in Parameters._fields))
+
+
+def remove_checkpoint(place: Path) -> None:
+    """It is not needed any more."""
+    shutil.rmtree(place, ignore_errors=True)

@@ -1,0 +1,60 @@
+"""How a model is trained: steps, epochs, when to stop; and the recipes that set all of it by one name."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from morphlm.errors import ConfigError
+from morphlm.logbilinear.config import LearningConfig
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """All that decides the result, given the data; threads and checkpoints do not."""
+
+    learning: LearningConfig = field(default_factory=LearningConfig)
+    batch: int = 10_000  # L, tokens of a minibatch
+    epochs: int = 20  # at most
+    evaluate_every: int = 0  # minibatches between evaluations on the development text; 0: once an epoch
+    patience: int = 1  # stop after so many evaluations in a row that are not better than the best
+    step_decay: float = 1.0  # what the step is multiplied by after an evaluation that is not better; 1: constant
+    deviation: float = 0.1  # standard deviation of the Gaussian that the weights begin with
+    seed: int = 1
+    recipe: str = "own"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        for name in ("batch", "epochs", "patience"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} is {getattr(self, name)}; it must be 1 or more")
+        if self.evaluate_every < 0 or self.seed < 0:
+            raise ConfigError("evaluate_every and seed are whole numbers from 0 on")
+        if not 0 < self.step_decay <= 1:
+            raise ConfigError(f"step_decay is {self.step_decay}; it lies in (0, 1]")
+        if not self.deviation >= 0:
+            raise ConfigError(f"deviation is {self.deviation}; it must be 0 or more")
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields, those of a step among them."""
+        content = asdict(self)
+        learning: dict[str, Any] = content.pop("learning")
+        return learning | content
+
+
+RECIPES: dict[str, TrainingConfig] = {}
+
+
+def recipe(name: str, **changes: Any) -> TrainingConfig:
+    """A recipe by its name, with some settings changed; `LearningConfig`'s and `TrainingConfig`'s fields alike."""
+    if name not in RECIPES:
+        raise ConfigError(f"{name!r} is no recipe; choose one of {', '.join(RECIPES)}")
+    steps = {entry.name for entry in fields(LearningConfig)}
+    learning = {key: value for key, value in changes.items() if key in steps}
+    base = RECIPES[name]
+    unknown = changes.keys() - steps - {entry.name for entry in fields(TrainingConfig)}
+    if unknown:
+        raise ConfigError(f"there is no setting {', '.join(sorted(unknown))}; see `morphlm train clbl++ --help`")
+    rest = {key: value for key, value in changes.items() if key not in steps}
+    changed = replace(base, learning=replace(base.learning, **learning), **rest)
+    return changed if changed == base else replace(changed, recipe=f"{name}+")
