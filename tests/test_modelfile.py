@@ -3,14 +3,27 @@ from __future__ import annotations
 import json
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.numpy import load, save
 
 from morphlm import modelfile
 from morphlm.errors import FormatError, InputError
-from morphlm.modelfile import MANIFEST, ModelFiles, canonical_json, read_model, write_model
+from morphlm.modelfile import (
+    MANIFEST,
+    TENSORS,
+    ModelFiles,
+    canonical_json,
+    map_tensors,
+    read_model,
+    write_model,
+    write_tensors,
+)
 
 
 def small_model(value: float = 1.5) -> ModelFiles:
@@ -108,7 +121,7 @@ def test_a_model_is_replaced_and_nothing_is_left_over(
     assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
 
 
-@pytest.mark.parametrize("step", ["save_file", "sha256_of", "_flush_to_disk", "_put_in_place"])
+@pytest.mark.parametrize("step", ["write_tensors", "sha256_of", "_flush_to_disk", "_put_in_place"])
 def test_an_interrupted_write_leaves_the_old_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     write_model(tmp_path / "model", small_model(1.0))
 
@@ -150,3 +163,78 @@ def test_the_manifest_is_readable_and_lists_hashes(tmp_path: Path) -> None:
     assert set(manifest["files"]) == {"tensors.safetensors", "vocabulary.tsv"}
     assert canonical_json(manifest) == raw
     assert not [name for name in os.listdir(tmp_path) if name.endswith(".partial")]  # noqa: PTH208
+
+
+# ---------------------------------------------------------------- notes
+
+
+def test_notes_are_written_but_neither_hashed_nor_read(tmp_path: Path) -> None:
+    write_model(tmp_path / "model", replace(small_model(), notes={"log.jsonl": "{}\n"}))
+    assert (tmp_path / "model" / "log.jsonl").read_text() == "{}\n"
+    assert set(json.loads((tmp_path / "model" / MANIFEST).read_bytes())["files"]) == {TENSORS, "vocabulary.tsv"}
+    (tmp_path / "model" / "log.jsonl").write_text("changed")
+    assert read_model(tmp_path / "model").notes == {}
+    (tmp_path / "model" / "log.jsonl").unlink()
+    assert set(read_model(tmp_path / "model").texts) == {"vocabulary.tsv"}
+
+
+def test_notes_do_not_change_the_other_files(tmp_path: Path) -> None:
+    write_model(tmp_path / "with", replace(small_model(), notes={"log.jsonl": "{}\n"}))
+    write_model(tmp_path / "without", small_model())
+    for path in (tmp_path / "without").iterdir():
+        assert (tmp_path / "with" / path.name).read_bytes() == path.read_bytes()
+
+
+# ---------------------------------------------------------------- tensors, with the library as the oracle
+
+DTYPES = ["<f8", "<f4", "<f2", "<i8", "<i4", "<u8", "<u4", "|u1"]
+shapes = st.lists(st.integers(0, 4), min_size=1, max_size=3).map(tuple)
+specifications = st.dictionaries(
+    st.text("abcdefghijkQRS_.", min_size=1, max_size=9), st.tuples(shapes, st.sampled_from(DTYPES)), max_size=6
+)
+
+
+def arrays_of(specification: dict[str, tuple[tuple[int, ...], str]]) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(1)
+    return {name: rng.integers(0, 99, shape).astype(dtype) for name, (shape, dtype) in specification.items()}
+
+
+@given(specifications)
+def test_the_library_reads_what_is_written(
+    tmp_path_factory: pytest.TempPathFactory, specification: dict[str, tuple[tuple[int, ...], str]]
+) -> None:
+    arrays, path = arrays_of(specification), tmp_path_factory.mktemp("tensors") / TENSORS
+    write_tensors(path, arrays)
+    assert_equal_arrays(load(path.read_bytes()), arrays)
+    assert len(path.read_bytes()) == len(save(arrays))
+
+
+@given(specifications)
+def test_what_the_library_writes_is_read(
+    tmp_path_factory: pytest.TempPathFactory, specification: dict[str, tuple[tuple[int, ...], str]]
+) -> None:
+    arrays, path = arrays_of(specification), tmp_path_factory.mktemp("tensors") / TENSORS
+    path.write_bytes(save(arrays, metadata={"made": "elsewhere"}))
+    with path.open("rb") as file:
+        assert_equal_arrays(map_tensors(file), arrays)
+
+
+def assert_equal_arrays(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:
+    assert set(found) == set(expected)
+    for name, array in expected.items():
+        np.testing.assert_array_equal(found[name], array)
+        assert (found[name].dtype, found[name].shape) == (array.dtype, array.shape)
+
+
+def test_arrays_in_another_order_of_memory_are_written_in_theirs(tmp_path: Path) -> None:
+    table = np.arange(12, dtype=np.float32).reshape(3, 4)
+    write_tensors(tmp_path / TENSORS, {"columns": table.T, "every": table[:, ::2]})
+    read = load((tmp_path / TENSORS).read_bytes())
+    np.testing.assert_array_equal(read["columns"], table.T)
+    np.testing.assert_array_equal(read["every"], table[:, ::2])
+
+
+def test_what_is_read_cannot_be_changed(tmp_path: Path) -> None:
+    write_model(tmp_path / "model", small_model())
+    with pytest.raises(ValueError, match="read-only"):
+        read_model(tmp_path / "model").tensors["a"][0, 0] = 2.0

@@ -35,6 +35,7 @@ def test_the_public_surface_is_exactly_this() -> None:
         "load_vocabulary",
         "prepare_lines",
         "read_corpus",
+        "train",
         "train_ngram",
         "train_segmenter",
     ]

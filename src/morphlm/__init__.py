@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from morphlm.text.datasets import get_dataset as get_dataset
     from morphlm.text.prepare import PrepareOptions as PrepareOptions
     from morphlm.text.prepare import prepare_lines as prepare_lines
+    from morphlm.training.chain import train as train
     from morphlm.vocabulary.corpus import read_corpus as read_corpus
     from morphlm.vocabulary.vocabulary import Vocabulary as Vocabulary
     from morphlm.vocabulary.vocabulary import load_vocabulary as load_vocabulary
@@ -40,6 +41,7 @@ _LAZY = {
     "load_vocabulary": "morphlm.vocabulary.vocabulary",
     "prepare_lines": "morphlm.text.prepare",
     "read_corpus": "morphlm.vocabulary.corpus",
+    "train": "morphlm.training.chain",
     "train_ngram": "morphlm.ngram.training",
     "train_segmenter": "morphlm.segmentation.segmenter",
 }
@@ -65,6 +67,7 @@ __all__ = [
     "load_vocabulary",
     "prepare_lines",
     "read_corpus",
+    "train",
     "train_ngram",
     "train_segmenter",
 ]

@@ -6,8 +6,9 @@ and nothing else. BLAS is held to one thread meanwhile: two layers of threads wo
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 
@@ -40,19 +41,22 @@ class Workers:
         finally:
             for _ in numbers:  # after an error or Ctrl-C the others find nothing more to do
                 pass
-            for other in others:
-                other.result()
+            wait(others)
+        for other in others:
+            other.result()
 
     def over(self, task: Callable[[int, int], None], items: int, smallest: int = 1) -> None:
         """Call `task(begin, end)` for consecutive ranges that cover `items`; none is empty."""
-        pieces = max(1, min(self.threads * PIECES_PER_THREAD, items // smallest))
-        bounds = [items * piece // pieces for piece in range(pieces + 1)]
+        units = -(-items // smallest)
+        pieces = max(1, min(self.threads * PIECES_PER_THREAD, units))
+        bounds = [min(units * piece // pieces * smallest, items) for piece in range(pieces + 1)]
         self.each(lambda piece, _: task(bounds[piece], bounds[piece + 1]), pieces if items else 0)
 
 
 @cache
 def _libraries() -> ThreadpoolController:
     """The thread pools of the BLAS libraries; finding them takes some milliseconds."""
+    importlib.import_module("scipy.linalg.cython_blas")  # the BLAS of compiled code; else it is loaded too late
     return ThreadpoolController()
 
 

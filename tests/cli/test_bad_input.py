@@ -50,13 +50,27 @@ COMMANDS: dict[str, list[str]] = {
     "classes of a vocabulary": ["classes", "--train", "GOOD", "--vocab", "TEXT", "--out", "OUT"],
     "classes from a file": ["classes", "--train", "GOOD", "--read", "TEXT", "--out", "OUT"],
     "classes from paths": ["classes", "--train", "GOOD", "--read", "TEXT", "--format", "paths", "--out", "OUT"],
+    "train clbl": ["train", "clbl", "--train", "TEXT", "--dev", "DEV", "--out", "MODEL"],
+    "train clbl second file": ["train", "clbl", "--train", "GOOD", "--train", "TEXT", "--dev", "DEV", "--out", "MODEL"],
+    "train clbl development": ["train", "clbl", "--train", "GOOD", "--dev", "TEXT", "--out", "MODEL"],
+    "train clbl test": ["train", "clbl", "--train", "GOOD", "--dev", "DEV", "--test", "TEXT", "--out", "MODEL"],
+    "train lbl vocabulary": ["train", "lbl", "--train", "GOOD", "--dev", "DEV", "--vocab", "TEXT", "--out", "MODEL"],
+    "train clbl++ factors": [
+        *["train", "clbl++", "--train", "GOOD", "--dev", "DEV", "--factors", "table:TEXT", "--out", "MODEL"]
+    ],
+    "train clbl classes": ["train", "clbl", "--train", "GOOD", "--dev", "DEV", "--classes", "TEXT", "--out", "MODEL"],
+    "train all": ["train", "--all", "--train", "TEXT", "--dev", "DEV", "--out", "OUT-DIR"],
+    "train all development": ["train", "--all", "--train", "GOOD", "--dev", "TEXT", "--out", "OUT-DIR"],
+    "tune": ["tune", "lbl++", "--train", "TEXT", "--dev", "DEV", "--stages", "OUT-DIR"],
+    "tune development": ["tune", "lbl++", "--train", "GOOD", "--dev", "TEXT", "--stages", "OUT-DIR"],
     "ppl": ["ppl", "MODEL", "TEXT"],
     "ppl per token": ["ppl", "MODEL", "TEXT", "--per-token"],
     "ppl of an ARPA file": ["ppl", "TEXT", "GOOD"],
 }
 # What is no running text but a table is refused at its first line anyway, whatever else is wrong with it.
 TABLES = {name for name, words in COMMANDS.items() if "GOOD" in words or "VOCAB" in words or "vocabulary" in name}
-TABLES = TABLES - {"prepare source", "prepare target", "train mkn second file"} | {"segment new words"}
+TABLES = {name for name in TABLES if not name.endswith((" source", " target", " second file", " development", " test"))}
+TABLES |= {"segment new words"}
 
 
 def filled(name: str, places: dict[str, Path]) -> list[str]:
@@ -71,6 +85,7 @@ def filled(name: str, places: dict[str, Path]) -> list[str]:
 @pytest.fixture
 def places(tmp_path: Path) -> dict[str, Path]:
     (tmp_path / "good.txt").write_bytes(GOOD)
+    (tmp_path / "dev.txt").write_bytes(b"novou pro\n")
     (tmp_path / "out").write_text("precious\n")
     train_ngram([["pro", "školu"]], 2).save(tmp_path / "model")
     train_segmenter({"pro": 2, "novou": 1, "školu": 2}).save(tmp_path / "segmenter")
@@ -78,6 +93,7 @@ def places(tmp_path: Path) -> dict[str, Path]:
     names = {
         "TEXT": "text.txt",
         "GOOD": "good.txt",
+        "DEV": "dev.txt",
         "SEGMENTER": "segmenter",
         "VOCAB": "v.tsv",
         "OUT": "out",
@@ -121,7 +137,9 @@ def test_a_missing_file_is_named(name: str, places: dict[str, Path], morphlm_com
     assert_refused(outcome, "text.txt: ")
 
 
-@pytest.mark.parametrize("name", ["vocab", "ppl", "prepare", "train mkn", "segment", "classes"])
+@pytest.mark.parametrize(
+    "name", ["vocab", "ppl", "prepare", "train mkn", "train clbl", "train all", "tune", "segment", "classes"]
+)
 def test_standard_input_is_checked_too(name: str, places: dict[str, Path], morphlm_command: Command) -> None:
     places["TEXT"].write_bytes(GOOD + b"bad \xff\n")
     arguments = ["-" if argument == "TEXT" else places.get(argument, argument) for argument in COMMANDS[name]]

@@ -26,6 +26,7 @@ COMMANDS = {
     "factors": "Map words to their factors, from any source of morphemes.",
     "classes": "Partition a vocabulary into word classes.",
     "train": "Train a model.",
+    "tune": "Search settings for a log-bilinear model.",
     "ppl": "Perplexity of text under a model.",
 }
 

@@ -1,22 +1,127 @@
-"""`morphlm train`: one subcommand a kind of model."""
+"""`morphlm train`: one subcommand a kind of model, and --all for all of them."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from morphlm.cli import options
+from morphlm.cli import options, training_options
 from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
 from morphlm.modelfile import check_can_hold_model
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
 from morphlm.progress import say
+from morphlm.training.chain import train_all, train_one
 from morphlm.vocabulary.vocabulary import load_vocabulary
 
+DESCRIPTIONS = {
+    "lbl": "The log-bilinear model: one softmax over all words, trained by noise-contrastive estimation.",
+    "lbl+c": "LBL whose context words are sums of their factors.",
+    "lbl+o": "LBL whose output words are sums of their factors.",
+    "lbl++": "LBL whose words are sums of their factors on both sides.",
+    "clbl": "The class-based log-bilinear model: P(w|h) = P(c|h) P(w|h,c).",
+    "clbl+c": "CLBL whose context words are sums of their factors.",
+    "clbl+o": "CLBL whose output words are sums of their factors.",
+    "clbl++": "CLBL whose words are sums of their factors, morphemes by default, on both sides.",
+}
 
-@click.group(name="train")
-def command() -> None:
-    """Train a model on prepared text: one sentence a line, tokens between spaces."""
+
+def _training_options(command: training_options.Command) -> training_options.Command:
+    """All options of a log-bilinear model."""
+    out = click.option("--out", type=click.Path(), metavar="DIR", help="Write the model directory here.")
+    parts = [
+        training_options.texts,
+        out,
+        training_options.model,
+        training_options.materials,
+        training_options.learning,
+        training_options.running,
+        options.as_json,
+    ]
+    return training_options.applied(parts)(command)
+
+
+@click.group(name="train", invoke_without_command=True, no_args_is_help=True)
+@click.option("--all", "everything", is_flag=True, help="Train the eight log-bilinear models and mkn into DIR/KIND.")
+@_training_options
+@click.pass_context
+def command(context: click.Context, /, everything: bool, **given: Any) -> None:
+    """Train a model on prepared text: one sentence a line, tokens between spaces.
+
+    The options below are those of --all. What is complete already, from the same text with the same settings, is not
+    trained again.
+
+    \b
+      morphlm train clbl++ --train train.txt --dev dev.txt --out cs.clbl++
+      morphlm train --all --train train.txt --dev dev.txt --test test.txt --out models
+    """
+    if context.invoked_subcommand is not None:
+        if everything or training_options.command_line(context, ()):
+            raise ConfigError(f"options of `{context.invoked_subcommand}` stand behind it, and --all stands alone")
+        return
+    if not everything:
+        raise ConfigError("name a kind of model, or give --all; `morphlm train --help` lists them")
+    texts, dev, out = _places(given)
+    comparison = train_all(
+        texts,
+        dev,
+        out,
+        training_options.stage_choices(given),
+        training_options.model_choices(given),
+        training_options.run_choices(given),
+        stages=given["stages"],
+        test=given["test"],
+    )
+    if given["as_json"]:
+        options.print_json(comparison.to_json())
+    else:
+        click.echo(comparison.format())
+
+
+def _places(given: dict[str, Any]) -> tuple[list[str], str, str]:
+    """The texts and the place of the model, which must be named."""
+    if given["dev"] is None:
+        raise ConfigError("there is no development text to stop by; give --dev FILE")
+    if given["out"] is None:
+        raise ConfigError("there is no place for the model; give --out DIR")
+    return options.or_stdin(given["files"]), given["dev"], given["out"]
+
+
+def _logbilinear(kind: str) -> click.Command:
+    """The subcommand of one of the eight models."""
+
+    @click.command(name=kind, help=f"{DESCRIPTIONS[kind]}\n\n{_CHAIN}")
+    @_training_options
+    def train_kind(**given: Any) -> None:
+        texts, dev, out = _places(given)
+        trained = train_one(
+            kind,
+            texts,
+            dev,
+            out,
+            training_options.stage_choices(given),
+            training_options.model_choices(given),
+            training_options.run_choices(given),
+            stages=given["stages"],
+            test=given["test"],
+        )
+        if given["as_json"]:
+            options.print_json(trained.to_json())
+        else:
+            click.echo(trained.format())
+
+    return train_kind
+
+
+_CHAIN = (
+    "Vocabulary, morphemes and classes are made from the training text as far as they are needed and not given, and "
+    "kept for the next model. The model with the lowest development perplexity is written to --out, with a log of all "
+    "evaluations. Ctrl-C leaves a checkpoint from which --resume goes on to the same result."
+)
+for _kind in DESCRIPTIONS:
+    command.add_command(_logbilinear(_kind))
 
 
 @command.command(name="mkn")

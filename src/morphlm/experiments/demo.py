@@ -8,21 +8,28 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from morphlm.classes.exchange import cluster
+from morphlm.classes.partition import Partition
 from morphlm.errors import FetchError
 from morphlm.language_model.perplexity import Perplexity, format_table
 from morphlm.ngram.training import NgramConfig, preparation_record, train_ngram_on
 from morphlm.progress import say
+from morphlm.segmentation.factors import build_factors
 from morphlm.segmentation.morphemes import Segmentation
-from morphlm.segmentation.segmenter import train_segmenter
+from morphlm.segmentation.segmenter import MorphemeSegmenter, train_segmenter
 from morphlm.text.datasets import DataFolder, get_dataset
 from morphlm.text.prepare import PrepareOptions, prepare_files
 from morphlm.text.processes import available_cores
-from morphlm.vocabulary.corpus import Corpus, read_corpus
+from morphlm.text.reading import RESERVED
+from morphlm.training.chain import ModelChoices, RunChoices, fit
+from morphlm.training.checkpoint import place_of
+from morphlm.training.stages import HeldOut, Materials
+from morphlm.vocabulary.corpus import Corpus, encode_text, read_corpus
 from morphlm.vocabulary.statistics import CorpusStatistics, corpus_statistics, format_statistics
 from morphlm.vocabulary.vocabulary import Vocabulary
 
 PARTS = ("train", "dev", "test")
-ORDERS = (2, 3, 4)
+ORDERS = (2, 3, 4)  # of modified Kneser-Ney
+LOGBILINEAR, WIDTH = ("clbl", "clbl++"), 100
 SHOWN_WORDS, SHOWN_CLASSES = 10, 5
 
 Item = TypeVar("Item")
@@ -70,7 +77,7 @@ class DemoResult:
             f"Morphemes of some words (prefix, stem, suffix)\n{morphemes}\n\n"
             f"Frequent words of some classes\n{classes}\n\n"
             f"Perplexity\n{format_table(self.perplexities)}\n\n"
-            f"Written: n-gram models for `morphlm ppl`, a segmenter for `morphlm segment --load`, classes\n{models}"
+            f"Written: models for `morphlm ppl`, a segmenter for `morphlm segment --load`, classes\n{models}"
         )
 
 
@@ -82,8 +89,8 @@ def run_demo(config: DemoConfig) -> DemoResult:
     held_out = [corpus_statistics(part, read_corpus(texts[part]).words, config.kappa) for part in ("dev", "test")]
     statistics = [corpus_statistics("train", raw.words, config.kappa), *held_out]
     corpus = raw.encode(raw.words.vocabulary(config.kappa, config.seed))
+    segmenter, partition, models = learn_structure(corpus, config, data.languages[0])
     perplexities = []
-    morphemes, classes, models = learn_structure(corpus, config, data.languages[0])
     for order in ORDERS:
         say(f"training modified Kneser-Ney of order {order} ...")
         ngram_config = NgramConfig(order, config.kappa, config.seed)
@@ -91,11 +98,19 @@ def run_demo(config: DemoConfig) -> DemoResult:
         models.append(config.directory / f"{data.languages[0]}.mkn{order}")
         model.save(models[-1])
         perplexities += [(f"mkn {order}-gram, {part}", model.perplexity(texts[part])) for part in ("dev", "test")]
-    return DemoResult(data.name, statistics, morphemes, classes, perplexities, models)
+    materials = gathered(corpus, texts, segmenter, partition, config)
+    for kind in LOGBILINEAR:
+        say(f"training {kind} ...")
+        models.append(config.directory / f"{data.languages[0]}.{kind}")
+        perplexities += train_logbilinear(kind, materials, models[-1], config.seed)
+    morphemes = some_words(segmenter.segmentation, corpus.vocabulary)
+    return DemoResult(data.name, statistics, morphemes, some_classes(partition), perplexities, models)
 
 
-def learn_structure(corpus: Corpus, config: DemoConfig, language: str) -> tuple[list[str], list[list[str]], list[Path]]:
-    """Morphemes and classes of the vocabulary: some examples of each, and where they are kept."""
+def learn_structure(
+    corpus: Corpus, config: DemoConfig, language: str
+) -> tuple[MorphemeSegmenter, Partition, list[Path]]:
+    """Morphemes and classes of the vocabulary, and where they are kept."""
     places = [config.directory / f"{language}.segmenter", config.directory / f"{language}.classes.tsv"]
     say("learning morphemes ...")
     segmenter = train_segmenter(corpus.vocabulary, seed=config.seed)
@@ -103,8 +118,36 @@ def learn_structure(corpus: Corpus, config: DemoConfig, language: str) -> tuple[
     say("clustering words into classes ...")
     partition = cluster(corpus, seed=config.seed)
     partition.save(places[1])
+    return segmenter, partition, places
+
+
+def gathered(
+    corpus: Corpus,
+    texts: dict[str, Path],
+    segmenter: MorphemeSegmenter,
+    partition: Partition,
+    config: DemoConfig,
+) -> Materials:
+    """What has been found so far, for the log-bilinear models."""
+    vocabulary = corpus.vocabulary
+    dev, test = (HeldOut(encode_text(texts[part], vocabulary), texts[part]) for part in ("dev", "test"))
+    factors = build_factors(vocabulary, segmenter.segment_all(vocabulary.words[len(RESERVED) :]))
+    record = {"kappa": config.kappa, "preparation": preparation_record(texts["train"])}
+    return Materials(corpus, dev, test, factors, partition, record)
+
+
+def train_logbilinear(kind: str, materials: Materials, out: Path, seed: int) -> list[tuple[str, Perplexity]]:
+    """Train a model, unless it is there; a demo that was interrupted goes on."""
+    run = RunChoices(resume=place_of(out).exists())
+    trained = fit(kind, materials, ModelChoices(width=WIDTH, seed=seed), run, out, keep_complete=True)
+    assert trained.test is not None
+    return [(f"{kind}, dev", trained.development), (f"{kind}, test", trained.test)]
+
+
+def some_classes(partition: Partition) -> list[list[str]]:
+    """Frequent words of some classes that are not too small."""
     large = [words for words, size in zip(partition.examples(8), partition.sizes, strict=True) if size >= 8]
-    return some_words(segmenter.segmentation, corpus.vocabulary), spread(large, SHOWN_CLASSES), places
+    return spread(large, SHOWN_CLASSES)
 
 
 def some_words(segmentation: Segmentation, vocabulary: Vocabulary) -> list[str]:

@@ -203,11 +203,18 @@ class Learner(Engine):
         self.step_size = learning.step
         sides = (structure.context, structure.output)
         self._slot_of_factor = np.full(max(side.factors for side in sides), -1, np.int32)
-        if not config.classes:
+        if config.classes:
+            shared = len(structure.layout.shared)
+            # Each shard adds up its own gradients of shared factors; many of those, and fewer shards must do.
+            shards = max(2, min(SHARDS, len(structure.vocabulary) // max(shared, 1)))
+            self._shared = np.zeros((shards, shared, config.width), np.float32)
+            self._touched = np.zeros((shards, shared), np.bool_)
+        else:
             self._noise_logs = log_unigram(structure.vocabulary.counts)
             probabilities = np.exp(self._noise_logs)
             probabilities[BEGIN_ID] = 0.0
-            self._noise_cumulated = np.cumsum(probabilities) / probabilities.sum()
+            self._noise_cumulated = np.cumsum(probabilities)
+            self._noise_cumulated /= self._noise_cumulated[-1]
 
     def step(self, stream: Tokens, begin: int, end: int, key: int) -> float:
         """Learn from tokens begin .. end - 1; `key` decides all that is random. Returns the sum of the objective.
@@ -292,15 +299,15 @@ class Learner(Engine):
     def _learn_words(self, batch: Batch, key: int, predictions: Array, errors: Array) -> float:
         """P(w|h,c): updates R and b, adds to the errors."""
         layout, length = self.structure.layout, len(batch.targets)
-        gradients = self.space.rows("output", len(layout.members), self.config.width)
         objectives = np.zeros(self.structure.classes)
-        chunks = self._class_chunks(batch)
+        shards = self._class_shards(batch)
         updated = self.parameters.R, self.squares.R
+        biases = self.parameters.b[layout.members], self.squares.b[layout.members]
         steps = np.float32(self.step_size), self._shrink_inside(length)
 
-        def score(chunk: int, _: int) -> None:
+        def score(shard: int, _: int) -> None:
             softmax.word_softmax(
-                chunks[chunk],
+                shards[shard],
                 batch,
                 layout,
                 self.structure.output.surfaces,
@@ -308,32 +315,28 @@ class Learner(Engine):
                 np.float32(self.learning.surface_dropout),
                 predictions,
                 *updated,
-                self.parameters.b,
-                self.squares.b,
+                *biases,
                 self._factor(length),
                 *steps,
-                gradients,
+                self._shared[shard],
+                self._touched[shard],
                 errors,
                 objectives,
             )
 
-        self.workers.each(score, len(chunks))
-        pieces = self.workers.threads * 2
-        self.workers.each(
-            lambda piece, _: softmax.update_shared(
-                piece, pieces, batch.class_starts, layout, gradients, *updated, *steps
-            ),
-            pieces,
-        )
+        self.workers.each(score, len(shards))
+        self.parameters.b[layout.members], self.squares.b[layout.members] = biases
+        task = partial(_ranged, softmax.update_shared, layout, self._shared, self._touched, *updated, *steps)
+        self.workers.over(task, len(layout.shared), SMALLEST_PIECE)
         return float(objectives.sum())
 
-    def _class_chunks(self, batch: Batch) -> list[NDArray[np.int64]]:
-        """The classes of the minibatch in pieces that cost about the same; a class of one word has nothing to learn."""
+    def _class_shards(self, batch: Batch) -> list[NDArray[np.int64]]:
+        """The classes of the minibatch in shards that cost about the same; a class of one word has nothing to learn."""
         words, tokens = np.diff(self.structure.layout.starts), np.diff(batch.class_starts)
         costs = (words * (tokens + 8.0)).tolist()
         present = np.flatnonzero((tokens > 0) & (words > 1)).tolist()
-        chunks = balanced([(costs[c], c) for c in present], self.workers.threads * 4)
-        return [np.array(chunk, np.int64) for chunk in chunks if chunk]
+        shards = balanced([(costs[c], c) for c in present], len(self._shared))
+        return [np.array(shard, np.int64) for shard in shards]
 
     # ------------------------------------------------------------ without classes
 

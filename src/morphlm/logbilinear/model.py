@@ -157,8 +157,10 @@ def logbilinear_from_files(directory: str | Path, files: ModelFiles) -> LogBilin
         config = LogBilinearConfig(**files.configuration)
         structure = _read_structure(directory, config, files)
         parameters = Parameters(*(files.tensors[name] for name in Parameters._fields))
-    except (KeyError, TypeError, ConfigError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, ConfigError) as error:
         raise FormatError(f"{directory}: parts are missing or do not fit ({error}); make the model again") from error
+    if files.kind != config.kind:
+        raise FormatError(f"{directory}: it says {files.kind!r} but is {config.kind!r}; make the model again")
     for name, shape in shapes(config, structure).items():
         array = getattr(parameters, name)
         if array.shape != shape or array.dtype != np.float32:

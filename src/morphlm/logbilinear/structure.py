@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from morphlm.classes.partition import Partition, by_frequency
 from morphlm.errors import ConfigError
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.kernels.numerics import Rows
-from morphlm.logbilinear.kernels.softmax import Layout
+from morphlm.logbilinear.kernels.softmax import PRIVATE, Layout
 from morphlm.segmentation.factors import Factors
 from morphlm.vocabulary.vocabulary import Vocabulary
 
@@ -58,6 +58,23 @@ def build_structure(
     return Structure(vocabulary, partition, factors, context, output, _layout(members, output), class_of)
 
 
+def arranged_by_class(structure: Structure) -> tuple[Structure, NDArray[np.int32]]:
+    """The same with the rows of R in the order in which training goes through them, and the factor of each row.
+
+    A class's words are then neighbours in memory. Surface forms stay before the others.
+    """
+    output, layout = structure.output, structure.layout
+    seen = np.concatenate([layout.rows.items, np.arange(output.factors, dtype=np.int32)])  # BEGIN's, of no class, last
+    _, first = np.unique(seen, return_index=True)
+    is_other = np.arange(output.factors) >= output.surfaces
+    order = np.lexsort((first, is_other)).astype(np.int32)
+    row_of = np.empty(output.factors, np.int32)
+    row_of[order] = np.arange(output.factors, dtype=np.int32)
+    moved = FactorRows(Rows(output.rows.starts, row_of[output.rows.items]), output.factors, output.surfaces)
+    members = np.split(layout.members, layout.starts[1:-1])
+    return replace(structure, output=moved, layout=_layout(members, moved)), order
+
+
 def _check_given(
     config: LogBilinearConfig, vocabulary: Vocabulary, partition: Partition | None, factors: Factors | None
 ) -> None:
@@ -85,18 +102,17 @@ def _layout(members_of_classes: list[NDArray[np.int32]], output: FactorRows) -> 
     position_of = np.full(len(output.rows.starts) - 1, -1, np.int32)
     position_of[members] = np.arange(len(members), dtype=np.int32)
     rows = _selected(output.rows, members)
-    uses = np.bincount(rows.items, minlength=output.factors)
-    private = uses == 1
-    shared = np.flatnonzero(uses > 1).astype(np.int32)
+    shared = np.flatnonzero(np.bincount(rows.items, minlength=output.factors) > 1).astype(np.int32)
+    number_of = np.full(output.factors, PRIVATE, np.int32)
+    number_of[shared] = np.arange(len(shared), dtype=np.int32)
     return Layout(
         members=members,
         position_of=position_of,
         starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         class_of=np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
         rows=rows,
-        private=private,
         shared=shared,
-        holders=_transposed(rows, shared, output.factors),
+        number_of=number_of,
     )
 
 
@@ -106,14 +122,3 @@ def _selected(rows: Rows, chosen: NDArray[np.int32]) -> Rows:
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
     return Rows(starts, rows.items[np.repeat(rows.starts[:-1][chosen], lengths) + within])
-
-
-def _transposed(rows: Rows, columns: NDArray[np.int32], total: int) -> Rows:
-    """For some columns, ascending, the rows that have an entry there."""
-    row_of_entry = np.repeat(np.arange(len(rows.starts) - 1, dtype=np.int32), np.diff(rows.starts))
-    wanted = np.zeros(total, bool)
-    wanted[columns] = True
-    kept = wanted[rows.items]
-    order = np.argsort(rows.items[kept], kind="stable")
-    counts = np.bincount(rows.items[kept], minlength=total)[columns]
-    return Rows(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), row_of_entry[kept][order])

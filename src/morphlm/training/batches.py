@@ -9,17 +9,23 @@ from morphlm.vocabulary.vocabulary import END_ID
 
 Tokens = NDArray[np.int32]
 
+BLOCK_SENTENCES = 1 << 14  # whose places are computed at a time
+
 
 def shuffled_sentences(tokens: Tokens, seed: int, epoch: int) -> Tokens:
     """The same sentences in an order that depends on seed and epoch alone."""
     ends = np.flatnonzero(tokens == END_ID) + 1
     starts = np.concatenate([[0], ends[:-1]])
     order = np.random.default_rng([seed, epoch]).permutation(len(ends))
-    result = np.empty_like(tokens)
-    lengths = (ends - starts)[order]
-    places = np.concatenate([[0], np.cumsum(lengths)])
-    for sentence, place in zip(order.tolist(), places.tolist(), strict=False):
-        result[place : place + ends[sentence] - starts[sentence]] = tokens[starts[sentence] : ends[sentence]]
+    result = np.empty(len(tokens), np.int32)
+    filled = 0
+    for begin in range(0, len(order), BLOCK_SENTENCES):
+        chosen = order[begin : begin + BLOCK_SENTENCES]
+        lengths = (ends - starts)[chosen]
+        places = np.cumsum(lengths) - lengths
+        sources = np.repeat(starts[chosen] - places, lengths) + np.arange(lengths.sum())
+        result[filled : filled + len(sources)] = tokens[sources]
+        filled += len(sources)
     return result
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
+import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from morphlm.errors import ConfigError
+from morphlm.errors import ConfigError, FormatError
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.modelfile import ModelFiles, read_model, write_model
 
@@ -30,6 +32,7 @@ class Progress:
 
     epoch: int = 0  # complete epochs
     batch: int = 0  # minibatches of the next one that are done
+    due: bool = False  # what comes next is an evaluation, not a minibatch
     objective: float = 0.0  # summed since the last evaluation
     tokens: int = 0  # ... over so many tokens
     total_tokens: int = 0  # since the beginning
@@ -43,7 +46,8 @@ class Progress:
 
 def place_of(out: Path) -> Path:
     """Where the checkpoint of a model stands."""
-    return out.with_name(out.name + ".checkpoint")
+    named = out if out.name else out.absolute()
+    return named.with_name(named.name + ".checkpoint")
 
 
 def fingerprint(parts: Mapping[str, Any]) -> str:
@@ -77,10 +81,13 @@ def read_checkpoint(place: Path, identity: str) -> tuple[Progress, Parameters | 
             f"{place}: this checkpoint is of other data or other settings; resume with those it was begun with, or "
             "remove it to begin anew"
         )
-    progress = Progress(**files.training)
-    if not files.tensors:
-        return progress, None, None
-    return progress, _copied(files, ""), _copied(files, "squares.")
+    try:
+        progress = Progress(**files.training)
+        if not files.tensors:
+            return progress, None, None
+        return progress, _copied(files, ""), _copied(files, "squares.")
+    except (TypeError, KeyError) as error:
+        raise FormatError(f"{place}: parts are missing or not known ({error}); remove it to begin anew") from error
 
 
 def _copied(files: ModelFiles, prefix: str) -> Parameters:
@@ -88,5 +95,20 @@ def _copied(files: ModelFiles, prefix: str) -> Parameters:
 
 
 def remove_checkpoint(place: Path) -> None:
-    """It is not needed any more."""
-    shutil.rmtree(place, ignore_errors=True)
+    """It is not needed any more. It loses its name first: half a checkpoint would not be one."""
+    if place.exists():
+        aside = place.with_name(f".{place.name[:200]}.{uuid.uuid4().hex[:8]}.partial")
+        place.rename(aside)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def remove_leftovers(out: Path) -> None:
+    """What a process that was killed was writing: models and checkpoints beside `out`, files in it."""
+    for path in (out, place_of(out)):
+        target = path.resolve()
+        leftover = re.compile(re.escape(f".{target.name[:200]}.") + r"[0-9a-f]{8}\.partial")
+        for entry in target.parent.iterdir():
+            if leftover.fullmatch(entry.name):
+                shutil.rmtree(entry, ignore_errors=True)
+    for entry in out.glob(".*.partial"):
+        entry.unlink(missing_ok=True)

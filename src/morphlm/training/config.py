@@ -42,7 +42,16 @@ class TrainingConfig:
         return learning | content
 
 
-RECIPES: dict[str, TrainingConfig] = {}
+RECIPES: dict[str, TrainingConfig] = {
+    "default": TrainingConfig(LearningConfig(accumulator=1.0), recipe="default"),
+    # Section 3.3 and the authors' code: constant step, gradients summed, weight decay beside AdaGrad.
+    "paper": TrainingConfig(
+        LearningConfig(step=0.05, decay=1.0, decay_inside=False, mean_gradients=False, accumulator=1e-4),
+        step_decay=1.0,
+        deviation=0.1,
+        recipe="paper",
+    ),
+}
 
 
 def recipe(name: str, **changes: Any) -> TrainingConfig:
@@ -57,4 +66,5 @@ def recipe(name: str, **changes: Any) -> TrainingConfig:
         raise ConfigError(f"there is no setting {', '.join(sorted(unknown))}; see `morphlm train clbl++ --help`")
     rest = {key: value for key, value in changes.items() if key not in steps}
     changed = replace(base, learning=replace(base.learning, **learning), **rest)
-    return changed if changed == base else replace(changed, recipe=f"{name}+")
+    is_plain = replace(changed, seed=base.seed) == base  # the seed is named by itself
+    return changed if is_plain else replace(changed, recipe=f"{name}+")

@@ -7,40 +7,46 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from morphlm.errors import ConfigError, TrainingError
 from morphlm.files import atomic_writer
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.engine import DECAY_EVERY, Learner
-from morphlm.logbilinear.model import LogBilinearModel
+from morphlm.logbilinear.model import LogBilinearModel, logbilinear_from_files
 from morphlm.logbilinear.parameters import Parameters, filled_like, initial_parameters
-from morphlm.logbilinear.structure import Structure
-from morphlm.modelfile import check_can_hold_model
+from morphlm.logbilinear.structure import Structure, arranged_by_class
+from morphlm.modelfile import MANIFEST, check_can_hold_model, read_model
 from morphlm.progress import progress_bar, say
 from morphlm.text.processes import available_cores
-from morphlm.threads import Workers, workers
-from morphlm.training.batches import key_of, shuffled_sentences
+from morphlm.threads import workers
+from morphlm.training.batches import Tokens, key_of, shuffled_sentences
 from morphlm.training.checkpoint import (
     Progress,
     fingerprint,
     place_of,
     read_checkpoint,
     remove_checkpoint,
+    remove_leftovers,
     write_checkpoint,
 )
 from morphlm.training.config import TrainingConfig
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus
 
+Order = NDArray[np.int32]
+
 LOG_FILE = "log.jsonl"
+LOG_FIELDS = ("epoch", "minibatch", "tokens", "seconds", "objective", "development_perplexity", "step", "best")
 
 
 @dataclass(frozen=True)
@@ -59,11 +65,11 @@ class Task:
         if not len(self.train.tokens) or not len(self.dev.tokens):
             raise ConfigError("the training or the development text has no sentences; give both")
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """Equal for equal results."""
         structure = self.structure
-        parts = {
+        parts: dict[str, Any] = {
             "config": self.config.to_json(),
             "training": self.training.to_json(),
             "version": __version__,
@@ -72,9 +78,10 @@ class Task:
             "words": structure.vocabulary.words,
             "counts": structure.vocabulary.counts,
             "class_of": structure.class_of,
-            "context": structure.context.rows.items,
-            "output": structure.output.rows.items,
         }
+        for name, side in (("context", structure.context), ("output", structure.output)):
+            parts |= {f"{name}.starts": side.rows.starts, f"{name}.items": side.rows.items}
+            parts |= {f"{name}.factors": [side.factors, side.surfaces]}
         return fingerprint(parts)
 
 
@@ -90,62 +97,103 @@ def train_model(
     """Train until the development perplexity rises; returns the best model, which is also written to `out`.
 
     A run that was interrupted, at any point, goes on with `resume` and gives the same bytes. `threads` change the time
-    only. After `deadline` (as of `time.monotonic`) it ends with the best model so far.
+    only. After `deadline` (as of `time.monotonic`) it evaluates once more and ends with the best model so far.
     """
+    if threads is not None and threads < 1:
+        raise ConfigError(f"{threads} threads cannot do anything; give 1 or more")
+    place = None if out is None else Path(out)
+    if place is not None and resume and _has_ended(task, place):
+        say(f"{place}: its training has ended; there is nothing to resume")
+        return load_trained(place)
+    structure, order = arranged_by_class(task.structure)
+    progress, parameters, squares = _begin(task, order, place, resume)
     with workers(threads or available_cores()) as pool:
-        run = TrainingRun(task, None if out is None else Path(out), pool, checkpoint_minutes * 60.0)
-        run.deadline = deadline
-        run.start(resume)
+        learning, tokens = task.training.learning, len(task.train.tokens)
+        learner = Learner(task.config, structure, parameters, squares, learning, tokens, pool)
+        run = TrainingRun(task, order, place, learner, progress, checkpoint_minutes * 60.0, deadline)
         run.train()
         return run.best_model()
+
+
+def load_trained(out: Path) -> LogBilinearModel:
+    """Read a model that a training wrote."""
+    return logbilinear_from_files(out, read_model(out))
+
+
+# ---------------------------------------------------------------- beginning and going on
+
+
+def _has_ended(task: Task, out: Path) -> bool:
+    """Whether a model is there and no checkpoint any more; it must have come from the same data and settings."""
+    if place_of(out).exists() or not (out / MANIFEST).is_file():
+        return False
+    if not _is_of(task, out):
+        raise ConfigError(
+            f"{out}: this model is of other data or other settings, and its training has ended; train without "
+            "--resume to replace it, or choose another place"
+        )
+    return True
+
+
+def _is_of(task: Task, out: Path) -> bool:
+    """Whether the model in a directory came from the same data and settings."""
+    return (out / MANIFEST).is_file() and read_model(out).training.get("identity") == task.identity
+
+
+def _begin(task: Task, order: Order, out: Path | None, resume: bool) -> tuple[Progress, Parameters, Parameters]:
+    """Initialise, or take up what a checkpoint holds; the rows of R are in the order of the training."""
+    progress, parameters, squares = Progress(step=task.training.learning.step), None, None
+    if out is not None:
+        check_can_hold_model(out)
+        place = place_of(out)
+        if not place.exists():  # from now on a model that may be there is known to be of another training
+            write_checkpoint(place, task.identity, progress, None, None)
+        elif resume:
+            progress, parameters, squares = _take_up(task, out)
+        else:
+            raise ConfigError(
+                f"{place} holds a training that has not ended; give --resume to go on with it, or remove it"
+            )
+    if parameters is None or squares is None:
+        parameters = initial_parameters(task.config, task.structure, task.training.seed, task.training.deviation)
+        parameters = parameters._replace(R=parameters.R[order])
+        squares = filled_like(parameters, task.training.learning.accumulator)
+    return progress, parameters, squares
+
+
+def _take_up(task: Task, out: Path) -> tuple[Progress, Parameters | None, Parameters | None]:
+    """What a checkpoint holds; the best model before it must still be there."""
+    place = place_of(out)
+    progress, parameters, squares = read_checkpoint(place, task.identity)
+    if progress.best is not None and not _is_of(task, out):
+        raise ConfigError(f"{out}: the best model so far is not there any more; remove {place} to begin anew")
+    remove_leftovers(out)
+    say(f"resuming after epoch {progress.epoch}, minibatch {progress.batch}")
+    return progress, parameters, squares
 
 
 class TrainingRun:
     """A training under way."""
 
-    def __init__(self, task: Task, out: Path | None, pool: Workers, checkpoint_seconds: float) -> None:
-        """Nothing is read or written before `start`."""
-        self.task, self.out, self.pool, self.checkpoint_seconds = task, out, pool, checkpoint_seconds
-        self.progress = Progress(step=task.training.learning.step)
-        self.deadline: float | None = None
-        self._identity = task.identity if out is not None else ""
-        self._best: Parameters | None = None  # kept here when there is no directory to keep it in
+    def __init__(
+        self,
+        task: Task,
+        order: Order,
+        out: Path | None,
+        learner: Learner,
+        progress: Progress,
+        checkpoint_seconds: float,
+        deadline: float | None,
+    ) -> None:
+        """Go on from where `progress` says that the learner is; `order` has the factor of each row of its R."""
+        self.task, self.out, self.learner, self.progress = task, out, learner, progress
+        self._order = order
+        self.checkpoint_seconds, self.deadline = checkpoint_seconds, deadline
+        learner.step_size = progress.step
+        self._best: LogBilinearModel | None = None  # kept here when there is no directory to keep it in
+        self._written = time.monotonic()  # when the last checkpoint was
         self._interrupted = False
-
-    # ------------------------------------------------------------ beginning and going on
-
-    def start(self, resume: bool) -> None:
-        """Initialise, or take up what a checkpoint holds."""
-        parameters = squares = None
-        if self.out is not None:
-            check_can_hold_model(self.out)
-            place = place_of(self.out)
-            if place.exists() and not resume:
-                raise ConfigError(
-                    f"{place} holds a training that has not ended; give --resume to go on with it, or remove it"
-                )
-            if place.exists():
-                self.progress, parameters, squares = read_checkpoint(place, self._identity)
-                say(f"resuming after epoch {self.progress.epoch}, minibatch {self.progress.batch}")
-            elif resume and self.out.exists():
-                self.progress.ended = "before"
-                say(f"{self.out}: its training has ended; there is nothing to resume")
-                return
-            else:
-                self._checkpoint()
-        task, training = self.task, self.task.training
-        if parameters is None or squares is None:
-            parameters = initial_parameters(task.config, task.structure, training.seed, training.deviation)
-            squares = filled_like(parameters, training.learning.accumulator)
-        tokens = len(task.train.tokens)
-        self.learner = Learner(task.config, task.structure, parameters, squares, training.learning, tokens, self.pool)
-        self.learner.step_size = self.progress.step
-
-    def _checkpoint(self) -> None:
-        if self.out is not None:
-            learner = getattr(self, "learner", None)
-            arrays = (None, None) if learner is None else (learner.parameters, learner.squares)
-            write_checkpoint(place_of(self.out), self._identity, self.progress, *arrays)
+        self._changes_nothing = False  # what runs now can be given up at any point
 
     # ------------------------------------------------------------ the loop
 
@@ -153,38 +201,30 @@ class TrainingRun:
         """Epoch after epoch until an evaluation ends it."""
         with self._catching_interrupts():
             while not self.progress.ended:
-                self._epoch()
+                if self.progress.due:
+                    self._evaluate()
+                    self._pause()
+                else:
+                    self._epoch()
         if self.out is not None:
             remove_checkpoint(place_of(self.out))
 
     def _epoch(self) -> None:
-        """What is left of one epoch; evaluations may end it early."""
-        training, progress = self.task.training, self.progress
-        stream = shuffled_sentences(self.task.train.tokens, training.seed, progress.epoch)
-        batches = -(-len(stream) // training.batch)
-        with progress_bar(f"epoch {progress.epoch + 1}", len(stream)) as bar:
-            bar.update(progress.batch * training.batch)
-            if progress.best is not None:
-                bar.set_postfix_str(f"dev ppl {progress.best:.1f}")
-            written = time.monotonic()
-            while progress.batch < batches and not progress.ended:
-                bar.update(self._minibatch(stream))
-                is_last = progress.batch == batches
-                if is_last or (training.evaluate_every and progress.batch % training.evaluate_every == 0):
-                    if is_last:
-                        progress.epoch, progress.batch = progress.epoch + 1, 0
-                    self._checkpoint()
+        """What is left of one epoch, up to the evaluation after it; evaluations on the way may end it early."""
+        training, progress, epoch = self.task.training, self.progress, self.progress.epoch
+        stream = shuffled_sentences(self.task.train.tokens, training.seed, epoch)
+        with progress_bar(f"epoch {epoch + 1}", len(stream)) as bar:
+            bar.initial = bar.n = progress.batch * training.batch  # not counted as done since the bar began
+            while progress.epoch == epoch and not progress.ended:
+                if progress.best is not None:
+                    bar.set_postfix_str(f"dev ppl {progress.log[-1]['development_perplexity']:.1f}", refresh=False)
+                if progress.due:
                     self._evaluate()
-                    written = time.monotonic()
-                elif self._interrupted or time.monotonic() - written > self.checkpoint_seconds:
-                    self._checkpoint()
-                    written = time.monotonic()
-                if self._interrupted:
-                    raise KeyboardInterrupt
-                if is_last:
-                    return
+                else:
+                    bar.update(self._minibatch(stream))
+                self._pause()
 
-    def _minibatch(self, stream: Any) -> int:
+    def _minibatch(self, stream: Tokens) -> int:
         """Learn from the next minibatch; returns the number of its tokens."""
         training, progress = self.task.training, self.progress
         begin = progress.batch * training.batch
@@ -195,20 +235,46 @@ class TrainingRun:
             self._refuse(f"minibatch {progress.batch + 1} of epoch {progress.epoch + 1}")
         progress.batch += 1
         if progress.batch % DECAY_EVERY == 0 or end == len(stream):
-            self.learner.decay((progress.batch - 1) % DECAY_EVERY + 1, training.batch)
+            # A minibatch that is the whole text has L/N = 1, however large L was asked to be.
+            self.learner.decay((progress.batch - 1) % DECAY_EVERY + 1, min(training.batch, len(stream)))
         progress.seconds += time.monotonic() - started
         progress.objective += objective
         progress.tokens += end - begin
         progress.total_tokens += end - begin
+        progress.due = bool(training.evaluate_every) and progress.batch % training.evaluate_every == 0
+        if end == len(stream):
+            progress.epoch, progress.batch, progress.due = progress.epoch + 1, 0, True
         return end - begin
 
+    def _pause(self) -> None:
+        """Between two minibatches: Ctrl-C, the deadline, a checkpoint."""
+        if self._interrupted:
+            self._stop()
+        if self._is_late and self.progress.tokens:
+            self.progress.due = True
+        if time.monotonic() - self._written > self.checkpoint_seconds:
+            self._checkpoint()
+
+    @property
+    def _is_late(self) -> bool:
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    def _checkpoint(self) -> None:
+        if self.out is not None:
+            learner = self.learner
+            write_checkpoint(place_of(self.out), self.task.identity, self.progress, learner.parameters, learner.squares)
+        self._written = time.monotonic()
+
     def _refuse(self, where: str) -> None:
-        """Something is not finite: say where, keep what is good."""
+        """Something is not finite: say where, keep what is good. The checkpoint would lead to the same end."""
         name = self.learner.parameters.first_not_finite() or self.learner.squares.first_not_finite()
-        place = f"the parameters {name} are" if name else "the objective is"
-        kept = f"; the best model so far is kept in {self.out}" if self.out is not None and self.out.exists() else ""
+        what = f"the parameters {name} are" if name else "the objective is"
+        kept = ""
+        if self.out is not None:
+            remove_checkpoint(place_of(self.out))
+            kept = f"; the best model so far is kept in {self.out}" if self.progress.best is not None else ""
         raise TrainingError(
-            f"{where}: {place} not finite any more; train with a smaller --step or a larger --accumulator{kept}"
+            f"{where}: {what} not finite any more; train with a smaller --step or a larger --accumulator{kept}"
         )
 
     # ------------------------------------------------------------ evaluation
@@ -217,13 +283,13 @@ class TrainingRun:
         """The development perplexity: keep the best model, decide whether to go on."""
         training, progress = self.task.training, self.progress
         started = time.monotonic()
-        perplexity = float(np.exp(-self.learner.log_probabilities(self.task.dev.tokens).mean()))
-        if not math.isfinite(perplexity):
+        perplexity = self._development_perplexity()
+        if not math.isfinite(perplexity) or self.learner.parameters.first_not_finite():
             self._refuse(f"evaluation after epoch {progress.epoch}, minibatch {progress.batch}")
         progress.seconds += time.monotonic() - started
         is_best = progress.best is None or perplexity < progress.best
         self._log(perplexity, is_best)
-        progress.objective, progress.tokens = 0.0, 0
+        progress.objective, progress.tokens, progress.due = 0.0, 0, False
         if is_best:
             progress.best, progress.worse = perplexity, 0
             self._keep_best()
@@ -235,13 +301,25 @@ class TrainingRun:
         if self.out is not None:
             self._write_log(self.out)
 
+    def _development_perplexity(self) -> float:
+        """It takes long and changes nothing: Ctrl-C stops it at once, and it is done again on resuming."""
+        self._changes_nothing = True
+        try:
+            logprobs = self.learner.log_probabilities(self.task.dev.tokens)
+        except KeyboardInterrupt:
+            self._stop()
+        finally:
+            self._changes_nothing = False
+        with np.errstate(over="ignore"):
+            return float(np.exp(-logprobs.mean()))
+
     def _reason_to_end(self) -> str:
         training, progress = self.task.training, self.progress
         if progress.worse >= training.patience:
             return "the development perplexity does not fall any more"
         if progress.epoch >= training.epochs:
             return f"{training.epochs} epochs are done"
-        return "the time is over" if self.deadline is not None and time.monotonic() > self.deadline else ""
+        return "the time is over" if self._is_late else ""
 
     def _log(self, perplexity: float, is_best: bool) -> None:
         progress = self.progress
@@ -266,21 +344,30 @@ class TrainingRun:
             file.write(self._log_text().encode())
 
     def _log_text(self) -> str:
-        return "".join(json.dumps(entry) + "\n" for entry in self.progress.log)
+        """One line an evaluation; what comes from a checkpoint has its fields in another order."""
+        return "".join(json.dumps({name: entry[name] for name in LOG_FIELDS}) + "\n" for entry in self.progress.log)
 
     # ------------------------------------------------------------ the best model
 
     def _keep_best(self) -> None:
         if self.out is None:
-            self._best = Parameters(*(array.copy() for array in self.learner.parameters))
+            self._best = self._model()
         else:
-            self._model(self.learner.parameters).save(self.out, notes={LOG_FILE: self._log_text()})
+            self._model().save(self.out, notes={LOG_FILE: self._log_text()})
 
-    def _model(self, parameters: Parameters) -> LogBilinearModel:
+    def _model(self) -> LogBilinearModel:
+        """The parameters as they are now, the rows of R in the order of the factors; a copy where it must last."""
+        parameters = self.learner.parameters
+        if self.out is None:
+            parameters = Parameters(*(array.copy() for array in parameters))
+        rows = np.empty_like(parameters.R)
+        rows[self._order] = parameters.R
+        parameters = parameters._replace(R=rows)
         task, progress = self.task, self.progress
         record = task.record | task.training.to_json()
         record |= {
             "version": __version__,
+            "identity": task.identity,
             "tokens": len(task.train.tokens),
             "best_epoch": progress.epoch,
             "best_minibatch": progress.batch,
@@ -290,15 +377,19 @@ class TrainingRun:
 
     def best_model(self) -> LogBilinearModel:
         """The model with the lowest development perplexity."""
-        if self.out is None:
-            assert self._best is not None
-            return self._model(self._best)
-        from morphlm.logbilinear.model import logbilinear_from_files  # noqa: PLC0415
-        from morphlm.modelfile import read_model  # noqa: PLC0415
-
-        return logbilinear_from_files(self.out, read_model(self.out))
+        if self.out is not None:
+            return load_trained(self.out)
+        assert self._best is not None
+        return self._best
 
     # ------------------------------------------------------------ Ctrl-C
+
+    def _stop(self) -> NoReturn:
+        """Ctrl-C was pressed and nothing is half done: leave a checkpoint."""
+        self._checkpoint()
+        if self.out is not None:
+            say(f"stopped; {place_of(self.out)} holds the training so far, go on with --resume")
+        raise KeyboardInterrupt
 
     @contextmanager
     def _catching_interrupts(self) -> Iterator[None]:
@@ -306,13 +397,15 @@ class TrainingRun:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before: Callable[[int, FrameType | None], Any] | int | None = signal.getsignal(signal.SIGINT)
+        before = signal.getsignal(signal.SIGINT) or signal.default_int_handler
 
         def interrupt(number: int, frame: FrameType | None) -> None:
             self._interrupted = True
             signal.signal(signal.SIGINT, before)
-            if self.out is not None:
-                say("stopping after this minibatch; go on later with --resume (Ctrl-C again stops at once)")
+            if self._changes_nothing:
+                raise KeyboardInterrupt
+            with suppress(RuntimeError):  # the signal came while something else was being written there
+                say("stopping after this minibatch (Ctrl-C again stops at once)")
 
         signal.signal(signal.SIGINT, interrupt)
         try:

@@ -88,8 +88,9 @@ def contrast_shared(
         objective = 0.0
         for i in range(b - a):
             for q in range(samples):
-                y = sigmoid(s[i, q] + offsets[drawn[q]])
-                objective += np.log(max(F(1.0) - y, F(SMALLEST)))
+                score = s[i, q] + offsets[drawn[q]]
+                y = sigmoid(score)
+                objective += np.log(F(1.0) - y) if score < 0 else np.log(y) - score
                 s[i, q] = y * scale
                 sums[q] += y * scale
         np.dot(s, noise, errors[a:b])
@@ -147,7 +148,7 @@ def contrast_each(
             for k in range(predictions.shape[1]):
                 score += predictions[i, k] * vectors[slot, k]
             y = sigmoid(score)
-            objective += np.log(max(F(1.0) - y, F(SMALLEST)))
+            objective += np.log(F(1.0) - y) if score < 0 else np.log(y) - score
             noise_errors[number] = y * scale
             for k in range(predictions.shape[1]):
                 errors[i, k] += noise_errors[number] * vectors[slot, k]

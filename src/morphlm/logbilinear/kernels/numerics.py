@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -18,6 +19,7 @@ compiled = njit(cache=True, **_FLAGS)
 inlined = njit(inline="always", **_FLAGS)
 
 LOG2_E, LN2_HIGH, LN2_LOW = F(1.4426950408889634), F(0.693359375), F(-2.12194440e-4)
+CACHE_LINE = 16  # numbers of 4 bytes
 EXP_LOWEST, EXP_HIGHEST = F(-87.0), F(88.0)
 
 
@@ -36,6 +38,31 @@ def float_of_bits(typing_context: Any, bits: Any) -> Any:
         return builder.bitcast(arguments[0], ir.FloatType())
 
     return types.float32(types.int32), generate
+
+
+@intrinsic
+def prefetch(typing_context: Any, table: Any, row: Any, column: Any) -> Any:
+    """Begin to load a place of a table into the cache; nothing happens otherwise."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        indices = list(arguments[1:])
+        place = cgutils.get_item_pointer(context, builder, signature.args[0], array, indices)  # type: ignore[no-untyped-call]
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")  # type: ignore[no-untyped-call]
+        to_read, to_all_levels, data = (number(value) for value in (0, 3, 1))
+        builder.call(function, [builder.bitcast(place, byte), to_read, to_all_levels, data])
+        return context.get_dummy_value()
+
+    return types.void(table, types.int64, types.int64), generate
+
+
+@inlined
+def prefetch_row(table: Array, row: int) -> None:
+    """Begin to load a row, cache line by cache line: rows are far apart, so that the machine cannot guess the next."""
+    for column in range(0, table.shape[1], CACHE_LINE):
+        prefetch(table, np.int64(row), np.int64(column))  # type: ignore[call-arg]
 
 
 @inlined

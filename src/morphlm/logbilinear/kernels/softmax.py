@@ -10,12 +10,23 @@ import numpy as np
 
 from morphlm.logbilinear.kernels.batch import Batch
 from morphlm.logbilinear.kernels.context import compose, gather_rows
-from morphlm.logbilinear.kernels.numerics import Array, Rows, adagrad, compiled, exponential, inlined, surface_weight
+from morphlm.logbilinear.kernels.numerics import (
+    Array,
+    Rows,
+    adagrad,
+    compiled,
+    exponential,
+    inlined,
+    prefetch_row,
+    surface_weight,
+)
 
 F = np.float32
 BLOCK = 128  # tokens that are scored at a time against all classes
 SCORES = 1 << 16  # so many scores of one class are computed at a time, if it has that many tokens and words: 256 KB
-LEAST_BLOCK = 16
+LEAST_BLOCK, MOST_BLOCK = 16, 1024
+PRIVATE = -1
+AHEAD = 3  # words whose vectors are loaded before they are needed
 TILE = 1024  # words of a class scored at a time when nothing is learned
 
 
@@ -27,9 +38,8 @@ class Layout(NamedTuple):
     starts: Array  # int64 (C + 1): where the positions of each class begin
     class_of: Array  # int32: the class of each position
     rows: Rows  # the output factors of the word at each position
-    private: Array  # bool (F): whether one word alone has the factor, once
-    shared: Array  # int32: the factors that are not
-    holders: Rows  # the positions whose words have each shared factor
+    shared: Array  # int32: the factors that several words have, or one of them twice
+    number_of: Array  # int32 (F): the number of each shared factor in this list, PRIVATE for those of one word alone
 
 
 @inlined
@@ -90,7 +100,31 @@ def class_softmax(
 @inlined
 def block_of(words: int) -> int:
     """How many tokens of a class with so many words are scored at a time."""
-    return max(LEAST_BLOCK, SCORES // words)
+    return min(MOST_BLOCK, max(LEAST_BLOCK, SCORES // words))
+
+
+class Scratch(NamedTuple):
+    """Working space for the words of one class after another; to ask for new memory each time is slow."""
+
+    scores: Array  # flat
+    back: Array  # (MOST_BLOCK, d)
+    part: Array  # (words, d)
+
+
+@compiled
+def new_scratch(words: int, width: int) -> Scratch:
+    """Enough for classes of up to so many words."""
+    scores = max(SCORES, LEAST_BLOCK * words)
+    return Scratch(np.empty(scores, F), np.empty((MOST_BLOCK, width), F), np.empty((words, width), F))
+
+
+@compiled
+def largest_class(classes: Array, layout: Layout) -> int:
+    """The number of words in the largest of some classes."""
+    largest = 0
+    for c in classes:
+        largest = max(largest, layout.starts[c + 1] - layout.starts[c])
+    return largest
 
 
 @compiled
@@ -109,28 +143,33 @@ def word_softmax(
     scale: float,
     step: float,
     shrink: float,
-    gradients: Array,
+    shared: Array,
+    touched: Array,
     errors: Array,
     objectives: Array,
 ) -> None:
     """Tokens of some classes against the words of their class: nu = p R' + b; adds to dL/dp.
 
-    The gradients of the words' vectors are written by position. Biases and factors that belong to one word alone are
-    updated at once, while they are in the cache.
+    `biases` and their squares are by position. These and factors that belong to one word alone are updated at once,
+    while their gradients are in the cache; those of shared factors are added up in `shared` and marked as `touched`.
     """
+    largest, width = largest_class(classes, layout), table.shape[1]
+    all_vectors, all_gradients = np.empty((largest, width), F), np.empty((largest, width), F)
+    weights, all_bias_gradients = np.empty(largest, F), np.empty(largest, F)
+    scratch = new_scratch(largest, width)
     for c in classes:
         first, words = layout.starts[c], layout.starts[c + 1] - layout.starts[c]
         tokens = batch.class_starts[c + 1] - batch.class_starts[c]
-        vectors = np.empty((words, table.shape[1]), F)
-        local_biases, bias_gradient = np.empty(words, F), np.zeros(words, F)
-        weights = np.empty(words, F)
+        vectors, gradients = all_vectors[:words], all_gradients[:words]
+        bias_gradients = all_bias_gradients[:words]
+        bias_gradients[:] = 0
         for w in range(words):
             position = first + w
+            prefetch_factors(min(position + AHEAD, first + words - 1), layout.rows, table)
             at = layout.rows.starts[position]
             count = layout.rows.starts[position + 1] - at
             weights[w] = surface_weight(layout.members[position], count, layout.rows.items[at], surfaces, key, rate)
             compose(vectors[w], table, position, layout.rows, weights[w])
-            local_biases[w] = biases[layout.members[position]]
         objectives[c] = score_class(
             batch.targets,
             batch.class_starts[c],
@@ -138,19 +177,25 @@ def word_softmax(
             layout.position_of,
             first,
             vectors,
-            local_biases,
+            biases[first : first + words],
             scale,
             predictions,
-            gradients[first : first + words],
-            bias_gradient,
+            gradients,
+            bias_gradients,
             errors,
+            scratch,
         )
         for w in range(words):
             position = first + w
-            adagrad_of_word(position, layout, weights[w], gradients[position], table, table_squares, step, shrink)
-            word = layout.members[position]
-            bias_squares[word] += bias_gradient[w] * bias_gradient[w]
-            biases[word] -= step * bias_gradient[w] / np.sqrt(bias_squares[word])
+            learn_word(position, layout, weights[w], gradients[w], table, table_squares, step, shrink, shared, touched)
+        adagrad(biases[first : first + words], bias_squares[first : first + words], bias_gradients, step, F(0.0))
+
+
+@inlined
+def prefetch_factors(position: int, rows: Rows, table: Array) -> None:
+    """Begin to load the vectors of a word's factors but the first: that is the next in memory if all is arranged."""
+    for at in range(rows.starts[position] + 1, rows.starts[position + 1]):
+        prefetch_row(table, rows.items[at])
 
 
 @compiled
@@ -167,15 +212,16 @@ def score_class(
     gradient: Array,
     bias_gradient: Array,
     errors: Array,
+    scratch: Scratch,
 ) -> float:
     """ln P(w|h,c) of the tokens of one class, and the gradients."""
     words, width = vectors.shape
     block = min(tokens, block_of(words))
-    scores, back, part = np.empty((block, words), F), np.empty((block, width), F), np.empty((words, width), F)
+    back, part = scratch.back, scratch.part[:words]
     objective = 0.0
     for a in range(start, start + tokens, block):
         b = min(a + block, start + tokens)
-        s = scores[: b - a]
+        s = scratch.scores[: (b - a) * words].reshape(b - a, words)
         np.dot(predictions[a:b], vectors.T, s)
         for i in range(b - a):
             target = position_of[targets[a + i]] - first
@@ -195,7 +241,7 @@ def score_class(
 
 
 @inlined
-def adagrad_of_word(
+def learn_word(
     position: int,
     layout: Layout,
     weight: float,
@@ -204,50 +250,69 @@ def adagrad_of_word(
     squares: Array,
     step: float,
     shrink: float,
+    shared: Array,
+    touched: Array,
 ) -> None:
-    """Update the factors that only this word has. The first is its surface form, if that is used at all."""
+    """A word's gradient goes to all its factors; to the first, its surface form, with the weight that this has."""
     first = layout.rows.starts[position]
-    for at in range(first, layout.rows.starts[position + 1]):
-        factor = layout.rows.items[at]
-        if not layout.private[factor] or (at == first and weight == 0):
-            continue
-        if at == first and weight != 1:
-            for k in range(gradient.size):
-                gradient[k] *= weight
-            adagrad(table[factor], squares[factor], gradient, step, shrink)
-            for k in range(gradient.size):
-                gradient[k] /= weight
-        else:
-            adagrad(table[factor], squares[factor], gradient, step, shrink)
+    for at in range(first + 1, layout.rows.starts[position + 1]):
+        learn_factor(layout.rows.items[at], layout, gradient, table, squares, step, shrink, shared, touched)
+    if weight == 0:
+        return
+    if weight != 1:
+        for k in range(gradient.size):
+            gradient[k] *= weight
+    learn_factor(layout.rows.items[first], layout, gradient, table, squares, step, shrink, shared, touched)
+
+
+@inlined
+def learn_factor(
+    factor: int,
+    layout: Layout,
+    gradient: Array,
+    table: Array,
+    squares: Array,
+    step: float,
+    shrink: float,
+    shared: Array,
+    touched: Array,
+) -> None:
+    """AdaGrad on what one word has alone; what is shared is added up."""
+    number = layout.number_of[factor]
+    if number == PRIVATE:
+        adagrad(table[factor], squares[factor], gradient, step, shrink)
+    else:
+        touched[number] = True
+        for k in range(gradient.size):
+            shared[number, k] += gradient[k]
 
 
 @compiled
 def update_shared(
-    piece: int,
-    pieces: int,
-    class_starts: Array,
+    begin: int,
+    end: int,
     layout: Layout,
-    gradients: Array,
+    shared: Array,
+    touched: Array,
     table: Array,
     squares: Array,
     step: float,
     shrink: float,
 ) -> None:
-    """AdaGrad on every `pieces`-th factor that several words share, if the minibatch has a class of one of them."""
+    """AdaGrad on the shared factors begin .. end - 1 that some shard has touched; the shards are 0 afterwards."""
     gradient = np.empty(table.shape[1], F)
-    for shared in range(piece, len(layout.shared), pieces):
+    for number in range(begin, end):
         gradient[:] = 0
-        touched = False
-        for at in range(layout.holders.starts[shared], layout.holders.starts[shared + 1]):
-            position = layout.holders.items[at]
-            c = layout.class_of[position]
-            if class_starts[c + 1] > class_starts[c] and layout.starts[c + 1] - layout.starts[c] > 1:
-                touched = True
+        hit = False
+        for shard in range(len(shared)):
+            if touched[shard, number]:
+                hit = True
+                touched[shard, number] = False
                 for k in range(gradient.size):
-                    gradient[k] += gradients[position, k]
-        if touched:
-            factor = layout.shared[shared]
-            adagrad(table[factor], squares[factor], gradient, step, shrink)
+                    gradient[k] += shared[shard, number, k]
+                    shared[shard, number, k] = 0
+        if hit:
+            adagrad(table[layout.shared[number]], squares[layout.shared[number]], gradient, step, shrink)
 
 
 # ---------------------------------------------------------------- scoring alone

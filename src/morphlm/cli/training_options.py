@@ -1,0 +1,211 @@
+"""The options of the commands that train log-bilinear models, and the choices that they make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from morphlm.cli import options
+from morphlm.segmentation.choice import KINDS
+from morphlm.segmentation.segmenter import SegmenterConfig
+from morphlm.training.chain import ModelChoices, RunChoices
+from morphlm.training.config import RECIPES
+from morphlm.training.stages import CLASS_METHODS, StageChoices
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Option = Callable[[Command], Command]
+
+POSITIVE = click.FloatRange(min=0, min_open=True)
+RATE = click.FloatRange(0, 1, max_open=True)
+FROM_ONE = click.IntRange(min=1)
+
+
+def applied(decorators: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
+    """Several options as one decorator, in this order."""
+
+    def apply(command: Command) -> Command:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return apply
+
+
+def _value(name: str, field: str, kind: Any, text: str) -> Callable[[Any], Any]:
+    """An option that changes a field of the recipe."""
+    return click.option(name, field, type=kind, default=None, help=text)
+
+
+texts = applied(
+    [
+        click.option("--train", "files", multiple=True, metavar="FILE", help="Training text; repeat for more ['-']."),
+        click.option("--dev", metavar="FILE", help="Development text: training stops when its perplexity rises."),
+    ]
+)
+
+materials = applied(
+    [
+        click.option("--vocab", type=click.Path(), metavar="FILE", help="Use this vocabulary; other words become UNK."),
+        click.option(
+            "--kappa",
+            type=click.FloatRange(0, 1),
+            default=None,
+            help="Share of the words occurring once that becomes UNK.  [default: 0.2]",
+        ),
+        click.option(
+            "--factors",
+            metavar="KIND:WHAT",
+            help=f"Take the factors from {', '.join(f'{kind}:{what}' for kind, (what, _) in KINDS.items())}.  "
+            "[default: learn morphemes]",
+        ),
+        click.option(
+            "--corpus-weight",
+            type=POSITIVE,
+            default=SegmenterConfig.corpus_weight,
+            show_default=True,
+            help="Of the words against the lexicon, where morphemes are learned: less gives more boundaries.",
+        ),
+        click.option(
+            "--classes",
+            metavar="N|FILE",
+            help="Number of classes, or a file of them (also paths:FILE, mkcls:FILE).  [default: sqrt(|V|)]",
+        ),
+        click.option(
+            "--class-method",
+            type=click.Choice(CLASS_METHODS),
+            default="exchange",
+            show_default=True,
+            help="How they are made.",
+        ),
+        click.option(
+            "--stages",
+            type=click.Path(file_okay=False),
+            metavar="DIR",
+            help="Keep and find vocabulary, segmenter and classes here.  [default: `stages` beside the model]",
+        ),
+        options.allow_unk,
+    ]
+)
+
+model = applied(
+    [
+        click.option("--order", type=click.IntRange(2, 100), default=4, show_default=True, help="n."),
+        click.option("--width", type=FROM_ONE, default=100, show_default=True, help="d, the length of a vector."),
+        click.option("--diagonal/--full", default=True, show_default=True, help="Whether C_j has d numbers or d x d."),
+        options.seed,
+    ]
+)
+
+learning = applied(
+    [
+        click.option(
+            "--recipe",
+            type=click.Choice(list(RECIPES)),
+            default="default",
+            show_default=True,
+            help="Sets all that follows; each can be changed.",
+        ),
+        _value("--step", "step", POSITIVE, "xi, AdaGrad's step."),
+        _value("--decay", "decay", click.FloatRange(min=0), "lambda of the L2 term."),
+        click.option(
+            "--decay-inside/--decay-outside", default=None, help="L2 as part of AdaGrad's gradient, or beside it."
+        ),
+        click.option("--mean-gradients/--sum-gradients", default=None, help="Over the minibatch."),
+        _value("--accumulator", "accumulator", POSITIVE, "What AdaGrad's sums of squares begin with."),
+        _value("--batch", "batch", FROM_ONE, "L, tokens of a minibatch."),
+        _value("--epochs", "epochs", FROM_ONE, "At most."),
+        _value(
+            "--evaluate-every", "evaluate_every", click.IntRange(min=0), "Minibatches between evaluations; 0: an epoch."
+        ),
+        _value("--patience", "patience", FROM_ONE, "Stop after so many evaluations that are not better."),
+        _value("--step-decay", "step_decay", click.FloatRange(0, 1, min_open=True), "Times the step after each such."),
+        _value("--deviation", "deviation", click.FloatRange(min=0), "Of the Gaussian that the weights begin with."),
+        _value("--noise-samples", "samples", FROM_ONE, "k, noise words of a token (models without classes)."),
+        _value("--noise", "noise", click.Choice(["block", "token"]), "Who shares the noise words."),
+        _value("--surface-dropout", "surface_dropout", RATE, "Rate at which surface factors are left out."),
+        _value("--context-dropout", "context_dropout", RATE, "Rate at which context words are left out."),
+        _value("--prediction-dropout", "prediction_dropout", RATE, "Rate at which features of p are left out."),
+    ]
+)
+
+threads = click.option("--threads", type=FROM_ONE, help="Change the time only.  [default: all cores]")
+
+running = applied(
+    [
+        threads,
+        click.option(
+            "--checkpoint-minutes",
+            type=click.FloatRange(min=0),
+            default=10.0,
+            show_default=True,
+            help="Time between checkpoints.",
+        ),
+        click.option("--resume", is_flag=True, help="Go on with a training that was interrupted."),
+        click.option("--test", metavar="FILE", help="Print the perplexity of this text in the end."),
+    ]
+)
+
+_FIELDS = (
+    "step",
+    "decay",
+    "decay_inside",
+    "mean_gradients",
+    "accumulator",
+    "batch",
+    "epochs",
+    "evaluate_every",
+    "patience",
+    "step_decay",
+    "deviation",
+    "samples",
+    "noise",
+    "surface_dropout",
+    "context_dropout",
+    "prediction_dropout",
+)
+
+
+def stage_choices(given: dict[str, Any]) -> StageChoices:
+    """What `materials` asked for."""
+    classes = given["classes"]
+    return StageChoices(
+        vocabulary=given["vocab"],
+        kappa=given["kappa"],
+        factors=given["factors"],
+        corpus_weight=given["corpus_weight"],
+        classes=int(classes) if classes is not None and classes.isascii() and classes.isdecimal() else classes,
+        class_method=given["class_method"],
+        seed=given["seed"],
+        allow_unknown=given["allow_unk"],
+        threads=given["threads"],
+    )
+
+
+def model_choices(given: dict[str, Any]) -> ModelChoices:
+    """What `model` and `learning` asked for."""
+    settings = {name: given[name] for name in _FIELDS if given[name] is not None}
+    return ModelChoices(given["order"], given["width"], given["diagonal"], given["seed"], given["recipe"], settings)
+
+
+def run_choices(given: dict[str, Any]) -> RunChoices:
+    """What `running` asked for."""
+    return RunChoices(given["resume"], given["threads"], given["checkpoint_minutes"])
+
+
+def command_line(context: click.Context, leave_out: Sequence[str]) -> list[str]:
+    """The options that were given, as one would type them again, but for some."""
+    words: list[str] = []
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        is_given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if not isinstance(parameter, click.Option) or name in leave_out or not is_given:
+            continue
+        value = context.params[name]
+        if parameter.is_flag:
+            words.append((parameter.opts if value else parameter.secondary_opts)[0])
+        else:
+            for each in value if parameter.multiple else [value]:
+                words += [parameter.opts[0], str(each)]
+    return words

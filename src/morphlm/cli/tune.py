@@ -1,0 +1,81 @@
+"""`morphlm tune`: settings for a log-bilinear model, searched on the development text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from morphlm.cli import options, training_options
+from morphlm.errors import ConfigError
+from morphlm.logbilinear.config import VARIANTS
+from morphlm.training.chain import RunChoices
+from morphlm.training.tune import tune
+
+OWN = ("minutes", "steps", "decays", "widths", "step", "decay", "width", "as_json")  # not for the command that trains
+
+
+def _numbers(kind: type[int] | type[float]) -> Callable[[click.Context, click.Parameter, str | None], Any]:
+    """Reads numbers between commas."""
+
+    def convert(_: click.Context, parameter: click.Parameter, value: str | None) -> tuple[float, ...]:
+        try:
+            return tuple(kind(part) for part in value.split(",")) if value is not None else ()
+        except ValueError:
+            raise click.BadParameter(
+                f"{value!r} is not a list of numbers; write it like 1,2,3", param=parameter
+            ) from None
+
+    return convert
+
+
+@click.command(name="tune")
+@click.argument("kind", type=click.Choice(VARIANTS))
+@training_options.texts
+@click.option(
+    "--minutes",
+    type=training_options.POSITIVE,
+    default=30.0,
+    show_default=True,
+    help="Time for the whole search.",
+)
+@click.option(
+    "--steps", callback=_numbers(float), metavar="X,Y,...", help="Values of --step to try.  [default: by recipe]"
+)
+@click.option("--decays", callback=_numbers(float), metavar="X,Y,...", help="Values of --decay.  [default: by recipe]")
+@click.option(
+    "--widths", callback=_numbers(int), metavar="X,Y,...", help="Values of --width.  [default: it and its double]"
+)
+@training_options.model
+@training_options.materials
+@training_options.learning
+@training_options.threads
+@options.as_json
+@click.pass_context
+def command(context: click.Context, /, kind: str, **given: Any) -> None:
+    """Search step, weight decay and width of a log-bilinear model on the development text.
+
+    Many candidates about the recipe's values are trained for one epoch, the best to their end; the recipe itself is
+    always among them. Prints all of them and the command that trains with the best settings.
+    """
+    if given["dev"] is None:
+        raise ConfigError("there is no development text to tune on; give --dev FILE")
+    result = tune(
+        kind,
+        options.or_stdin(given["files"]),
+        given["dev"],
+        minutes=given["minutes"],
+        steps=given["steps"],
+        decays=given["decays"],
+        widths=given["widths"],
+        stage_choices=training_options.stage_choices(given),
+        choices=training_options.model_choices(given),
+        run=RunChoices(threads=given["threads"]),
+        stages=given["stages"],
+        arguments=training_options.command_line(context, OWN),
+    )
+    if given["as_json"]:
+        options.print_json(result.to_json())
+    else:
+        click.echo(result.format())

@@ -1,0 +1,341 @@
+"""From text to a trained model in one call: vocabulary, factors and classes as far as they are needed, then training.
+
+`train` makes one model of any kind, `train_all` the eight of the paper and modified Kneser-Ney on the same vocabulary,
+for comparison.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from morphlm.classes.partition import Partition
+from morphlm.errors import ConfigError, FormatError
+from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.perplexity import Perplexity
+from morphlm.language_model.signature import common_signature
+from morphlm.logbilinear.config import VARIANTS, LogBilinearConfig, variant
+from morphlm.logbilinear.structure import build_structure
+from morphlm.modelfile import check_can_hold_model, read_model
+from morphlm.ngram.model import ngram_from_files
+from morphlm.ngram.training import NgramConfig, train_ngram_on
+from morphlm.progress import say
+from morphlm.tables import format_columns
+from morphlm.training.checkpoint import fingerprint, place_of
+from morphlm.training.config import TrainingConfig
+from morphlm.training.config import recipe as recipe_named
+from morphlm.training.loop import LOG_FILE, Task, load_trained, train_model
+from morphlm.training.stages import FactorChoice, Materials, StageChoices, gather
+from morphlm.version import __version__
+from morphlm.vocabulary.corpus import Source
+from morphlm.vocabulary.vocabulary import Vocabulary
+
+NGRAMS = "mkn"
+MODELS = (*VARIANTS, NGRAMS)
+STAGES_FOLDER = "stages"
+
+
+@dataclass(frozen=True)
+class ModelChoices:
+    """What the model is and how it learns; modified Kneser-Ney takes the order only."""
+
+    order: int = 4  # n
+    width: int = 100  # d
+    diagonal: bool = True  # C_j has d numbers instead of d x d
+    seed: int = 1
+    recipe: str = "default"
+    settings: Mapping[str, Any] = field(default_factory=dict)  # fields of the recipe that are changed
+
+    def config(self, kind: str) -> LogBilinearConfig:
+        """The model."""
+        return variant(kind, order=self.order, width=self.width, diagonal=self.diagonal)
+
+    @property
+    def training(self) -> TrainingConfig:
+        """The recipe with what is changed in it."""
+        return recipe_named(self.recipe, seed=self.seed, **self.settings)
+
+
+@dataclass(frozen=True)
+class RunChoices:
+    """What changes the time, not the result."""
+
+    resume: bool = False
+    threads: int | None = None
+    checkpoint_minutes: float = 10.0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        if not self.checkpoint_minutes >= 0:
+            raise ConfigError(f"{self.checkpoint_minutes} minutes between checkpoints cannot be; give 0 or more")
+        if self.threads is not None and self.threads < 1:
+            raise ConfigError(f"{self.threads} threads do no work; give 1 or more")
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model and what it reaches."""
+
+    model: LanguageModel
+    out: Path | None
+    development: Perplexity
+    test: Perplexity | None
+    log: list[dict[str, Any]]  # one entry an evaluation; empty without a directory and for n-grams
+
+    @property
+    def best_epoch(self) -> int | None:
+        """The epoch whose model was kept; none for n-grams."""
+        return self.model.training.get("best_epoch")
+
+    def format(self) -> str:
+        """Some lines for a person."""
+        after = "" if self.best_epoch is None else f", after epoch {self.best_epoch}"
+        lines = [f"{self.model.kind}", f"  development  {self.development.including_unknown:.2f}{after}"]
+        if self.test is not None:
+            lines.append(
+                f"  test         {self.test.including_unknown:.2f} including unknown words, "
+                f"{self.test.excluding_unknown:.2f} excluding"
+            )
+        lines.append(f"  signature    {self.model.signature}")
+        return "\n".join(lines + ([] if self.out is None else [f"  written to   {self.out}"]))
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures under their names."""
+        return {
+            "kind": self.model.kind,
+            "out": None if self.out is None else str(self.out),
+            "order": self.model.order,
+            "vocabulary": len(self.model.vocabulary),
+            "best_epoch": self.best_epoch,
+            "development_perplexity": self.development.including_unknown,
+            "development": self.development.to_json(),
+            "test": None if self.test is None else self.test.to_json(),
+            "training": self.model.training,
+            "log": self.log,
+            "signature": str(self.model.signature),
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several models of the same text."""
+
+    models: tuple[Trained, ...]
+
+    def format(self) -> str:
+        """A table of perplexities, unknown words included."""
+        has_test = all(trained.test is not None for trained in self.models)
+        header = ["", "epoch", "development", *(["test"] if has_test else [])]
+        shared, _ = common_signature([trained.model.signature for trained in self.models])
+        return f"{format_columns(header, [_row(trained) for trained in self.models])}\nsignature: {shared}"
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """All figures of each model."""
+        return [trained.to_json() for trained in self.models]
+
+
+def _row(trained: Trained) -> list[str]:
+    figures = [result for result in (trained.development, trained.test) if result is not None]
+    epoch = "-" if trained.best_epoch is None else str(trained.best_epoch)
+    return [trained.model.kind, epoch, *(f"{result.including_unknown:.2f}" for result in figures)]
+
+
+# ---------------------------------------------------------------- the calls
+
+
+def train(
+    kind: str,
+    source: Source,
+    dev: Source,
+    out: str | Path | None = None,
+    *,
+    order: int = 4,
+    width: int = 100,
+    diagonal: bool = True,
+    kappa: float | None = None,
+    seed: int = 1,
+    vocabulary: Vocabulary | str | Path | None = None,
+    factors: FactorChoice | None = None,
+    corpus_weight: float = StageChoices.corpus_weight,
+    classes: Partition | int | str | Path | None = None,
+    class_method: str = "exchange",
+    recipe: str = "default",
+    resume: bool = False,
+    threads: int | None = None,
+    checkpoint_minutes: float = 10.0,
+    stages: str | Path | None = None,
+    allow_unknown: bool = False,
+    **settings: Any,
+) -> LanguageModel:
+    """Train lbl, lbl+c, lbl+o, lbl++, clbl, clbl+c, clbl+o, clbl++ or mkn; the best model by the development text.
+
+    Texts are a path, several paths, or any iterable of token lists. Vocabulary, factors and classes are made from the
+    training text unless they are given, and kept in the folder `stages` (beside `out` by default; without `out` nothing
+    is kept) for the next model. `settings` are fields of `LearningConfig` and `TrainingConfig` that differ from the
+    recipe's. With `out`, the model directory is written there, and `resume` goes on with a training that was
+    interrupted.
+    """
+    return train_one(
+        kind,
+        source,
+        dev,
+        out,
+        StageChoices(vocabulary, kappa, factors, corpus_weight, classes, class_method, seed, allow_unknown, threads),
+        ModelChoices(order, width, diagonal, seed, recipe, settings),
+        RunChoices(resume, threads, checkpoint_minutes),
+        stages=stages,
+    ).model
+
+
+def train_one(
+    kind: str,
+    source: Source,
+    dev: Source,
+    out: str | Path | None,
+    stage_choices: StageChoices,
+    choices: ModelChoices,
+    run: RunChoices,
+    *,
+    stages: str | Path | None = None,
+    test: Source | None = None,
+) -> Trained:
+    """The same with the choices in three parts; also tests the model."""
+    place = None if out is None else Path(out)
+    if stages is None and place is not None:
+        stages = place.resolve().parent / STAGES_FOLDER
+    check_choices([kind], choices)
+    if place is not None:
+        check_can_hold_model(place)
+    uses = (False, False) if kind == NGRAMS else parts_of([choices.config(kind)])
+    materials = gather(source, dev, stage_choices, stages, test=test, factors=uses[0], classes=uses[1])
+    return fit(kind, materials, choices, run, place)
+
+
+def train_all(
+    source: Source,
+    dev: Source,
+    out: str | Path,
+    stage_choices: StageChoices | None = None,
+    choices: ModelChoices | None = None,
+    run: RunChoices | None = None,
+    *,
+    kinds: Sequence[str] = MODELS,
+    stages: str | Path | None = None,
+    test: Source | None = None,
+) -> Comparison:
+    """Train all kinds into `out`/KIND, with the same vocabulary, factors and classes.
+
+    Those that stand there complete, from the same data with the same settings, are not trained again.
+    """
+    choices, run = choices or ModelChoices(), run or RunChoices()
+    check_choices(kinds, choices)
+    places = [Path(out) / kind for kind in kinds]
+    for place in places:
+        check_can_hold_model(place)
+    factors, classes = parts_of([choices.config(kind) for kind in kinds if kind != NGRAMS])
+    folder = Path(out) / STAGES_FOLDER if stages is None else stages
+    materials = gather(
+        source, dev, stage_choices or StageChoices(), folder, test=test, factors=factors, classes=classes
+    )
+    trained = []
+    for kind, place in zip(kinds, places, strict=True):
+        say(f"{kind}:")
+        trained.append(fit(kind, materials, choices, run, place, keep_complete=True))
+    return Comparison(tuple(trained))
+
+
+def check_choices(kinds: Sequence[str], choices: ModelChoices) -> None:
+    """Refuse, before any work is done, what no model can be."""
+    for kind in kinds:
+        if kind not in MODELS:
+            raise ConfigError(f"{kind!r} is no kind of model; choose one of {', '.join(MODELS)}")
+        if kind != NGRAMS:
+            choices.config(kind)
+    if choices.order < 1:
+        raise ConfigError(f"order {choices.order} leaves nothing to predict; give 1 or more")
+    _ = choices.training
+
+
+def parts_of(configs: Sequence[LogBilinearConfig]) -> tuple[bool, bool]:
+    """Whether some of the models need factors, and whether some need classes."""
+    factors = any(config.context_factors or config.output_factors for config in configs)
+    return factors, any(config.classes for config in configs)
+
+
+# ---------------------------------------------------------------- one model from its materials
+
+
+def fit(
+    kind: str,
+    materials: Materials,
+    choices: ModelChoices,
+    run: RunChoices | None = None,
+    out: Path | None = None,
+    *,
+    keep_complete: bool = False,
+) -> Trained:
+    """Train a model on what has been gathered."""
+    run = run or RunChoices()
+    if kind == NGRAMS:
+        model: LanguageModel = _fit_ngrams(materials, choices, out, keep_complete or run.resume)
+    else:
+        model = _fit_logbilinear(task_of(kind, materials, choices), run, out, keep_complete)
+    test = None if materials.test is None else materials.test.perplexity(model)
+    return Trained(model, out, materials.dev.perplexity(model), test, read_log(out))
+
+
+def task_of(kind: str, materials: Materials, choices: ModelChoices) -> Task:
+    """What the training loop takes."""
+    config = choices.config(kind)
+    structure = build_structure(config, materials.vocabulary, materials.partition, materials.factors)
+    factors, partition = structure.factors, structure.partition
+    record = materials.record | {
+        "factors": None if factors is None else factors.to_json(),
+        "classes": None if partition is None else partition.to_json(),
+    }
+    return Task(config, structure, choices.training, materials.train, materials.dev.corpus, record)
+
+
+def _fit_logbilinear(task: Task, run: RunChoices, out: Path | None, keep_complete: bool) -> LanguageModel:
+    if out is not None:
+        if keep_complete and not place_of(out).exists() and _identity_at(out) == task.identity:
+            say(f"{out}: complete, from the same data and settings; it is not trained again")
+            return load_trained(out)
+        out.parent.mkdir(parents=True, exist_ok=True)
+    return train_model(task, out, resume=run.resume, threads=run.threads, checkpoint_minutes=run.checkpoint_minutes)
+
+
+def _fit_ngrams(materials: Materials, choices: ModelChoices, out: Path | None, keep_complete: bool) -> LanguageModel:
+    rate = materials.record["kappa"]
+    config = NgramConfig(choices.order, 0.0 if rate is None else rate, choices.seed)
+    parts = {"order": choices.order, "tokens": materials.train.tokens, "words": list(materials.vocabulary.words)}
+    identity = fingerprint(parts | {"record": materials.record, "version": __version__})
+    if out is not None and keep_complete and _identity_at(out) == identity:
+        say(f"{out}: complete, from the same data and settings; it is not trained again")
+        return ngram_from_files(out, read_model(out))
+    model = train_ngram_on(materials.train, config, materials.record["preparation"])
+    for warning in model.warnings:
+        say(f"warning: {warning}")
+    model.training |= {"vocabulary": materials.record["vocabulary"], "identity": identity}
+    if out is not None:
+        model.save(out)
+    return model
+
+
+def _identity_at(out: Path) -> str | None:
+    """A hash of what the model in a place was trained on, if there is one."""
+    try:
+        identity: str | None = read_model(out).training.get("identity")
+    except FormatError:
+        return None
+    return identity
+
+
+def read_log(out: Path | None) -> list[dict[str, Any]]:
+    """The evaluations of a training, from the model directory."""
+    if out is None or not (out / LOG_FILE).is_file():
+        return []
+    return [json.loads(line) for line in (out / LOG_FILE).read_text().splitlines()]

@@ -1,0 +1,290 @@
+"""Searching step xi, weight decay lambda and width d on the development text, within a budget of time.
+
+Successive halving: every candidate is trained for an epoch (or, where an epoch takes too long, for an equal time), then
+the best ones, and always the recipe as it stands, are trained to their end.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import shlex
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from morphlm.errors import ConfigError, TrainingError
+from morphlm.language_model.perplexity import finite_or_none
+from morphlm.logbilinear.config import VARIANTS
+from morphlm.progress import say
+from morphlm.tables import format_columns
+from morphlm.training.chain import ModelChoices, RunChoices, check_choices, parts_of, task_of
+from morphlm.training.loop import Task, train_model
+from morphlm.training.stages import Materials, StageChoices, gather
+from morphlm.vocabulary.corpus import Source
+
+# What the recipe's own values are multiplied by.
+STEP_FACTORS, DECAY_FACTORS, WIDTH_FACTORS = (1.0, 0.5, 2.0), (1.0, 1 / 3, 3.0, 10.0), (1, 2)
+PROBE_SHARE = 0.1  # of the time, to find out how fast it goes
+FIRST_SHARE = 0.5  # of the time that is left then, for the first round
+FEWEST = 4  # candidates of the first round that get a full epoch; if fewer would, so many get less than one
+USUAL_EPOCHS = 4  # until a training ends, for planning
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What is searched."""
+
+    step: float  # xi
+    decay: float  # lambda
+    width: int  # d
+
+    def __str__(self) -> str:
+        """For people."""
+        return f"step {self.step:.3g}, decay {self.decay:.3g}, width {self.width}"
+
+    def apply(self, choices: ModelChoices) -> ModelChoices:
+        """The choices with these values in them."""
+        settings = dict(choices.settings) | {"step": self.step, "decay": self.decay}
+        return replace(choices, width=self.width, settings=settings)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One training."""
+
+    candidate: Candidate
+    round: int
+    epochs: float  # after which the best model was found
+    development_perplexity: float
+    seconds: float
+    is_cut: bool  # whether the time ended it
+    is_default: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures under their names."""
+        return {
+            "step": self.candidate.step,
+            "decay": self.candidate.decay,
+            "width": self.candidate.width,
+            "round": self.round,
+            "epochs": self.epochs,
+            "development_perplexity": finite_or_none(self.development_perplexity),
+            "seconds": round(self.seconds, 3),
+            "cut": self.is_cut,
+            "default": self.is_default,
+        }
+
+    def row(self) -> list[str]:
+        """The same as cells of a table."""
+        candidate = self.candidate
+        figures = [f"{candidate.step:.3g}", f"{candidate.decay:.3g}", str(candidate.width), f"{self.epochs:.2f}"]
+        note = "out of time" if self.is_cut else ""
+        return [str(self.round), *figures, f"{self.development_perplexity:.2f}", "default" * self.is_default, note]
+
+
+@dataclass(frozen=True)
+class TuneResult:
+    """All trainings, and the settings of the best."""
+
+    kind: str
+    trials: tuple[Trial, ...]
+    arguments: tuple[str, ...]  # the other options of the command that trains with them
+
+    @property
+    def best(self) -> Trial:
+        """The lowest perplexity in the last round: earlier ones trained less."""
+        last = max(trial.round for trial in self.trials)
+        return min((t for t in self.trials if t.round == last), key=lambda trial: trial.development_perplexity)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What to pass to `train`."""
+        best = self.best.candidate
+        return {"step": best.step, "decay": best.decay, "width": best.width}
+
+    @property
+    def command(self) -> str:
+        """The command line that trains with the best settings."""
+        options = itertools.chain.from_iterable((f"--{name}", str(value)) for name, value in self.settings.items())
+        return shlex.join(["morphlm", "train", self.kind, *self.arguments, *options, "--out", f"tuned.{self.kind}"])
+
+    def format(self) -> str:
+        """A table, and the command."""
+        header = ["round", "step", "decay", "width", "epochs", "development", "", ""]
+        table = format_columns(header, [trial.row() for trial in self.trials])
+        return f"{table}\n\nbest: {self.best.candidate}\n{self.command}"
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures under their names."""
+        return {
+            "kind": self.kind,
+            "trials": [trial.to_json() for trial in self.trials],
+            "best": self.best.to_json(),
+            "command": self.command,
+        }
+
+
+def tune(
+    kind: str,
+    source: Source,
+    dev: Source,
+    *,
+    minutes: float = 30.0,
+    steps: Sequence[float] = (),
+    decays: Sequence[float] = (),
+    widths: Sequence[int] = (),
+    stage_choices: StageChoices | None = None,
+    choices: ModelChoices | None = None,
+    run: RunChoices | None = None,
+    stages: str | Path | None = None,
+    arguments: Sequence[str] = (),
+) -> TuneResult:
+    """Search within so many minutes, vocabulary, factors and classes included; values that are not given lie about
+    those of the recipe.
+
+    The trainings themselves depend on the seed alone, but how many there are depends on the machine.
+    """
+    clock = _Clock(minutes)
+    choices, run = choices or ModelChoices(), run or RunChoices()
+    if kind not in VARIANTS:
+        raise ConfigError(f"{kind!r} has nothing to tune; choose one of {', '.join(VARIANTS)}")
+    check_choices([kind], choices)
+    candidates = design(choices, steps, decays, widths)
+    for candidate in candidates:
+        check_choices([kind], candidate.apply(choices))
+    factors, classes = parts_of([choices.config(kind)])
+    materials = gather(source, dev, stage_choices or StageChoices(), stages, factors=factors, classes=classes)
+    search = _Search(kind, materials, choices, run, candidates, clock)
+    search.run()
+    return TuneResult(kind, tuple(search.trials), tuple(arguments))
+
+
+def design(
+    choices: ModelChoices, steps: Sequence[float] = (), decays: Sequence[float] = (), widths: Sequence[int] = ()
+) -> list[Candidate]:
+    """The recipe's own values first, then those that differ from them in one, then the others in a seeded order."""
+    learning = choices.training.learning
+    default = Candidate(learning.step, learning.decay, choices.width)
+    grid = itertools.product(
+        steps or [_scaled(learning.step, factor) for factor in STEP_FACTORS],
+        decays or [_scaled(learning.decay, factor) for factor in DECAY_FACTORS],
+        widths or [choices.width * factor for factor in WIDTH_FACTORS],
+    )
+    others = [candidate for candidate in dict.fromkeys(itertools.starmap(Candidate, grid)) if candidate != default]
+    order = np.random.default_rng(choices.seed).permutation(len(others)).tolist()
+    order.sort(key=lambda number: _differences(others[number], default) > 1)
+    return [default, *(others[number] for number in order)]
+
+
+def _scaled(value: float, factor: float) -> float:
+    """The product, as short as one would write it."""
+    return value if factor == 1.0 else float(f"{value * factor:.2g}")
+
+
+def _differences(one: Candidate, other: Candidate) -> int:
+    return sum([one.step != other.step, one.decay != other.decay, one.width != other.width])
+
+
+class _Clock:
+    """The time that is left."""
+
+    def __init__(self, minutes: float) -> None:
+        if not minutes > 0:
+            raise ConfigError(f"{minutes} minutes leave no time to search; give more than 0")
+        self.end = time.monotonic() + minutes * 60.0
+
+    @property
+    def left(self) -> float:
+        """In seconds."""
+        return max(0.0, self.end - time.monotonic())
+
+
+class _Search:
+    """A search under way."""
+
+    def __init__(
+        self,
+        kind: str,
+        materials: Materials,
+        choices: ModelChoices,
+        run: RunChoices,
+        candidates: list[Candidate],
+        clock: _Clock,
+    ) -> None:
+        self.kind, self.materials, self.choices, self.threads = kind, materials, choices, run.threads
+        self.candidates, self.clock = candidates, clock
+        self.default = candidates[0]
+        self.trials: list[Trial] = []
+
+    def run(self) -> None:
+        """A look at the speed, a short training of many, a long one of some."""
+        probe = self._train(self.default, 1, self.clock.left * PROBE_SHARE, epochs=1)
+        epoch = probe.seconds / (probe.epochs or 1.0)
+        if epoch > self.clock.left:
+            say(f"an epoch takes about {epoch / 60:.1f} minutes, longer than there is; no training is a full one")
+        first = self._first_round(probe, epoch)
+        self.trials += first
+        self._last_round(first, epoch)
+
+    def _first_round(self, probe: Trial, epoch: float) -> list[Trial]:
+        """As many as get an epoch each in the time of this round, or a few that get less."""
+        seconds = self.clock.left * FIRST_SHARE
+        end = time.monotonic() + seconds
+        costs = np.cumsum([epoch * self._cost(candidate) for candidate in self.candidates[1:]])
+        fitting = int(np.searchsorted(costs, seconds))
+        chosen = self.candidates[: max(FEWEST, 1 + fitting)]
+        if probe.is_cut and seconds / len(chosen) > probe.seconds:  # the others get more than the probe did
+            probe = self._train(self.default, 1, seconds / len(chosen), epochs=1)
+        trials = [probe]
+        for number, candidate in enumerate(chosen[1:], 1):
+            share = (end - time.monotonic()) / (len(chosen) - number)
+            if self.clock.left > 0 and share > 0:
+                trials.append(self._train(candidate, 1, share, epochs=1))
+        return trials
+
+    def _last_round(self, first: list[Trial], epoch: float) -> None:
+        """The default and the best others to their end, as many as there is time for."""
+        ranked = sorted(first, key=lambda trial: trial.development_perplexity)
+        others = [trial.candidate for trial in ranked if trial.candidate != self.default]
+        places = int(self.clock.left / max(USUAL_EPOCHS * epoch, 1e-9)) - 1
+        chosen = [self.default, *others[: max(1, min(places, (len(first) + 1) // 2))]]
+        for number, candidate in enumerate(chosen):
+            if self.clock.left > 0:
+                self.trials.append(self._train(candidate, 2, self.clock.left / (len(chosen) - number)))
+
+    def _cost(self, candidate: Candidate) -> float:
+        return candidate.width / self.default.width
+
+    def _train(self, candidate: Candidate, round_: int, seconds: float, **settings: Any) -> Trial:
+        """Train for so long at most."""
+        say(f"{candidate}:")
+        choices = candidate.apply(self.choices)
+        choices = replace(choices, settings=dict(choices.settings) | settings)
+        task = task_of(self.kind, self.materials, choices)
+        started = time.monotonic()
+        epochs, perplexity = self._result(task, started + seconds)
+        late = time.monotonic() > started + seconds
+        return Trial(
+            candidate=candidate,
+            round=round_,
+            epochs=epochs,
+            development_perplexity=perplexity,
+            seconds=time.monotonic() - started,
+            is_cut=late and epochs < task.training.epochs and math.isfinite(perplexity),
+            is_default=candidate == self.default,
+        )
+
+    def _result(self, task: Task, deadline: float) -> tuple[float, float]:
+        """After how many epochs a training was best, and its perplexity then; infinite if it failed."""
+        try:
+            training = train_model(task, threads=self.threads, deadline=deadline).training
+        except TrainingError as error:
+            say(str(error))
+            return 0.0, math.inf
+        batches = -(-len(task.train.tokens) // task.training.batch)
+        return training["best_epoch"] + training["best_minibatch"] / batches, training["development_perplexity"]

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from morphlm import load, train
+from morphlm.logbilinear.config import VARIANTS, LearningConfig
+from morphlm.training.config import TrainingConfig
+from tests.conftest import GOLDEN, Outcome
+
+Command = Callable[..., Outcome]
+DEV = GOLDEN / "kneser-ney" / "test.txt"
+QUICK = ("--width", "8", "--epochs", "2", "--batch", "500", "--threads", "1")
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first 300 sentences of the training text."""
+    path = tmp_path_factory.mktemp("text") / "train.txt"
+    lines = (GOLDEN / "kneser-ney" / "train.txt").read_text().splitlines()[:300]
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+@pytest.mark.parametrize("kind", VARIANTS)
+def test_the_command_does_what_the_function_does(
+    kind: str, text: Path, tmp_path: Path, morphlm_command: Command
+) -> None:
+    out = tmp_path / kind
+    outcome = morphlm_command("train", kind, "--train", text, "--dev", DEV, "--out", out, *QUICK, "--json")
+    assert outcome.status == 0
+    result = json.loads(outcome.stdout)
+    model = train(kind, text, DEV, stages=tmp_path / "stages", width=8, epochs=2, batch=500)
+    assert (result["kind"], result["out"]) == (kind, str(out))
+    assert result["signature"] == str(model.signature)
+    assert result["training"] == model.training
+    assert result["best_epoch"] == model.training["best_epoch"]
+    assert result["development_perplexity"] == pytest.approx(model.training["development_perplexity"], rel=1e-6)
+    assert [entry["epoch"] for entry in result["log"]] == [1, 2]
+    (ppl,) = json.loads(morphlm_command("ppl", out, DEV, "--json").stdout)
+    assert ppl == result["development"]
+
+
+def test_the_report_for_people(text: Path, tmp_path: Path, morphlm_command: Command) -> None:
+    options = ("--train", text, "--dev", DEV, "--test", text, "--out", tmp_path / "m", *QUICK)
+    first, second = (morphlm_command("train", "clbl", *options) for _ in range(2))
+    assert first.stdout == second.stdout
+    lines = [line.split() for line in first.stdout.splitlines()]
+    model = load(tmp_path / "m")
+    dev, test = model.perplexity(DEV), model.perplexity(text)
+    assert lines[0] == ["clbl"]
+    assert lines[1] == ["development", f"{dev.including_unknown:.2f},", "after", "epoch", "2"]
+    assert lines[2][:2] == ["test", f"{test.including_unknown:.2f}"]
+    assert lines[2][-2:] == [f"{test.excluding_unknown:.2f}", "excluding"]
+    assert lines[3] == ["signature", str(model.signature)]
+    assert lines[4] == ["written", "to", str(tmp_path / "m")]
+    assert "classes: partitioning" in first.stderr
+    assert "classes: found in" in second.stderr
+
+
+SETTINGS: list[tuple[list[str], str, Any]] = [
+    (["--step", "0.5"], "step", 0.5),
+    (["--decay", "7"], "decay", 7.0),
+    (["--decay-outside"], "decay_inside", False),
+    (["--decay-inside"], "decay_inside", True),
+    (["--mean-gradients"], "mean_gradients", True),
+    (["--sum-gradients"], "mean_gradients", False),
+    (["--accumulator", "3"], "accumulator", 3.0),
+    (["--batch", "77"], "batch", 77),
+    (["--epochs", "1"], "epochs", 1),
+    (["--evaluate-every", "2"], "evaluate_every", 2),
+    (["--patience", "3"], "patience", 3),
+    (["--step-decay", "0.5"], "step_decay", 0.5),
+    (["--deviation", "0.2"], "deviation", 0.2),
+    (["--noise-samples", "9"], "samples", 9),
+    (["--noise", "token"], "noise", "token"),
+    (["--surface-dropout", "0.1"], "surface_dropout", 0.1),
+    (["--context-dropout", "0.2"], "context_dropout", 0.2),
+    (["--prediction-dropout", "0.3"], "prediction_dropout", 0.3),
+    (["--seed", "5"], "seed", 5),
+    (["--recipe", "paper"], "recipe", "paper+"),
+]
+
+
+def test_every_setting_has_an_option() -> None:
+    fields = {*LearningConfig.__dataclass_fields__, *TrainingConfig.__dataclass_fields__}
+    assert {field for _, field, _ in SETTINGS} == fields - {"learning", "noise_block"}
+
+
+@pytest.mark.parametrize(("words", "field", "value"), SETTINGS)
+def test_options_reach_the_training(
+    words: list[str], field: str, value: Any, text: Path, monkeypatch: pytest.MonkeyPatch, morphlm_command: Command
+) -> None:
+    """What the loop is asked to do; the training itself is not needed."""
+    tasks = []
+
+    def remember(task: Any, *_: Any, **__: Any) -> None:
+        tasks.append(task)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("morphlm.training.chain.train_model", remember)
+    common = ("--train", text, "--dev", DEV, "--out", text.parent / "m", "--order", "3", "--width", "5", "--full")
+    assert morphlm_command("train", "lbl", *common, "--epochs", "9", *words).status == 130
+    (task,) = tasks
+    assert (task.config.order, task.config.width, task.config.diagonal) == (3, 5, False)
+    assert task.training.to_json()[field] == value
+    assert task.training.epochs == (1 if field == "epochs" else 9)
+
+
+def test_vocabulary_factors_and_classes_may_be_given(text: Path, tmp_path: Path, morphlm_command: Command) -> None:
+    morphlm_command("vocab", text, "--kappa", "0.5", "--seed", "3", "--out", tmp_path / "v.tsv")
+    morphlm_command(
+        "classes", "--train", text, "--vocab", tmp_path / "v.tsv", "--classes", "9", "--out", tmp_path / "c"
+    )
+    given = ("--vocab", tmp_path / "v.tsv", "--factors", "ngrams:2-3", "--classes", tmp_path / "c")
+    places = ("--out", tmp_path / "m", "--stages", tmp_path / "stages")
+    outcome = morphlm_command("train", "clbl++", "--train", text, "--dev", DEV, *places, *given, *QUICK, "--json")
+    result = json.loads(outcome.stdout)["training"]
+    assert result["vocabulary"] == "given"
+    assert result["factors"]["source"] == "character n-grams 2-3"
+    assert (result["classes"]["classes"], result["classes"]["method"]) == (9, "tsv")
+    assert load(tmp_path / "m").vocabulary.to_tsv() == (tmp_path / "v.tsv").read_text()
+    assert (tmp_path / "m" / "classes.tsv").read_text() == (tmp_path / "c").read_text()
+    assert not (tmp_path / "stages").exists()
+
+
+def test_text_comes_through_a_pipe(text: Path, tmp_path: Path, morphlm_command: Command) -> None:
+    for out, source in ((tmp_path / "file", text), (tmp_path / "pipe", "-")):
+        outcome = morphlm_command("train", "clbl", "--train", source, "--dev", DEV, "--out", out, *QUICK, stdin=text)
+        assert outcome.status == 0
+    for name in ("manifest.json", "tensors.safetensors"):
+        assert (tmp_path / "file" / name).read_bytes() == (tmp_path / "pipe" / name).read_bytes()
+
+
+def test_all_models_in_a_table_and_again_without_training(text: Path, tmp_path: Path, morphlm_command: Command) -> None:
+    options = ("--all", "--train", text, "--dev", DEV, "--test", text, "--out", tmp_path / "all", *QUICK)
+    first = morphlm_command("train", *options)
+    assert first.status == 0
+    assert [line.split()[0] for line in first.stdout.splitlines()[1:10]] == [*VARIANTS, "mkn"]
+    second = morphlm_command("train", *options)
+    assert second.stdout == first.stdout
+    assert second.stderr.count("not trained again") == 9
+    rows = json.loads(morphlm_command("train", *options, "--json").stdout)
+    assert [row["out"] for row in rows] == [str(tmp_path / "all" / kind) for kind in (*VARIANTS, "mkn")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["clbl", "--train", "TEXT", "--out", "m"], "give --dev FILE"),
+        (["clbl", "--train", "TEXT", "--dev", "DEV"], "give --out DIR"),
+        (["clbl", "--train", "-", "--dev", "-", "--out", "m"], "named more than once"),
+        (["clbl", "--train", "TEXT", "--dev", "none", "--out", "m"], "none: there is no such file"),
+        (["clbl", "--train", "TEXT", "--dev", "DEV", "--out", "TEXT"], "is not a model"),
+        (["clbl", "--train", "TEXT", "--dev", "DEV", "--out", "m", "--stages", "DEV"], "DEV"),
+        (["clbl", "--train", "TEXT", "--dev", "DEV", "--out", "m", "--classes", "none"], "none: there is no such"),
+        (["clbl", "--train", "TEXT", "--dev", "DEV", "--out", "m", "--vocab", "DEV", "--kappa", "0.1"], "kappa too"),
+        (["clbl", "--train", "TEXT", "--dev", "DEV", "--out", "m", "--step", "0"], "--step"),
+        (["clbl", "--train", "TEXT", "--dev", "DEV", "--out", "m", "--order", "1"], "--order"),
+        (["clbl++", "--train", "TEXT", "--dev", "DEV", "--out", "m", "--factors", "x"], "no source of factors"),
+        (["clbl", "--train", "TEXT", "--dev", "DEV", "--out", "m", "--recipe", "x"], "--recipe"),
+        (["--train", "TEXT", "--dev", "DEV", "--out", "m"], "give --all"),
+        (["--all", "clbl", "--train", "TEXT"], "--all stands alone"),
+        (["--seed", "3", "mkn", "--train", "TEXT"], "stand behind it"),
+        (["--all", "--train", "TEXT", "--out", "m"], "give --dev FILE"),
+        (["clbl+++"], "No such command"),
+    ],
+)
+def test_what_cannot_work_is_one_line_and_leaves_nothing(
+    arguments: list[str],
+    what: str,
+    text: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    morphlm_command: Command,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    places = {"TEXT": str(text), "DEV": str(DEV)}
+    outcome = morphlm_command("train", *(places.get(argument, argument) for argument in arguments))
+    assert outcome.status == 2
+    assert places.get(what, what) in outcome.stderr
+    assert outcome.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_train_alone_prints_its_help(morphlm_command: Command) -> None:
+    outcome = morphlm_command("train")
+    assert outcome.status == 2
+    assert "clbl++" in outcome.stderr
+
+
+def test_ctrl_c_leaves_a_checkpoint_from_which_it_goes_on(text: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m"
+    endless = ("--width", "4", "--batch", "500", "--epochs", "1000000", "--patience", "1000000", "--step", "1e-9")
+    command = [sys.executable, "-m", "morphlm", "train", "clbl", *endless]
+    command += ["--train", str(text), "--dev", str(DEV), "--out", str(out), "--classes", "5"]
+    said: list[list[str]] = []
+    for options in ([], ["--resume"]):
+        with subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True, env=dict(os.environ)) as process:
+            assert process.stderr is not None
+            lines = []
+            for line in process.stderr:
+                lines.append(line)
+                if line.startswith("epoch ") and sum(each.startswith("epoch ") for each in lines) == 2:
+                    process.send_signal(signal.SIGINT)
+            assert process.wait() == 130
+        said.append(lines)
+        assert lines[-1] == "morphlm: interrupted\n"
+        assert not any("Traceback" in line for line in lines)
+        assert (tmp_path / "m.checkpoint" / "manifest.json").is_file()
+    epochs = [int(line.split()[1].strip(":,")) for lines in said for line in lines if line.startswith("epoch ")]
+    assert epochs == list(range(1, len(epochs) + 1))  # none twice, none left out
+    assert any(line.startswith("resuming after epoch ") for line in said[1])
+    assert load(out).training["best_epoch"] >= 1

@@ -1,0 +1,66 @@
+"""The order of an epoch: the same sentences, decided by seed and epoch alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from morphlm.training import batches
+from morphlm.training.batches import key_of, shuffled_sentences
+from morphlm.vocabulary.vocabulary import END_ID
+
+sentences = st.lists(st.lists(st.integers(3, 9), max_size=5), min_size=1, max_size=40)
+
+
+def joined(lists: list[list[int]]) -> NDArray[np.int32]:
+    return np.array([word for sentence in lists for word in (*sentence, END_ID)], np.int32)
+
+
+def split(tokens: NDArray[np.int32]) -> list[tuple[int, ...]]:
+    return [tuple(part[:-1].tolist()) for part in np.split(tokens, np.flatnonzero(tokens == END_ID) + 1)[:-1]]
+
+
+@given(sentences, st.integers(0, 5), st.integers(0, 5))
+def test_it_is_a_permutation_of_the_sentences(lists: list[list[int]], seed: int, epoch: int) -> None:
+    shuffled = shuffled_sentences(joined(lists), seed, epoch)
+    assert shuffled.dtype == np.int32
+    assert shuffled[-1] == END_ID
+    assert Counter(split(shuffled)) == Counter(map(tuple, lists))
+
+
+@given(sentences, st.integers(1, 7))
+def test_the_order_does_not_depend_on_how_many_are_moved_at_a_time(lists: list[list[int]], block: int) -> None:
+    whole = shuffled_sentences(joined(lists), 1, 2)
+    size, batches.BLOCK_SENTENCES = batches.BLOCK_SENTENCES, block
+    try:
+        np.testing.assert_array_equal(shuffled_sentences(joined(lists), 1, 2), whole)
+    finally:
+        batches.BLOCK_SENTENCES = size
+
+
+def test_the_order_is_that_of_the_generator_and_changes_with_seed_and_epoch() -> None:
+    lists = [[3 + number] for number in range(50)]
+    orders = {}
+    for seed, epoch in [(0, 0), (0, 1), (1, 0), (1, 1)]:
+        shuffled = shuffled_sentences(joined(lists), seed, epoch)
+        expected = np.random.default_rng([seed, epoch]).permutation(50)
+        assert [sentence[0] - 3 for sentence in split(shuffled)] == expected.tolist()
+        orders[seed, epoch] = shuffled.tobytes()
+    assert len(set(orders.values())) == 4
+
+
+def test_the_text_itself_is_left_as_it_was() -> None:
+    tokens = joined([[3, 4], [], [5]])
+    tokens.flags.writeable = False
+    shuffled_sentences(tokens, 1, 1)
+    assert tokens.tolist() == [3, 4, END_ID, END_ID, 5, END_ID]
+
+
+def test_keys_differ_between_minibatches_and_leave_room_above() -> None:
+    keys = [key_of(seed, epoch, number) for seed in range(5) for epoch in range(5) for number in range(40)]
+    assert len(set(keys)) == len(keys)
+    assert max(keys) < 1 << 60

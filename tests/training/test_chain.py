@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import morphlm
+from morphlm import ConfigError, InputError, TrainingError, load, train, train_ngram
+from morphlm.logbilinear.config import VARIANTS, LearningConfig
+from morphlm.modelfile import read_model
+from morphlm.training.chain import MODELS, ModelChoices, RunChoices, train_all
+from morphlm.training.config import RECIPES, TrainingConfig, recipe
+from morphlm.training.loop import LOG_FILE, TrainingRun
+from morphlm.training.stages import StageChoices
+from tests.conftest import GOLDEN
+
+TRAIN, DEV = GOLDEN / "kneser-ney" / "train.txt", GOLDEN / "kneser-ney" / "test.txt"
+SENTENCES = [line.split() for line in TRAIN.read_text().splitlines()[:300]]
+HELD_OUT = [line.split() for line in DEV.read_text().splitlines()[:50]]
+QUICK: dict[str, Any] = {"width": 8, "epochs": 2, "batch": 500, "threads": 1}
+CHOICES = ModelChoices(width=8, settings={"epochs": 2, "batch": 500})
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files but the log, which has times in it."""
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != LOG_FILE]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+# ---------------------------------------------------------------- one model
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_each_kind_from_sentences_without_a_folder(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    model = train(kind, SENTENCES, iter(HELD_OUT), classes=6, **QUICK)
+    assert (model.kind, model.order) == (kind, 4)
+    assert model.distribution(model.begin()).sum() == pytest.approx(1.0, abs=1e-6)
+    assert model.training["kappa"] == 0.2
+    assert model.training["vocabulary"] == "of the text"
+    if kind != "mkn":
+        perplexity = model.perplexity(HELD_OUT).including_unknown
+        assert model.training["development_perplexity"] == pytest.approx(perplexity, rel=1e-5)
+        assert (model.training["classes"] is None) == kind.startswith("lbl")
+        assert (model.training["factors"] is None) == (kind in ("lbl", "clbl"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_directory_holds_the_model_its_log_and_how_it_came_about(tmp_path: Path) -> None:
+    model = train("clbl++", SENTENCES, HELD_OUT, tmp_path / "m", classes=6, corpus_weight=0.7, **QUICK)
+    again = load(tmp_path / "m")
+    assert again.sentence(HELD_OUT[0]) == model.sentence(HELD_OUT[0])
+    log = [json.loads(line) for line in (tmp_path / "m" / LOG_FILE).read_text().splitlines()]
+    assert [entry["epoch"] for entry in log] == [1, 2]
+    assert min(entry["development_perplexity"] for entry in log) == again.training["development_perplexity"]
+    record = read_model(tmp_path / "m").training
+    assert record["factors"]["source"] == "segmenter, corpus weight 0.7"
+    assert (record["classes"]["classes"], record["classes"]["method"]) == (6, "exchange")
+    assert (record["recipe"], record["epochs"], record["batch"], record["sentences"]) == ("default+", 2, 500, 300)
+    assert sorted(path.name.partition("-")[0] for path in tmp_path.iterdir()) == ["m", "stages"]
+
+
+def test_equal_seeds_give_equal_bytes_whether_stages_are_made_or_found(tmp_path: Path) -> None:
+    for folder, stages in (("one", "one"), ("two", "two"), ("three", "one")):
+        train("clbl+c", SENTENCES, HELD_OUT, tmp_path / folder / "m", stages=tmp_path / stages / "stages", **QUICK)
+    model = contents(tmp_path / "one" / "m")
+    assert set(model) > {"manifest.json", "tensors.safetensors", "vocabulary.tsv", "classes.tsv", "factors.tsv"}
+    assert contents(tmp_path / "two" / "m") == model
+    assert contents(tmp_path / "three" / "m") == model
+    assert contents(tmp_path / "two" / "stages") == contents(tmp_path / "one" / "stages")
+
+
+def test_the_second_model_on_the_same_text_finds_the_stages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    train("clbl", SENTENCES, HELD_OUT, tmp_path / "clbl", **QUICK)
+    assert "found" not in capsys.readouterr().err
+    train("clbl++", SENTENCES, HELD_OUT, tmp_path / "clbl++", **QUICK)
+    said = capsys.readouterr().err
+    assert "classes: found in " in said
+    assert "segmenter: learning" in said  # CLBL had no use for one
+
+
+def test_mkn_is_that_of_train_ngram_on_the_same_vocabulary(tmp_path: Path) -> None:
+    model = train("mkn", SENTENCES, HELD_OUT, tmp_path / "m", order=3, kappa=0.3, seed=4)
+    expected = train_ngram(SENTENCES, 3, kappa=0.3, seed=4)
+    assert model.vocabulary.words == expected.vocabulary.words
+    assert model.perplexity(HELD_OUT).logprob == expected.perplexity(HELD_OUT).logprob
+    assert str(model.signature) == str(expected.signature)
+    assert load(tmp_path / "m").sentence(["na"]) == model.sentence(["na"])
+
+
+def test_a_given_vocabulary_shows_in_the_signature() -> None:
+    vocabulary = train_ngram(SENTENCES, 1).vocabulary
+    for kind in ("mkn", "lbl"):
+        model = train(kind, SENTENCES, HELD_OUT, vocabulary=vocabulary, **QUICK)
+        assert model.signature.value("kappa") == "given"
+        assert model.vocabulary.words == vocabulary.words
+
+
+def test_resuming_what_is_complete_trains_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train("clbl", SENTENCES, HELD_OUT, tmp_path / "m", classes=6, **QUICK)
+    before = contents(tmp_path)
+    monkeypatch.setattr(TrainingRun, "train", lambda _: pytest.fail("trained again"))
+    train("clbl", SENTENCES, HELD_OUT, tmp_path / "m", classes=6, resume=True, **QUICK)
+    assert "nothing to resume" in capsys.readouterr().err
+    assert contents(tmp_path) == before
+    with pytest.raises(ConfigError, match="other data or other settings"):
+        train("clbl", SENTENCES, HELD_OUT, tmp_path / "m", classes=7, resume=True, **QUICK)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        ({"kind": "clbl+++"}, "choose one of lbl, .*, mkn"),
+        ({"order": 1}, "order 2 or more"),
+        ({"kind": "mkn", "order": 0}, "order"),
+        ({"width": 0}, "width of 1 or more"),
+        ({"recipe": "secret"}, "choose one of default, paper"),
+        ({"stepp": 1}, "no setting stepp"),
+        ({"step": -1.0}, "step is -1.0"),
+        ({"kappa": 2.0}, "kappa"),
+        ({"classes": 0}, "0 classes"),
+        ({"threads": 0}, "0 threads"),
+        ({"checkpoint_minutes": -1.0}, "checkpoints"),
+        ({"factors": "magic"}, "names no source of factors"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_nothing_is_written(arguments: dict[str, Any], what: str, tmp_path: Path) -> None:
+    given = {"kind": "clbl++", "source": SENTENCES, "dev": HELD_OUT, "out": tmp_path / "m", **QUICK} | arguments
+    with pytest.raises(ConfigError, match=what):
+        train(**given)
+    assert not (tmp_path / "m").exists()
+    assert not (tmp_path / "m.checkpoint").exists()
+
+
+def test_a_place_that_is_no_model_is_refused_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("x")
+    with pytest.raises(InputError, match="not a model"):
+        train("clbl", SENTENCES, HELD_OUT, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["precious"]
+
+
+# ---------------------------------------------------------------- recipes
+
+
+def test_recipes() -> None:
+    assert {name: config.recipe for name, config in RECIPES.items()} == {"default": "default", "paper": "paper"}
+    paper = recipe("paper")
+    assert not paper.learning.decay_inside
+    assert not paper.learning.mean_gradients
+    assert (paper.learning.step, paper.step_decay, paper.deviation) == (0.05, 1.0, 0.1)
+    assert recipe("default", seed=7).recipe == "default"
+    changed = recipe("default", seed=7, step=0.5, batch=3)
+    assert (changed.recipe, changed.learning.step, changed.batch, changed.seed) == ("default+", 0.5, 3, 7)
+    assert RECIPES["default"].seed == TrainingConfig().seed
+    assert set(changed.to_json()) >= set(LearningConfig.__dataclass_fields__)
+
+
+# ---------------------------------------------------------------- all of them
+
+
+def test_all_models_share_stages_and_come_in_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stages = StageChoices(classes=6, threads=1)
+    comparison = train_all(SENTENCES, HELD_OUT, tmp_path, stages, CHOICES, RunChoices(threads=1), test=HELD_OUT[:20])
+    assert [trained.model.kind for trained in comparison.models] == [*VARIANTS, "mkn"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*MODELS, "stages"])
+    assert len(list((tmp_path / "stages").iterdir())) == 3
+    lines = comparison.format().splitlines()
+    assert lines[0].split() == ["epoch", "development", "test"]
+    for line, row in zip(lines[1:], comparison.to_json(), strict=False):
+        model = load(tmp_path / row["kind"])
+        dev, test = (model.perplexity(text).including_unknown for text in (HELD_OUT, HELD_OUT[:20]))
+        assert row["development_perplexity"] == pytest.approx(dev, rel=1e-6)
+        assert row["test"]["perplexity_including_unknown"] == pytest.approx(test, rel=1e-6)
+        epoch = str(row["best_epoch"]) if row["kind"] != "mkn" else "-"
+        assert line.split() == [row["kind"], epoch, f"{dev:.2f}", f"{test:.2f}"]
+        assert len(row["log"]) == (0 if row["kind"] == "mkn" else 2)
+    assert lines[-1].startswith("signature: ppl|n:4|V:")
+
+    single = train("clbl+o", SENTENCES, HELD_OUT, tmp_path / "single", classes=6, **QUICK)
+    assert contents(tmp_path / "single") == contents(tmp_path / "clbl+o")
+    assert single.signature == comparison.models[6].model.signature
+
+    # Complete as they are, none is trained again.
+    monkeypatch.setattr(TrainingRun, "train", lambda _: pytest.fail("trained again"))
+    monkeypatch.setattr("morphlm.training.chain.train_ngram_on", lambda *_: pytest.fail("trained again"))
+    again = train_all(SENTENCES, HELD_OUT, tmp_path, stages, CHOICES)
+    assert [row["development"] for row in again.to_json()] == [row["development"] for row in comparison.to_json()]
+    assert [row["log"] for row in again.to_json()] == [row["log"] for row in comparison.to_json()]
+    assert again.format().splitlines()[0].split() == ["epoch", "development"]
+
+
+def test_an_interrupted_comparison_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stages, kinds = StageChoices(classes=6), ("clbl", "clbl+o", "mkn")
+    train_all(SENTENCES, HELD_OUT, tmp_path / "whole", stages, CHOICES, kinds=kinds)
+    evaluations = 0
+    original = TrainingRun._evaluate
+
+    def interrupt(self: TrainingRun) -> None:
+        nonlocal evaluations
+        evaluations += 1
+        if evaluations == 4:
+            raise KeyboardInterrupt
+        original(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainingRun, "_evaluate", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            train_all(SENTENCES, HELD_OUT, tmp_path / "cut", stages, CHOICES, kinds=kinds)
+    assert (tmp_path / "cut" / "clbl+o.checkpoint").is_dir()
+    with pytest.raises(ConfigError, match="--resume"):
+        train_all(SENTENCES, HELD_OUT, tmp_path / "cut", stages, CHOICES, kinds=kinds)
+    train_all(SENTENCES, HELD_OUT, tmp_path / "cut", stages, CHOICES, RunChoices(resume=True), kinds=kinds)
+    assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
+
+
+def test_other_settings_are_trained_anew(tmp_path: Path) -> None:
+    kinds = ("clbl", "mkn")
+    one = train_all(SENTENCES, HELD_OUT, tmp_path, StageChoices(classes=6), CHOICES, kinds=kinds)
+    choices = ModelChoices(order=3, width=8, settings=CHOICES.settings)
+    other = train_all(SENTENCES, HELD_OUT, tmp_path, StageChoices(classes=6), choices, kinds=kinds)
+    assert [trained.model.order for trained in one.models] == [4, 4]
+    assert [trained.model.order for trained in other.models] == [3, 3]
+    assert [load(tmp_path / kind).order for kind in kinds] == [3, 3]
+
+
+def test_a_training_that_diverges_says_so(tmp_path: Path) -> None:
+    with pytest.raises(TrainingError, match="not finite"):
+        train("clbl", SENTENCES, HELD_OUT, tmp_path / "m", classes=6, **QUICK, step=1e30)
+
+
+def test_it_is_public() -> None:
+    assert morphlm.train is train

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from morphlm import ConfigError, TrainingError
+from morphlm.training import tune as tuning
+from morphlm.training.chain import ModelChoices, RunChoices
+from morphlm.training.config import recipe
+from morphlm.training.loop import Task
+from morphlm.training.stages import StageChoices
+from morphlm.training.tune import Candidate, TuneResult, design, tune
+from tests.training.test_chain import HELD_OUT, SENTENCES
+
+LEARNING = recipe("default").learning
+CHOICES = ModelChoices(width=8, settings={"batch": 500, "step": 0.1, "decay": 3.0})
+BATCHES = -(-sum(len(sentence) + 1 for sentence in SENTENCES) // 500)
+
+
+class Machine:
+    """Time that passes only in trainings, and trainings whose perplexity is known."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, seconds_an_epoch: float, diverging: float = math.inf) -> None:
+        self.now, self.seconds, self.diverging = 1000.0, seconds_an_epoch, diverging
+        monkeypatch.setattr(tuning, "time", SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr(tuning, "train_model", self.train)
+
+    def train(self, task: Task, *, threads: int | None, deadline: float) -> Any:
+        """The best epoch is the third; the perplexity is lowest at step 0.2, decay 1 and width 16."""
+        training, learning = task.training, task.training.learning
+        batches = 0
+        while batches < min(training.epochs, 4) * BATCHES:
+            batches += 1
+            self.now += self.seconds * task.config.width / 8 / BATCHES
+            if self.now > deadline:
+                break
+        if learning.step >= self.diverging:
+            raise TrainingError("not finite")
+        best = min(batches, 3 * BATCHES)
+        distance = abs(math.log(learning.step / 0.2)) + abs(math.log(learning.decay)) + 16 / task.config.width
+        record = {
+            "best_epoch": best // BATCHES,
+            "best_minibatch": best % BATCHES,
+            "development_perplexity": 100 + 10 * distance + 100 / best,
+        }
+        return SimpleNamespace(training=record)
+
+
+def run(minutes: float, **given: Any) -> TuneResult:
+    stages = StageChoices(classes=6)
+    return tune("clbl", SENTENCES, HELD_OUT, minutes=minutes, stage_choices=stages, choices=CHOICES, **given)
+
+
+def test_the_design_begins_with_the_recipe_and_goes_outward() -> None:
+    candidates = design(ModelChoices())
+    default = Candidate(LEARNING.step, LEARNING.decay, 100)
+    assert candidates[0] == default
+    assert len(candidates) == len(set(candidates)) == 3 * 4 * 2
+    differences = [
+        (c.step != default.step) + (c.decay != default.decay) + (c.width != default.width) for c in candidates
+    ]
+    assert differences[:7] == [0, 1, 1, 1, 1, 1, 1]
+    assert min(differences[7:]) == 2
+    assert design(ModelChoices()) == candidates
+    assert set(design(ModelChoices(seed=2))) == set(candidates)
+    assert design(ModelChoices(seed=2)) != candidates
+
+
+def test_given_values_are_the_design_with_the_recipe_added() -> None:
+    candidates = design(CHOICES, steps=[0.2, 0.3], decays=[1.0], widths=[8])
+    assert candidates[0] == Candidate(0.1, 3.0, 8)
+    assert set(candidates[1:]) == {Candidate(0.2, 1.0, 8), Candidate(0.3, 1.0, 8)}
+
+
+def test_with_time_the_best_settings_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(monkeypatch, seconds_an_epoch=1.0)
+    result = run(minutes=5)
+    assert result.settings == {"step": 0.2, "decay": 1.0, "width": 16}
+    assert result.best.epochs == 3.0
+    first = [trial for trial in result.trials if trial.round == 1]
+    assert [trial.candidate for trial in first] == design(CHOICES)
+    assert all(trial.epochs == 1.0 and not trial.is_cut for trial in first)
+    last = [trial for trial in result.trials if trial.round == 2]
+    assert last[0].is_default
+    assert last[0].candidate == Candidate(0.1, 3.0, 8)
+    ranked = sorted(first, key=lambda trial: trial.development_perplexity)
+    others = [trial.candidate for trial in ranked if not trial.is_default]
+    assert [trial.candidate for trial in last[1:]] == others[: len(last) - 1]
+    assert machine.now <= 1000 + 5 * 60
+
+
+@pytest.mark.parametrize("minutes", [0.1, 0.3, 1, 2, 7])
+@pytest.mark.parametrize("seconds", [1.0, 11.0, 100.0])
+def test_it_stops_in_time(minutes: float, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the end only the minibatch that was under way."""
+    machine = Machine(monkeypatch, seconds)
+    result = run(minutes)
+    assert machine.now <= 1000 + minutes * 60 + 2 * seconds / BATCHES + 1e-9
+    assert machine.now >= 1000 + min(minutes * 60, seconds / BATCHES) - 1e-9
+    assert any(trial.is_default for trial in result.trials if trial.round == result.best.round)
+
+
+def test_an_epoch_longer_than_the_budget_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Machine(monkeypatch, seconds_an_epoch=6000.0)
+    result = run(minutes=90)  # four minibatches and a half
+    assert "an epoch takes about 100.0 minutes, longer than there is" in capsys.readouterr().err
+    assert all(trial.epochs < 1 and trial.is_cut for trial in result.trials)
+    assert {trial.round for trial in result.trials} == {1, 2}
+    Machine(monkeypatch, seconds_an_epoch=6000.0)
+    result = run(minutes=0.01)
+    assert [trial.is_default for trial in result.trials] == [True]
+    assert result.settings == {"step": 0.1, "decay": 3.0, "width": 8}
+
+
+def test_candidates_that_diverge_are_out(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    Machine(monkeypatch, 1.0, diverging=0.2)
+    result = run(minutes=5)
+    assert result.settings == {"step": 0.1, "decay": 1.0, "width": 16}
+    assert "not finite" in capsys.readouterr().err
+    rows = json.loads(json.dumps(result.to_json(), allow_nan=False))["trials"]
+    assert {row["step"] for row in rows if row["development_perplexity"] is None} == {0.2}
+
+
+def test_what_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    Machine(monkeypatch, 1.0)
+    result = run(minutes=5, arguments=["--train", "my text.txt", "--dev", "d"])
+    words = shlex.split(result.command)
+    assert words == [
+        *["morphlm", "train", "clbl", "--train", "my text.txt", "--dev", "d"],
+        *["--step", "0.2", "--decay", "1.0", "--width", "16", "--out", "tuned.clbl"],
+    ]
+    lines = result.format().splitlines()
+    # 100 + 10 (ln 2 + ln 3 + 16 / 8) + 100 / 5 minibatches
+    assert lines[1].split() == ["1", "0.1", "3", "8", "1.00", "157.92", "default"]
+    assert lines[-2:] == ["best: step 0.2, decay 1, width 16", result.command]
+    assert result.to_json()["best"] == result.best.to_json()
+    assert result.best.to_json()["development_perplexity"] == min(t.development_perplexity for t in result.trials)
+
+
+def test_a_real_search() -> None:
+    result = run(minutes=0.05, steps=[0.1, 0.3], decays=[1.0], widths=[8], run=RunChoices(threads=1))
+    assert result.trials[0].is_default
+    assert all(1 < trial.development_perplexity < 1000 for trial in result.trials)
+    assert set(result.settings) == {"step", "decay", "width"}
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        ({"minutes": 0.0}, "no time"),
+        ({"minutes": math.nan}, "no time"),
+        ({"minutes": 1.0, "steps": [-1.0]}, "step is -1.0"),
+        ({"minutes": 1.0, "widths": [0]}, "width"),
+    ],
+)
+def test_what_cannot_be(given: dict[str, Any], what: str) -> None:
+    with pytest.raises(ConfigError, match=what):
+        run(**given)
+
+
+def test_n_grams_have_nothing_to_tune() -> None:
+    with pytest.raises(ConfigError, match="nothing to tune"):
+        tune("mkn", SENTENCES, HELD_OUT)
