@@ -152,9 +152,17 @@ def test_all_models_in_a_table_and_again_without_training(text: Path, tmp_path: 
     assert [row["out"] for row in rows] == [str(tmp_path / "all" / kind) for kind in (*VARIANTS, "mkn")]
 
 
+def test_some_of_all_models(text: Path, tmp_path: Path, morphlm_command: Command) -> None:
+    options = ("--train", text, "--dev", DEV, "--out", tmp_path / "some", *QUICK)
+    outcome = morphlm_command("train", "--all", "--kinds", "mkn,clbl+o", *options)
+    assert outcome.status == 0
+    assert sorted(path.name for path in (tmp_path / "some").iterdir()) == ["clbl+o", "mkn", "stages"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
+        (["--all", "--kinds", "clbl,x", "--train", "TEXT", "--dev", "DEV", "--out", "m"], "'x' is no kind of model"),
         (["clbl", "--train", "TEXT", "--out", "m"], "give --dev FILE"),
         (["clbl", "--train", "TEXT", "--dev", "DEV"], "give --out DIR"),
         (["clbl", "--train", "-", "--dev", "-", "--out", "m"], "named more than once"),

@@ -21,7 +21,7 @@ all_models = pytest.mark.parametrize("kind", VARIANTS)
 both_transforms = pytest.mark.parametrize("diagonal", [True, False], ids=["diagonal", "full"])
 
 # Sums of squares that the second step's gradient neither swamps nor is swamped by, and a decay that shows.
-LEARNING = LearningConfig(step=0.05, decay=4.0, accumulator=0.5, samples=5, noise_block=8)
+LEARNING = LearningConfig(step=0.05, decay=4.0, decay_inside=True, accumulator=0.5, samples=5, noise_block=8)
 
 
 @pytest.fixture

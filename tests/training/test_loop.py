@@ -95,14 +95,17 @@ def test_patience_counts_evaluations_in_a_row(tmp_path: Path) -> None:
         best = min(best, entry["development_perplexity"])
 
 
-def test_the_step_shrinks_after_an_evaluation_that_is_not_better(tmp_path: Path) -> None:
-    train_model(task(epochs=12, patience=4, step=0.5, step_decay=0.25), tmp_path / "model")
+@pytest.mark.parametrize("slow", [0.0, 0.1])
+def test_the_step_shrinks_after_every_evaluation_once_progress_is_slow(tmp_path: Path, slow: float) -> None:
+    train_model(task(epochs=12, patience=4, step=0.5, step_decay=0.25, slow=slow), tmp_path / "model")
     log = log_of(tmp_path / "model")
-    assert not all(entry["best"] for entry in log)
-    step = 0.5
+    step, best = 0.5, math.inf
     for entry in log:
         assert entry["step"] == step
-        step *= 1.0 if entry["best"] else 0.25
+        if step < 0.5 or entry["development_perplexity"] >= best * (1 - slow):
+            step *= 0.25
+        best = min(best, entry["development_perplexity"])
+    assert step < 0.5
 
 
 def test_the_smaller_step_is_the_one_that_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

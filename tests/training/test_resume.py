@@ -190,6 +190,16 @@ def test_ctrl_c_twice_stops_at_once_and_can_be_resumed(tmp_path: Path, monkeypat
     assert_as_if_never_stopped(wanted, tmp_path / "model", tmp_path / "whole")
 
 
+def test_interrupts_that_are_ignored_stay_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        Interruption(monkeypatch, Learner, "step", 1, control_c)
+        train_model(task(epochs=1), tmp_path / "model")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert not place_of(tmp_path / "model").exists()
+
+
 def test_ctrl_c_without_a_directory(monkeypatch: pytest.MonkeyPatch) -> None:
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):

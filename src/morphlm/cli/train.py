@@ -13,7 +13,7 @@ from morphlm.modelfile import check_can_hold_model
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
 from morphlm.progress import say
-from morphlm.training.chain import train_all, train_one
+from morphlm.training.chain import MODELS, train_all, train_one
 from morphlm.vocabulary.vocabulary import load_vocabulary
 
 DESCRIPTIONS = {
@@ -45,9 +45,10 @@ def _training_options(command: training_options.Command) -> training_options.Com
 
 @click.group(name="train", invoke_without_command=True, no_args_is_help=True)
 @click.option("--all", "everything", is_flag=True, help="Train the eight log-bilinear models and mkn into DIR/KIND.")
+@click.option("--kinds", metavar="KIND,...", help="With --all: only these, for example mkn,clbl,clbl++.")
 @_training_options
 @click.pass_context
-def command(context: click.Context, /, everything: bool, **given: Any) -> None:
+def command(context: click.Context, /, everything: bool, kinds: str | None, **given: Any) -> None:
     """Train a model on prepared text: one sentence a line, tokens between spaces.
 
     The options below are those of --all. What is complete already, from the same text with the same settings, is not
@@ -71,6 +72,7 @@ def command(context: click.Context, /, everything: bool, **given: Any) -> None:
         training_options.stage_choices(given),
         training_options.model_choices(given),
         training_options.run_choices(given),
+        kinds=MODELS if kinds is None else list(dict.fromkeys(kinds.split(","))),
         stages=given["stages"],
         test=given["test"],
     )

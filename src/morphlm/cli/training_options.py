@@ -120,7 +120,13 @@ learning = applied(
             "--evaluate-every", "evaluate_every", click.IntRange(min=0), "Minibatches between evaluations; 0: an epoch."
         ),
         _value("--patience", "patience", FROM_ONE, "Stop after so many evaluations that are not better."),
-        _value("--step-decay", "step_decay", click.FloatRange(0, 1, min_open=True), "Times the step after each such."),
+        _value(
+            "--step-decay",
+            "step_decay",
+            click.FloatRange(0, 1, min_open=True),
+            "Times the step after each evaluation, once progress is slow.",
+        ),
+        _value("--slow", "slow", RATE, "... from the first that lowers the perplexity by no larger share."),
         _value("--deviation", "deviation", click.FloatRange(min=0), "Of the Gaussian that the weights begin with."),
         _value("--noise-samples", "samples", FROM_ONE, "k, noise words of a token (models without classes)."),
         _value("--noise", "noise", click.Choice(["block", "token"]), "Who shares the noise words."),
@@ -158,6 +164,7 @@ _FIELDS = (
     "evaluate_every",
     "patience",
     "step_decay",
+    "slow",
     "deviation",
     "samples",
     "noise",

@@ -57,11 +57,12 @@ def variant(kind: str, *, order: int = 4, width: int = 100, diagonal: bool = Tru
 class LearningConfig:
     """How a minibatch changes the parameters."""
 
-    step: float = 0.06  # xi, AdaGrad's step size
-    decay: float = 30.0  # lambda of the L2 term lambda/2 |W|^2 of all weights but the biases
-    decay_inside: bool = True  # the L2 term is part of AdaGrad's gradient; else W -= xi lambda (L/N) W beside it
+    step: float = 0.05  # xi, AdaGrad's step size
+    decay: float = 1.0  # lambda of the L2 term lambda/2 |W|^2 of all weights but the biases
+    decay_inside: bool = False  # the L2 term is part of AdaGrad's gradient; else W -= xi lambda (L/N) W beside it
     mean_gradients: bool = False  # over the minibatch; else their sum. AdaGrad sees only the ratio to its first value
-    accumulator: float = 100.0  # what AdaGrad's sums of squares begin with
+    accumulator: float = 1.0  # what AdaGrad's sums of squares begin with
+    noise_accumulator: float = 0.1  # the same for learning from noise, where gradients are smaller
     samples: int = 100  # k: noise words that a token is contrasted with (models without classes)
     noise: Literal["block", "token"] = "block"  # who shares the k noise words
     noise_block: int = 128  # tokens of such a block
@@ -71,7 +72,7 @@ class LearningConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
-        for name in ("step", "accumulator", "samples", "noise_block"):
+        for name in ("step", "accumulator", "noise_accumulator", "samples", "noise_block"):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it must be above 0")
         if not self.decay >= 0:
@@ -79,3 +80,7 @@ class LearningConfig:
         for name in ("surface_dropout", "context_dropout", "prediction_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; a rate lies in [0, 1)")
+
+    def first_squares(self, config: LogBilinearConfig) -> float:
+        """What AdaGrad's sums of squares begin with in a model."""
+        return self.accumulator if config.classes else self.noise_accumulator

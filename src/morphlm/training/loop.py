@@ -157,7 +157,7 @@ def _begin(task: Task, order: Order, out: Path | None, resume: bool) -> tuple[Pr
     if parameters is None or squares is None:
         parameters = initial_parameters(task.config, task.structure, task.training.seed, task.training.deviation)
         parameters = parameters._replace(R=parameters.R[order])
-        squares = filled_like(parameters, task.training.learning.accumulator)
+        squares = filled_like(parameters, task.training.learning.first_squares(task.config))
     return progress, parameters, squares
 
 
@@ -281,7 +281,7 @@ class TrainingRun:
 
     def _evaluate(self) -> None:
         """The development perplexity: keep the best model, decide whether to go on."""
-        training, progress = self.task.training, self.progress
+        progress = self.progress
         started = time.monotonic()
         perplexity = self._development_perplexity()
         if not math.isfinite(perplexity) or self.learner.parameters.first_not_finite():
@@ -290,16 +290,23 @@ class TrainingRun:
         is_best = progress.best is None or perplexity < progress.best
         self._log(perplexity, is_best)
         progress.objective, progress.tokens, progress.due = 0.0, 0, False
+        self._adapt_step(perplexity)
         if is_best:
             progress.best, progress.worse = perplexity, 0
             self._keep_best()
         else:
             progress.worse += 1
-            progress.step *= training.step_decay
-            self.learner.step_size = progress.step
         progress.ended = self._reason_to_end()
         if self.out is not None:
             self._write_log(self.out)
+
+    def _adapt_step(self, perplexity: float) -> None:
+        """Smaller steps once progress is slow, then after every evaluation."""
+        training, progress = self.task.training, self.progress
+        is_slow = progress.best is not None and perplexity >= progress.best * (1.0 - training.slow)
+        if is_slow or progress.step < training.learning.step:
+            progress.step *= training.step_decay
+            self.learner.step_size = progress.step
 
     def _development_perplexity(self) -> float:
         """It takes long and changes nothing: Ctrl-C stops it at once, and it is done again on resuming."""
@@ -394,10 +401,10 @@ class TrainingRun:
     @contextmanager
     def _catching_interrupts(self) -> Iterator[None]:
         """Ctrl-C ends training after the minibatch, with a checkpoint; pressed again, at once."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
         before = signal.getsignal(signal.SIGINT) or signal.default_int_handler
+        if threading.current_thread() is not threading.main_thread() or before == signal.SIG_IGN:
+            yield  # what runs in the background of a script is not to be interrupted
+            return
 
         def interrupt(number: int, frame: FrameType | None) -> None:
             self._interrupted = True

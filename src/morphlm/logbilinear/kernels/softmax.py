@@ -364,14 +364,15 @@ def score_words(
         s = scores.ravel()[: (end - begin) * (stop - tile)].reshape(end - begin, stop - tile)
         np.dot(predictions[begin:end], vectors[tile:stop].T, s)
         for i in range(end - begin):
-            before = highest[i]
+            before, most = highest[i], highest[i]
             for w in range(stop - tile):
                 s[i, w] += biases[tile + w]
-                highest[i] = max(highest[i], s[i, w])
+                most = max(most, s[i, w])
             part = F(0.0)
             for w in range(stop - tile):
-                part += exponential(s[i, w] - highest[i])
-            total[i] = total[i] * np.exp(np.float64(before - highest[i])) + part
+                part += exponential(s[i, w] - most)
+            highest[i] = most
+            total[i] = total[i] * np.exp(np.float64(before - most)) + part
             target = layout.position_of[batch.targets[begin + i]]
             if tile <= target < stop:
                 own[i] = s[i, target - tile]
