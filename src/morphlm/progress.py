@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import Any
 
 from tqdm import tqdm
@@ -15,4 +16,5 @@ def progress_bar(description: str, total: int | None = None, unit: str = "token"
 
 def say(message: str) -> None:
     """One line for the person at the terminal: talk goes to stderr, data to stdout."""
-    print(message, file=sys.stderr, flush=True)
+    with suppress(OSError):  # nobody reads any more: no reason to give up the work
+        print(message, file=sys.stderr, flush=True)

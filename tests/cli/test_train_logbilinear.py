@@ -57,7 +57,13 @@ def test_the_report_for_people(text: Path, tmp_path: Path, morphlm_command: Comm
     model = load(tmp_path / "m")
     dev, test = model.perplexity(DEV), model.perplexity(text)
     assert lines[0] == ["clbl"]
-    assert lines[1] == ["development", f"{dev.including_unknown:.2f},", "after", "epoch", "2"]
+    assert lines[1] == [
+        "development",
+        f"{dev.including_unknown:.2f},",
+        "after",
+        "epoch",
+        str(model.training["best_epoch"]),
+    ]
     assert lines[2][:2] == ["test", f"{test.including_unknown:.2f}"]
     assert lines[2][-2:] == [f"{test.excluding_unknown:.2f}", "excluding"]
     assert lines[3] == ["signature", str(model.signature)]
@@ -79,6 +85,7 @@ SETTINGS: list[tuple[list[str], str, Any]] = [
     (["--evaluate-every", "2"], "evaluate_every", 2),
     (["--patience", "3"], "patience", 3),
     (["--step-decay", "0.5"], "step_decay", 0.5),
+    (["--slow", "0.1"], "slow", 0.1),
     (["--deviation", "0.2"], "deviation", 0.2),
     (["--noise-samples", "9"], "samples", 9),
     (["--noise", "token"], "noise", "token"),
@@ -92,7 +99,7 @@ SETTINGS: list[tuple[list[str], str, Any]] = [
 
 def test_every_setting_has_an_option() -> None:
     fields = {*LearningConfig.__dataclass_fields__, *TrainingConfig.__dataclass_fields__}
-    assert {field for _, field, _ in SETTINGS} == fields - {"learning", "noise_block"}
+    assert {field for _, field, _ in SETTINGS} == fields - {"learning", "noise_block", "noise_accumulator"}
 
 
 @pytest.mark.parametrize(("words", "field", "value"), SETTINGS)

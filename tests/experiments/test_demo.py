@@ -60,8 +60,7 @@ def test_an_interrupted_demo_goes_on(
     def interrupt(self: TrainingRun) -> None:
         nonlocal evaluations
         evaluations += 1
-        if evaluations == 2:
-            raise KeyboardInterrupt
+        self._interrupted = evaluations == 2  # as Ctrl-C would
         original(self)
 
     with monkeypatch.context() as patch:

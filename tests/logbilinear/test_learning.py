@@ -87,8 +87,8 @@ def test_decay_beside_adagrad(kind: str, diagonal: bool, one: Workers, recorder:
     learning = replace(LEARNING, decay_inside=False)
     assert_second_step(case, one, recorder, learning)
     learner = case.learner(one, learning)
-    learner.decay(3, 12)
-    factor = (1 - learning.step * learning.decay * 12 / len(case.stream)) ** 3
+    learner.decay(36)
+    factor = np.exp(-learning.step * learning.decay * 36 / len(case.stream))
     for name, before in reference.tables_of(case.parameters).items():
         after = getattr(learner.parameters, name)
         assert np.allclose(after, before if name in ("b", "t") else before * factor, rtol=1e-6, atol=0)
@@ -98,7 +98,7 @@ def test_decay_beside_adagrad(kind: str, diagonal: bool, one: Workers, recorder:
 def test_decay_inside_leaves_nothing_to_do_beside(one: Workers) -> None:
     case = make_case("clbl++")
     learner = case.learner(one, LEARNING)
-    learner.decay(5, 12)
+    learner.decay(60)
     assert contents(learner)[: len(case.parameters)] == [table.tobytes() for table in case.parameters]
 
 
@@ -142,7 +142,7 @@ def learned(
         for number, key in enumerate(keys):
             begin = number * length
             objectives.append(learner.step(case.stream, begin, min(begin + length, len(case.stream)), key))
-            learner.decay(1, length)
+            learner.decay(length)
         return objectives, contents(learner)
 
 

@@ -18,6 +18,7 @@ from morphlm.logbilinear.parameters import Parameters
 from morphlm.modelfile import read_model
 from morphlm.scoring.loading import load
 from morphlm.training.checkpoint import place_of
+from morphlm.training.config import TrainingConfig, recipe
 from morphlm.training.loop import LOG_FILE, train_model
 
 from .small import contents, sentences, task
@@ -314,3 +315,32 @@ def test_what_is_not_finite_is_not_saved_even_if_the_development_text_does_not_s
 def test_a_step_that_is_too_large_ends_in_an_error_or_a_model_that_is_finite(tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match="not finite any more; train with a smaller --step"):
         train_model(task("clbl", step=1e30, epochs=9, patience=9), tmp_path / "model")
+
+
+# ---------------------------------------------------------------- guards
+
+
+def test_strong_decay_shrinks_weights_and_never_turns_their_sign() -> None:
+    """1 - xi lambda L/N would be -3 here."""
+    model = train_model(task("clbl", epochs=1, step=0.5, decay=8.0, decay_inside=False, batch=10_000))
+    assert all(np.abs(table).max() < 1.0 for table in model.parameters.weights)
+    assert model.training["development_perplexity"] < len(model.vocabulary) * 2
+
+
+@pytest.mark.parametrize(("tokens", "batch"), [(100, 500), (60_000, 600), (1_000_000, 10_000), (99_000_000, 10_000)])
+def test_minibatches_suit_the_text(tokens: int, batch: int) -> None:
+    assert TrainingConfig().batch_for(tokens) == batch
+    assert TrainingConfig(batch=77).batch_for(tokens) == 77
+
+
+def test_the_step_is_adapted_by_epochs_not_by_evaluations(tmp_path: Path) -> None:
+    train_model(task(evaluate_every=1, batch=40, epochs=2, patience=99, step_decay=0.5, slow=0.9), tmp_path / "model")
+    log = log_of(tmp_path / "model")
+    assert len(log) > 4
+    assert {entry["step"] for entry in log} == {log[0]["step"]}  # the first that can be slow is the second epoch's end
+
+
+@pytest.mark.parametrize("name", ["step", "decay", "accumulator", "deviation"])
+def test_infinite_settings_are_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match=name):
+        recipe("default", **{name: math.inf})

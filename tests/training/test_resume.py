@@ -23,6 +23,7 @@ from morphlm.training import checkpoint, loop
 from morphlm.training.checkpoint import (
     Progress,
     fingerprint,
+    has_begun,
     place_of,
     read_checkpoint,
     remove_leftovers,
@@ -186,8 +187,19 @@ def test_ctrl_c_twice_stops_at_once_and_can_be_resumed(tmp_path: Path, monkeypat
         pytest.fail("it went on")
 
     assert stop(monkeypatch, wanted, tmp_path / "model", 5, twice)
-    assert read_checkpoint(place_of(tmp_path / "model"), wanted.identity)[1] is None  # only that of the beginning
+    assert not has_begun(place_of(tmp_path / "model"))  # there is only that of the beginning
     assert_as_if_never_stopped(wanted, tmp_path / "model", tmp_path / "whole")
+
+
+def test_what_has_not_begun_does_not_stand_in_the_way_of_other_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stop(monkeypatch, task(), tmp_path / "model", 0, crash)
+    assert place_of(tmp_path / "model").is_dir()
+    other = task(epochs=1)
+    train_model(other, tmp_path / "model")
+    train_model(other, tmp_path / "whole")
+    assert contents(tmp_path / "model") == contents(tmp_path / "whole")
 
 
 def test_interrupts_that_are_ignored_stay_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 text_files = click.argument("files", nargs=-1, metavar="[FILE]...")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 seed = click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Equal seeds give equal results."
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True, help="Equal seeds give equal results."
 )
 allow_unk = click.option("--allow-unk", is_flag=True, help="The text may contain <unk> for words that were replaced.")
 

@@ -72,7 +72,7 @@ def command(context: click.Context, /, everything: bool, kinds: str | None, **gi
         training_options.stage_choices(given),
         training_options.model_choices(given),
         training_options.run_choices(given),
-        kinds=MODELS if kinds is None else list(dict.fromkeys(kinds.split(","))),
+        kinds=MODELS if kinds is None else list(dict.fromkeys(kind.strip() for kind in kinds.split(","))),
         stages=given["stages"],
         test=given["test"],
     )

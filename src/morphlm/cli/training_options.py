@@ -114,7 +114,7 @@ learning = applied(
         ),
         click.option("--mean-gradients/--sum-gradients", default=None, help="Over the minibatch."),
         _value("--accumulator", "accumulator", POSITIVE, "What AdaGrad's sums of squares begin with."),
-        _value("--batch", "batch", FROM_ONE, "L, tokens of a minibatch."),
+        _value("--batch", "batch", click.IntRange(min=0), "L, tokens of a minibatch; 0: by the size of the text."),
         _value("--epochs", "epochs", FROM_ONE, "At most."),
         _value(
             "--evaluate-every", "evaluate_every", click.IntRange(min=0), "Minibatches between evaluations; 0: an epoch."
@@ -124,9 +124,9 @@ learning = applied(
             "--step-decay",
             "step_decay",
             click.FloatRange(0, 1, min_open=True),
-            "Times the step after each evaluation, once progress is slow.",
+            "Times the step after each epoch, once progress is slow.",
         ),
-        _value("--slow", "slow", RATE, "... from the first that lowers the perplexity by no larger share."),
+        _value("--slow", "slow", RATE, "... from the first that lowers the perplexity by no larger share than this."),
         _value("--deviation", "deviation", click.FloatRange(min=0), "Of the Gaussian that the weights begin with."),
         _value("--noise-samples", "samples", FROM_ONE, "k, noise words of a token (models without classes)."),
         _value("--noise", "noise", click.Choice(["block", "token"]), "Who shares the noise words."),

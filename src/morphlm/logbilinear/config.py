@@ -1,7 +1,8 @@
-"""What defines a log-bilinear model, and what defines a step of its training. Names and defaults are the paper's."""
+"""What defines a log-bilinear model, and what defines a step of its training. Names are the paper's."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -67,11 +68,14 @@ class LearningConfig:
     noise: Literal["block", "token"] = "block"  # who shares the k noise words
     noise_block: int = 128  # tokens of such a block
     surface_dropout: float = 0.0  # rate at which a word's surface factor is left out, so that its morphemes carry it
-    context_dropout: float = 0.0  # rate at which a whole context word is left out
+    context_dropout: float = 0.0  # rate at which a whole context word is left out; what is left is not made larger
     prediction_dropout: float = 0.0  # rate at which features of p are left out
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
+        for name in ("step", "decay", "accumulator", "noise_accumulator"):
+            if not math.isfinite(getattr(self, name)):
+                raise ConfigError(f"{name} is {getattr(self, name)}; it must be a finite number")
         for name in ("step", "accumulator", "noise_accumulator", "samples", "noise_block"):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it must be above 0")

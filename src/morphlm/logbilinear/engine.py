@@ -7,6 +7,7 @@ are added in order, everything else is disjoint, so that results do not depend o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -238,11 +239,10 @@ class Learner(Engine):
         self._learn_context(batch, key, composed, errors)
         return objective
 
-    def decay(self, batches: int, length: int) -> None:
-        """W -= xi lambda (L/N) W, for some minibatches of a length at once."""
+    def decay(self, tokens: int) -> None:
+        """W -= xi lambda (L/N) W for minibatches of so many tokens together, as one factor exp(-xi lambda tokens/N)."""
         if not self.learning.decay_inside and self.learning.decay:
-            rate = self.step_size * self.learning.decay * length / self.tokens
-            self.shrink((1.0 - rate) ** batches)
+            self.shrink(math.exp(-self.step_size * self.learning.decay * tokens / self.tokens))
 
     def _factor(self, length: int) -> np.float32:
         """What the error of each token is multiplied by."""

@@ -37,10 +37,19 @@ class LogBilinearModel(LanguageModel):
     """Any of the eight models of the paper. Word vectors are composed once, so that ++ scores as fast as plain."""
 
     def __init__(
-        self, config: LogBilinearConfig, structure: Structure, parameters: Parameters, training: dict[str, Any]
+        self,
+        config: LogBilinearConfig,
+        structure: Structure,
+        parameters: Parameters,
+        training: dict[str, Any],
+        output: Array | None = None,
     ) -> None:
-        """Take parameters whose rows belong to the factors and classes of a structure."""
+        """Take parameters whose rows belong to the factors and classes of a structure.
+
+        `output`, the vectors of the words in the order of the classes, is composed when it is needed, if not given.
+        """
         self.config, self.structure, self.parameters, self.training = config, structure, parameters, training
+        self._given_output = output
         self.vocabulary, self.order, self.kind = structure.vocabulary, config.order, config.kind
 
     @property
@@ -88,9 +97,10 @@ class LogBilinearModel(LanguageModel):
     @cached_property
     def _output(self) -> Array:
         """R = M R^(f) by position."""
-        layout = self.structure.layout
+        if self._given_output is not None:
+            return self._given_output
         with workers(1) as threads:
-            return Engine(self.config, self.structure, self.parameters, threads).output_vectors()[: len(layout.members)]
+            return Engine(self.config, self.structure, self.parameters, threads).output_vectors()
 
     @cached_property
     def _biases(self) -> Array:

@@ -60,7 +60,7 @@ def shapes(config: LogBilinearConfig, structure: Structure) -> dict[str, tuple[i
 
 def initial_parameters(config: LogBilinearConfig, structure: Structure, seed: int, deviation: float) -> Parameters:
     """Biases are log unigram probabilities, everything else comes from a narrow Gaussian (paper, section 3.3)."""
-    rng = np.random.default_rng([seed, 0])
+    rng = np.random.default_rng([seed, 0, 1])  # not the stream that orders an epoch
     arrays: dict[str, Any] = {
         name: rng.standard_normal(shape, dtype=np.float32) * np.float32(deviation)
         for name, shape in shapes(config, structure).items()

@@ -36,6 +36,7 @@ class Progress:
     objective: float = 0.0  # summed since the last evaluation
     tokens: int = 0  # ... over so many tokens
     total_tokens: int = 0  # since the beginning
+    undecayed: int = 0  # tokens since weight decay beside AdaGrad was applied
     seconds: float = 0.0
     step: float = 0.0  # xi now
     best: float | None = None  # the lowest development perplexity
@@ -73,8 +74,13 @@ def write_checkpoint(
     write_model(place, ModelFiles(KIND, {"identity": identity}, asdict(progress), tensors))
 
 
-def read_checkpoint(place: Path, identity: str) -> tuple[Progress, Parameters | None, Parameters | None]:
-    """Read it; it must belong to the same data and settings."""
+def has_begun(place: Path) -> bool:
+    """Whether there is a checkpoint with something in it; one without arrays is as good as none."""
+    return place.exists() and bool(read_model(place).tensors)
+
+
+def read_checkpoint(place: Path, identity: str) -> tuple[Progress, Parameters, Parameters]:
+    """Read it; it must have begun, and belong to the same data and settings."""
     files = read_model(place)
     if files.kind != KIND or files.configuration.get("identity") != identity:
         raise ConfigError(
@@ -83,8 +89,6 @@ def read_checkpoint(place: Path, identity: str) -> tuple[Progress, Parameters | 
         )
     try:
         progress = Progress(**files.training)
-        if not files.tensors:
-            return progress, None, None
         return progress, _copied(files, ""), _copied(files, "squares.")
     except (TypeError, KeyError) as error:
         raise FormatError(f"{place}: parts are missing or not known ({error}); remove it to begin anew") from error

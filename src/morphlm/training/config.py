@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from morphlm.errors import ConfigError
 from morphlm.logbilinear.config import LearningConfig
+
+SMALLEST_BATCH, LARGEST_BATCH = 500, 10_000
 
 
 @dataclass(frozen=True)
@@ -14,29 +17,33 @@ class TrainingConfig:
     """All that decides the result, given the data; threads and checkpoints do not."""
 
     learning: LearningConfig = field(default_factory=LearningConfig)
-    batch: int = 10_000  # L, tokens of a minibatch
+    batch: int = 0  # L, tokens of a minibatch; 0: a hundredth of the text, but from 500 to 10,000
     epochs: int = 20  # at most
     evaluate_every: int = 0  # minibatches between evaluations on the development text; 0: once an epoch
     patience: int = 1  # stop after so many evaluations in a row that are not better than the best
-    step_decay: float = 1.0  # what the step is multiplied by after each evaluation once progress is slow; 1: constant
-    slow: float = 0.0  # ... from the first that lowers the perplexity by no larger share than this
+    step_decay: float = 1.0  # what the step is multiplied by after each epoch once progress is slow; 1: constant
+    slow: float = 0.0  # ... from the first that lowers the development perplexity by no larger share than this
     deviation: float = 0.1  # standard deviation of the Gaussian that the weights begin with
     seed: int = 1
     recipe: str = "own"
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
-        for name in ("batch", "epochs", "patience"):
+        for name in ("epochs", "patience"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it must be 1 or more")
-        if self.evaluate_every < 0 or self.seed < 0:
-            raise ConfigError("evaluate_every and seed are whole numbers from 0 on")
+        if min(self.batch, self.evaluate_every, self.seed) < 0:
+            raise ConfigError("batch, evaluate_every and seed are whole numbers from 0 on")
         if not 0 < self.step_decay <= 1:
             raise ConfigError(f"step_decay is {self.step_decay}; it lies in (0, 1]")
         if not 0 <= self.slow < 1:
             raise ConfigError(f"slow is {self.slow}; a share lies in [0, 1)")
-        if not self.deviation >= 0:
-            raise ConfigError(f"deviation is {self.deviation}; it must be 0 or more")
+        if not 0 <= self.deviation < math.inf:
+            raise ConfigError(f"deviation is {self.deviation}; it must be a finite number, 0 or more")
+
+    def batch_for(self, tokens: int) -> int:
+        """L for a text of so many tokens: a small text needs small minibatches to learn anything in an epoch."""
+        return self.batch or min(LARGEST_BATCH, max(SMALLEST_BATCH, tokens // 100))
 
     def to_json(self) -> dict[str, Any]:
         """All fields, those of a step among them."""

@@ -28,11 +28,12 @@ from morphlm.logbilinear.structure import Structure, arranged_by_class
 from morphlm.modelfile import MANIFEST, check_can_hold_model, read_model
 from morphlm.progress import progress_bar, say
 from morphlm.text.processes import available_cores
-from morphlm.threads import workers
+from morphlm.threads import Workers, workers
 from morphlm.training.batches import Tokens, key_of, shuffled_sentences
 from morphlm.training.checkpoint import (
     Progress,
     fingerprint,
+    has_begun,
     place_of,
     read_checkpoint,
     remove_checkpoint,
@@ -64,6 +65,11 @@ class Task:
         """Without text there is nothing to learn or to stop by."""
         if not len(self.train.tokens) or not len(self.dev.tokens):
             raise ConfigError("the training or the development text has no sentences; give both")
+
+    @property
+    def batch(self) -> int:
+        """L, the tokens of a minibatch."""
+        return self.training.batch_for(len(self.train.tokens))
 
     @cached_property
     def identity(self) -> str:
@@ -105,14 +111,25 @@ def train_model(
     if place is not None and resume and _has_ended(task, place):
         say(f"{place}: its training has ended; there is nothing to resume")
         return load_trained(place)
-    structure, order = arranged_by_class(task.structure)
-    progress, parameters, squares = _begin(task, order, place, resume)
     with workers(threads or available_cores()) as pool:
-        learning, tokens = task.training.learning, len(task.train.tokens)
-        learner = Learner(task.config, structure, parameters, squares, learning, tokens, pool)
-        run = TrainingRun(task, order, place, learner, progress, checkpoint_minutes * 60.0, deadline)
-        run.train()
-        return run.best_model()
+        best = _train(task, place, resume, pool, checkpoint_minutes * 60.0, deadline)
+    if place is not None:  # only now, when the memory of the training is free
+        return load_trained(place)
+    assert best is not None
+    return best
+
+
+def _train(
+    task: Task, out: Path | None, resume: bool, pool: Workers, checkpoint_seconds: float, deadline: float | None
+) -> LogBilinearModel | None:
+    """Train; returns the best model if there is no directory for it."""
+    structure, order = arranged_by_class(task.structure)
+    progress, parameters, squares = _begin(task, order, out, resume)
+    learning, tokens = task.training.learning, len(task.train.tokens)
+    learner = Learner(task.config, structure, parameters, squares, learning, tokens, pool)
+    run = TrainingRun(task, order, out, learner, progress, checkpoint_seconds, deadline)
+    run.train()
+    return run.best
 
 
 def load_trained(out: Path) -> LogBilinearModel:
@@ -142,26 +159,25 @@ def _is_of(task: Task, out: Path) -> bool:
 
 def _begin(task: Task, order: Order, out: Path | None, resume: bool) -> tuple[Progress, Parameters, Parameters]:
     """Initialise, or take up what a checkpoint holds; the rows of R are in the order of the training."""
-    progress, parameters, squares = Progress(step=task.training.learning.step), None, None
     if out is not None:
         check_can_hold_model(out)
         place = place_of(out)
-        if not place.exists():  # from now on a model that may be there is known to be of another training
-            write_checkpoint(place, task.identity, progress, None, None)
-        elif resume:
-            progress, parameters, squares = _take_up(task, out)
-        else:
+        if has_begun(place):
+            if resume:
+                return _take_up(task, out)
             raise ConfigError(
                 f"{place} holds a training that has not ended; give --resume to go on with it, or remove it"
             )
-    if parameters is None or squares is None:
-        parameters = initial_parameters(task.config, task.structure, task.training.seed, task.training.deviation)
-        parameters = parameters._replace(R=parameters.R[order])
-        squares = filled_like(parameters, task.training.learning.first_squares(task.config))
+    progress = Progress(step=task.training.learning.step)
+    parameters = initial_parameters(task.config, task.structure, task.training.seed, task.training.deviation)
+    parameters = parameters._replace(R=parameters.R[order])
+    squares = filled_like(parameters, task.training.learning.first_squares(task.config))
+    if out is not None:  # from now on a model that may be there is known to be of another training
+        write_checkpoint(place_of(out), task.identity, progress, None, None)
     return progress, parameters, squares
 
 
-def _take_up(task: Task, out: Path) -> tuple[Progress, Parameters | None, Parameters | None]:
+def _take_up(task: Task, out: Path) -> tuple[Progress, Parameters, Parameters]:
     """What a checkpoint holds; the best model before it must still be there."""
     place = place_of(out)
     progress, parameters, squares = read_checkpoint(place, task.identity)
@@ -190,7 +206,7 @@ class TrainingRun:
         self._order = order
         self.checkpoint_seconds, self.deadline = checkpoint_seconds, deadline
         learner.step_size = progress.step
-        self._best: LogBilinearModel | None = None  # kept here when there is no directory to keep it in
+        self.best: LogBilinearModel | None = None  # kept here when there is no directory to keep it in
         self._written = time.monotonic()  # when the last checkpoint was
         self._interrupted = False
         self._changes_nothing = False  # what runs now can be given up at any point
@@ -214,7 +230,7 @@ class TrainingRun:
         training, progress, epoch = self.task.training, self.progress, self.progress.epoch
         stream = shuffled_sentences(self.task.train.tokens, training.seed, epoch)
         with progress_bar(f"epoch {epoch + 1}", len(stream)) as bar:
-            bar.initial = bar.n = progress.batch * training.batch  # not counted as done since the bar began
+            bar.initial = bar.n = progress.batch * self.task.batch  # not counted as done since the bar began
             while progress.epoch == epoch and not progress.ended:
                 if progress.best is not None:
                     bar.set_postfix_str(f"dev ppl {progress.log[-1]['development_perplexity']:.1f}", refresh=False)
@@ -226,24 +242,25 @@ class TrainingRun:
 
     def _minibatch(self, stream: Tokens) -> int:
         """Learn from the next minibatch; returns the number of its tokens."""
-        training, progress = self.task.training, self.progress
-        begin = progress.batch * training.batch
-        end = min(begin + training.batch, len(stream))
+        training, progress, batch = self.task.training, self.progress, self.task.batch
+        begin = progress.batch * batch
+        end = min(begin + batch, len(stream))
         started = time.monotonic()
         objective = self.learner.step(stream, begin, end, key_of(training.seed, progress.epoch, progress.batch))
         if not math.isfinite(objective):
             self._refuse(f"minibatch {progress.batch + 1} of epoch {progress.epoch + 1}")
         progress.batch += 1
-        if progress.batch % DECAY_EVERY == 0 or end == len(stream):
-            # A minibatch that is the whole text has L/N = 1, however large L was asked to be.
-            self.learner.decay((progress.batch - 1) % DECAY_EVERY + 1, min(training.batch, len(stream)))
+        progress.undecayed += end - begin
+        progress.due = bool(training.evaluate_every) and progress.batch % training.evaluate_every == 0
+        if end == len(stream):
+            progress.epoch, progress.batch, progress.due = progress.epoch + 1, 0, True
+        if progress.batch % DECAY_EVERY == 0 or progress.due:
+            self.learner.decay(progress.undecayed)
+            progress.undecayed = 0
         progress.seconds += time.monotonic() - started
         progress.objective += objective
         progress.tokens += end - begin
         progress.total_tokens += end - begin
-        progress.due = bool(training.evaluate_every) and progress.batch % training.evaluate_every == 0
-        if end == len(stream):
-            progress.epoch, progress.batch, progress.due = progress.epoch + 1, 0, True
         return end - begin
 
     def _pause(self) -> None:
@@ -288,7 +305,7 @@ class TrainingRun:
             self._refuse(f"evaluation after epoch {progress.epoch}, minibatch {progress.batch}")
         progress.seconds += time.monotonic() - started
         is_best = progress.best is None or perplexity < progress.best
-        self._log(perplexity, is_best)
+        report = self._log(perplexity, is_best)
         progress.objective, progress.tokens, progress.due = 0.0, 0, False
         self._adapt_step(perplexity)
         if is_best:
@@ -299,11 +316,15 @@ class TrainingRun:
         progress.ended = self._reason_to_end()
         if self.out is not None:
             self._write_log(self.out)
+        say(report)
 
     def _adapt_step(self, perplexity: float) -> None:
-        """Smaller steps once progress is slow, then after every evaluation."""
+        """Smaller steps once an epoch has brought little, then after every epoch."""
         training, progress = self.task.training, self.progress
-        is_slow = progress.best is not None and perplexity >= progress.best * (1.0 - training.slow)
+        epochs = [entry["development_perplexity"] for entry in progress.log if not entry["minibatch"]]
+        if progress.batch or len(epochs) < 2:
+            return
+        is_slow = perplexity >= epochs[-2] * (1.0 - training.slow)
         if is_slow or progress.step < training.learning.step:
             progress.step *= training.step_decay
             self.learner.step_size = progress.step
@@ -328,7 +349,8 @@ class TrainingRun:
             return f"{training.epochs} epochs are done"
         return "the time is over" if self._is_late else ""
 
-    def _log(self, perplexity: float, is_best: bool) -> None:
+    def _log(self, perplexity: float, is_best: bool) -> str:
+        """Keep the figures of an evaluation; returns them for a person."""
         progress = self.progress
         entry = {
             "epoch": progress.epoch,
@@ -344,7 +366,7 @@ class TrainingRun:
         rate = progress.total_tokens / max(progress.seconds, 1e-9)
         part = f", minibatch {progress.batch}" if progress.batch else ""
         mark = "" if is_best else " (not better)"
-        say(f"epoch {progress.epoch}{part}: development perplexity {perplexity:.2f}{mark}, {rate:,.0f} tokens/s")
+        return f"epoch {progress.epoch}{part}: development perplexity {perplexity:.2f}{mark}, {rate:,.0f} tokens/s"
 
     def _write_log(self, out: Path) -> None:
         with atomic_writer(out / LOG_FILE) as file:
@@ -358,12 +380,15 @@ class TrainingRun:
 
     def _keep_best(self) -> None:
         if self.out is None:
-            self._best = self._model()
+            self.best = self._model()
         else:
-            self._model().save(self.out, notes={LOG_FILE: self._log_text()})
+            self._model(self.learner.output_vectors()).save(self.out, notes={LOG_FILE: self._log_text()})
 
-    def _model(self) -> LogBilinearModel:
-        """The parameters as they are now, the rows of R in the order of the factors; a copy where it must last."""
+    def _model(self, output: NDArray[np.float32] | None = None) -> LogBilinearModel:
+        """The parameters as they are now, the rows of R in the order of the factors; a copy where it must last.
+
+        The vectors of the output words may be given, so that they are not composed a second time.
+        """
         parameters = self.learner.parameters
         if self.out is None:
             parameters = Parameters(*(array.copy() for array in parameters))
@@ -376,18 +401,12 @@ class TrainingRun:
             "version": __version__,
             "identity": task.identity,
             "tokens": len(task.train.tokens),
+            "batch": task.batch,
             "best_epoch": progress.epoch,
             "best_minibatch": progress.batch,
             "development_perplexity": progress.best,
         }
-        return LogBilinearModel(task.config, task.structure, parameters, record)
-
-    def best_model(self) -> LogBilinearModel:
-        """The model with the lowest development perplexity."""
-        if self.out is not None:
-            return load_trained(self.out)
-        assert self._best is not None
-        return self._best
+        return LogBilinearModel(task.config, task.structure, parameters, record, output)
 
     # ------------------------------------------------------------ Ctrl-C
 

@@ -1,0 +1,27 @@
+"""Talk on stderr."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from morphlm.progress import say
+
+
+class _Closed:
+    def write(self, _: str) -> int:
+        raise BrokenPipeError
+
+    def flush(self) -> None:
+        raise BrokenPipeError
+
+
+def test_what_is_said_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    say("so")
+    assert capsys.readouterr() == ("", "so\n")
+
+
+def test_work_goes_on_when_nobody_reads_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", _Closed())
+    say("so")
