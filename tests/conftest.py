@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,9 @@ from morphlm.cli.main import run
 
 settings.register_profile("morphlm", deadline=None, max_examples=50, derandomize=True)
 settings.load_profile("morphlm")
+
+# Run in the background of a script, we and the processes we start would ignore Ctrl-C, which some tests send.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 GOLDEN = Path(__file__).parent / "golden"
 
