@@ -294,7 +294,7 @@ class Learner(Engine):
         self.workers.each(score, SHARDS)
         self._update_dense("S", vector_shards, self._shrink_inside(length))
         self._update_dense("t", bias_shards, np.float32(0.0))
-        return float(objectives.sum())
+        return math.fsum(objectives)
 
     def _learn_words(self, batch: Batch, key: int, predictions: Array, errors: Array) -> float:
         """P(w|h,c): updates R and b, adds to the errors."""
@@ -328,7 +328,7 @@ class Learner(Engine):
         self.parameters.b[layout.members], self.squares.b[layout.members] = biases
         task = partial(_ranged, softmax.update_shared, layout, self._shared, self._touched, *updated, *steps)
         self.workers.over(task, len(layout.shared), SMALLEST_PIECE)
-        return float(objectives.sum())
+        return math.fsum(objectives)
 
     def _class_shards(self, batch: Batch) -> list[NDArray[np.int64]]:
         """The classes of the minibatch in shards that cost about the same; a class of one word has nothing to learn."""
@@ -369,7 +369,7 @@ class Learner(Engine):
         self.workers.over(lambda a, b: noise.gather_contrast(a, b, *gathered), len(words), SMALLEST_PIECE)
         noise.update_biases(words, bias_gradients, self.parameters.b, self.squares.b, np.float32(self.step_size))
         self._update_factors(words, output, surface_key, gradients, "R", length)
-        return float(objectives.sum())
+        return math.fsum(objectives)
 
     def _draw_noise(self, key: int, count: int) -> Tokens:
         uniform = np.random.default_rng([key, 1]).random(count)

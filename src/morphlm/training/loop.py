@@ -339,7 +339,8 @@ class TrainingRun:
         finally:
             self._changes_nothing = False
         with np.errstate(over="ignore"):
-            return float(np.exp(-logprobs.mean()))
+            # An exact sum: NumPy's may depend on how its array lies in memory.
+            return float(np.exp(-math.fsum(logprobs) / len(logprobs)))
 
     def _reason_to_end(self) -> str:
         training, progress = self.task.training, self.progress
@@ -357,7 +358,7 @@ class TrainingRun:
             "minibatch": progress.batch,
             "tokens": progress.total_tokens,
             "seconds": round(progress.seconds, 3),
-            "objective": progress.objective / progress.tokens,
+            "objective": round(progress.objective / progress.tokens, 9),
             "development_perplexity": perplexity,
             "step": progress.step,
             "best": is_best,
