@@ -270,15 +270,20 @@ def spoil(monkeypatch: pytest.MonkeyPatch, name: str, value: float, after: int, 
     monkeypatch.setattr(Learner, "step", step)
 
 
-@pytest.mark.parametrize("kind", ["lbl", "lbl++", "clbl", "clbl++"])
-@pytest.mark.parametrize("name", Parameters._fields)
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (kind, name)
+        for kind in ("lbl", "lbl++", "clbl", "clbl++")
+        for name in Parameters._fields
+        if kind.startswith("c") or name not in ("S", "t")  # those are the classes'
+    ],
+)
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 @pytest.mark.filterwarnings("ignore:invalid value encountered")
 def test_a_number_that_is_not_finite_stops_training_and_the_best_model_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, name: str, value: float
 ) -> None:
-    if kind.startswith("lbl") and name in "St":
-        return  # there are none
     wanted = task(kind, batch=100, epochs=9)
     batches = -(-len(wanted.train.tokens) // 100)
     train_model(task(kind, batch=100, epochs=1), tmp_path / "first")

@@ -13,7 +13,8 @@ from morphlm.modelfile import check_can_hold_model
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
 from morphlm.progress import say
-from morphlm.training.chain import MODELS, train_all, train_one
+from morphlm.training.chain import MODELS, Comparison, ModelChoices, RunChoices, Trained, train_all, train_one
+from morphlm.training.stages import StageChoices
 from morphlm.vocabulary.vocabulary import load_vocabulary
 
 DESCRIPTIONS = {
@@ -64,31 +65,34 @@ def command(context: click.Context, /, everything: bool, kinds: str | None, **gi
         return
     if not everything:
         raise ConfigError("name a kind of model, or give --all; `morphlm train --help` lists them")
-    texts, dev, out = _places(given)
-    comparison = train_all(
-        texts,
-        dev,
-        out,
-        training_options.stage_choices(given),
-        training_options.model_choices(given),
-        training_options.run_choices(given),
-        kinds=MODELS if kinds is None else list(dict.fromkeys(kind.strip() for kind in kinds.split(","))),
-        stages=given["stages"],
-        test=given["test"],
+    chosen = MODELS if kinds is None else list(dict.fromkeys(kind.strip() for kind in kinds.split(",")))
+    _report_trained(
+        train_all(*_what(given), kinds=chosen, stages=given["stages"], test=given["test"]), given["as_json"]
     )
-    if given["as_json"]:
-        options.print_json(comparison.to_json())
-    else:
-        click.echo(comparison.format())
 
 
-def _places(given: dict[str, Any]) -> tuple[list[str], str, str]:
-    """The texts and the place of the model, which must be named."""
+def _what(given: dict[str, Any]) -> tuple[list[str], str, str, StageChoices, ModelChoices, RunChoices]:
+    """The texts and the place of the model, which must be named, and all choices."""
     if given["dev"] is None:
         raise ConfigError("there is no development text to stop by; give --dev FILE")
     if given["out"] is None:
         raise ConfigError("there is no place for the model; give --out DIR")
-    return options.or_stdin(given["files"]), given["dev"], given["out"]
+    return (
+        options.or_stdin(given["files"]),
+        given["dev"],
+        given["out"],
+        training_options.stage_choices(given),
+        training_options.model_choices(given),
+        training_options.run_choices(given),
+    )
+
+
+def _report_trained(trained: Trained | Comparison, as_json: bool) -> None:
+    """What a training has reached."""
+    if as_json:
+        options.print_json(trained.to_json())
+    else:
+        click.echo(trained.format())
 
 
 def _logbilinear(kind: str) -> click.Command:
@@ -97,22 +101,7 @@ def _logbilinear(kind: str) -> click.Command:
     @click.command(name=kind, help=f"{DESCRIPTIONS[kind]}\n\n{_CHAIN}")
     @_training_options
     def train_kind(**given: Any) -> None:
-        texts, dev, out = _places(given)
-        trained = train_one(
-            kind,
-            texts,
-            dev,
-            out,
-            training_options.stage_choices(given),
-            training_options.model_choices(given),
-            training_options.run_choices(given),
-            stages=given["stages"],
-            test=given["test"],
-        )
-        if given["as_json"]:
-            options.print_json(trained.to_json())
-        else:
-            click.echo(trained.format())
+        _report_trained(train_one(kind, *_what(given), stages=given["stages"], test=given["test"]), given["as_json"])
 
     return train_kind
 

@@ -379,7 +379,6 @@ class Learner(Engine):
 
     def _learn_context(self, batch: Batch, key: int, vectors: Array, errors: Array) -> None:
         """Updates C and Q."""
-        words = len(batch.words)
         gradients = self.space.rows("context gradients", *vectors.shape)
         shards = self.space.rows("C", SHARDS, *self.parameters.C.shape)
         back = context.back_diagonal if self.config.diagonal else context.back_full
@@ -392,7 +391,7 @@ class Learner(Engine):
         self.workers.each(learn, SHARDS)
         length = len(batch.targets)
         self._update_dense("C", shards, self._shrink_inside(length))
-        self._update_factors(batch.words, self.structure.context, key, gradients[:words], "Q", length)
+        self._update_factors(batch.words, self.structure.context, key, gradients, "Q", length)
 
     def _update_factors(
         self, words: Tokens, side: FactorRows, key: int, gradients: Array, name: str, length: int

@@ -53,7 +53,7 @@ class TrainingConfig:
 
 
 RECIPES: dict[str, TrainingConfig] = {
-    # Found on development texts of Czech, German and French, a million tokens each; docs/results.md has what was tried.
+    # Found on development texts of Czech, German and French, a million tokens each; see benchmarks/regularisation.sh.
     "default": TrainingConfig(
         LearningConfig(step=0.1, decay=4.0, decay_inside=False, accumulator=3.0, prediction_dropout=0.3),
         step_decay=0.6,
