@@ -52,6 +52,12 @@ def plan_contrast(targets: Array, noise: Array, slot_of: Array) -> Contrast:
     return Contrast(words[:size].copy(), slots[:length].copy(), slots[length:].copy(), Rows(starts, items))
 
 
+@inlined
+def log_of_noise(score: float, y: float) -> float:
+    """ln(1 - sigma) of a sample, from its score and y = sigma(score); without cancelling where y is nearly 1."""
+    return np.log(F(1.0) - y) if score < 0 else np.log(y) - score
+
+
 @compiled
 def contrast_shared(
     begin: int,
@@ -90,7 +96,7 @@ def contrast_shared(
             for q in range(samples):
                 score = s[i, q] + offsets[drawn[q]]
                 y = sigmoid(score)
-                objective += np.log(F(1.0) - y) if score < 0 else np.log(y) - score
+                objective += log_of_noise(score, y)
                 s[i, q] = y * scale
                 sums[q] += y * scale
         np.dot(s, noise, errors[a:b])
@@ -148,7 +154,7 @@ def contrast_each(
             for k in range(predictions.shape[1]):
                 score += predictions[i, k] * vectors[slot, k]
             y = sigmoid(score)
-            objective += np.log(F(1.0) - y) if score < 0 else np.log(y) - score
+            objective += log_of_noise(score, y)
             noise_errors[number] = y * scale
             for k in range(predictions.shape[1]):
                 errors[i, k] += noise_errors[number] * vectors[slot, k]
