@@ -29,6 +29,8 @@ from morphlm.segmentation.segmenter import MorphemeSegmenter, train_segmenter
 from morphlm.text.datasets.generated import GeneratedConfig, generate_sentences
 from morphlm.vocabulary.vocabulary import load_vocabulary
 
+MOST_GENERATED = 50_000  # words; the generated language has few new ones later on
+
 
 def timed(call: Callable[[], Any]) -> tuple[float, Any]:
     begin = time.process_time()
@@ -90,6 +92,8 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    if options.vocabulary is None and options.words > MOST_GENERATED:
+        parser.error(f"more than {MOST_GENERATED:,} words take too long to generate; give a vocabulary")
     words = read_words(options.vocabulary, options.words)
     train_segmenter(dict(list(words.items())[:50])).segment("warm")
     result: dict[str, Any] = {"words": len(words), "baseline": measure_baseline(words, options.corpus_weight)}

@@ -83,16 +83,16 @@ class LanguageTexts:
 
 
 def prepare_language(
-    data: Path, language: str, out: Path, *, tokens: int = 1_000_000, processes: int = 1
+    data: Path, language: str, out: Path, *, tokens: int | None = 1_000_000, processes: int = 1
 ) -> LanguageTexts:
     """Write train.LL.txt, dev.LL.txt and test.LL.txt to the folder `out`, or find them there.
 
-    The training text ends with the sentence that reaches `tokens`; it keeps only sentences of at most 80 tokens, the
-    others are whole. The bytes do not depend on the number of processes.
+    The training text ends with the sentence that reaches `tokens`, or is all there is (None); it keeps only sentences
+    of at most 80 tokens, the others are whole. The bytes do not depend on the number of processes.
     """
     if language not in RECIPES:
         raise ConfigError(f"there is no recipe for the texts of {language!r}; choose one of {', '.join(RECIPES)}")
-    if tokens < 1:
+    if tokens is not None and tokens < 1:
         raise ConfigError(f"a training text of {tokens} tokens is none; ask for 1 or more")
     settings = _settings(data, language, tokens)
     if (found := _find(out, language, settings)) is not None:
@@ -101,7 +101,7 @@ def prepare_language(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(out, error) from error
-    counts = _write_parts(TextMaker(language, source_files(data, language), processes), out, tokens)
+    counts = _write_parts(TextMaker(language, source_files(data, language, tokens), processes), out, tokens)
     _write_record(out, language, settings)
     return _texts(out, language, counts)
 
@@ -109,10 +109,13 @@ def prepare_language(
 # ---------------------------------------------------------------- what was written before
 
 
-def source_files(data: Path, language: str) -> dict[str, Path]:
+def source_files(data: Path, language: str, tokens: int | None) -> dict[str, Path]:
     """What a language is made from, by role; an InputError names what the folder lacks."""
     recipe = RECIPES[language]
     files = {"parallel": data / "parallel" / f"{recipe.parallel}.tsv.xz"}
+    if recipe.english and tokens is None:
+        others = {other.parallel for other in RECIPES.values()} - {recipe.parallel}
+        files |= {f"parallel {name}": data / "parallel" / f"{name}.tsv.xz" for name in sorted(others)}
     if recipe.novels:
         files["novels"] = data / "text" / f"{language}-novels.txt.xz"
     if recipe.dev is not None:
@@ -125,7 +128,7 @@ def source_files(data: Path, language: str) -> dict[str, Path]:
     return files
 
 
-def _settings(data: Path, language: str, tokens: int) -> dict[str, Any]:
+def _settings(data: Path, language: str, tokens: int | None) -> dict[str, Any]:
     """Everything that the texts depend on."""
     return {
         "format": RECORD_FORMAT,
@@ -133,7 +136,7 @@ def _settings(data: Path, language: str, tokens: int) -> dict[str, Any]:
         "tokens": tokens,
         "options": {part: dataclasses.asdict(_options(language, part)) for part in PARTS},
         "sacremoses": sacremoses_version(),
-        "sources": {role: sha256_of(file) for role, file in source_files(data, language).items()},
+        "sources": {role: sha256_of(file) for role, file in source_files(data, language, tokens).items()},
     }
 
 
@@ -259,8 +262,10 @@ class TextMaker:
         """The test text."""
         return self._take(read_sentences(self.files["test"]), "test", "test")
 
-    def train(self, tokens: int, dev: PartText) -> PartText:
-        """The training text: the first sentences of the parallel text, or half news and half novels."""
+    def train(self, tokens: int | None, dev: PartText) -> PartText:
+        """The training text: the first sentences of the parallel text, or half news and half novels; or all of it."""
+        if tokens is None:
+            return self._everything(dev)
         if "novels" not in self.files:
             return self._take(self._parallel(), "train", "parallel", tokens=tokens)
         news, without = self._parallel("news"), frozenset[str]()
@@ -271,21 +276,34 @@ class TextMaker:
         more = tokens - first.counts.tokens
         return first + self._take(novels, "train", "novels", tokens=more, without=without)
 
+    def _everything(self, dev: PartText) -> PartText:
+        """All parallel text, each sentence once if it comes from several files, and all novels, as they stand."""
+        roles = [role for role in self.files if role.startswith("parallel")]
+        sentences = chain.from_iterable(self._parallel(role=role) for role in roles)
+        held_out = frozenset() if "dev" in self.files else frozenset(dev.lines)
+        text = self._take(
+            dict.fromkeys(sentences) if len(roles) > 1 else sentences, "train", "parallel", without=held_out
+        )
+        if "novels" not in self.files:
+            return text
+        novels = read_novels(self.files["novels"], wrapped=RECIPES[self.language].wrapped)
+        return text + self._take(novels, "train", "novels")
+
     def _take(self, sentences: Iterable[str], part: str, role: str, **limits: Any) -> PartText:
         preparer = SentencePreparer(_options(self.language, part), str(self.files[role]))
         return take(sentences, preparer, processes=self.processes, **limits)
 
-    def _parallel(self, origin: str | None = None) -> list[str]:
+    def _parallel(self, origin: str | None = None, role: str = "parallel") -> list[str]:
         column = 1 if RECIPES[self.language].english else 2
-        pairs = read_parallel(self.files["parallel"])
+        pairs = read_parallel(self.files[role])
         return [columns[column] for columns in pairs if origin is None or columns[0] == origin]
 
 
-def _write_parts(maker: TextMaker, out: Path, tokens: int) -> dict[str, Counts]:
+def _write_parts(maker: TextMaker, out: Path, tokens: int | None) -> dict[str, Counts]:
     say(f"preparing the texts of {maker.language} ...")
     dev = maker.dev()
     texts = {"train": maker.train(tokens, dev), "dev": dev, "test": maker.test()}
-    if (found := texts["train"].counts.tokens) < tokens:
+    if tokens is not None and (found := texts["train"].counts.tokens) < tokens:
         say(f"there are only {found:,} of {tokens:,} tokens of training text in {maker.language}")
     for part, text in texts.items():
         _write_part(text, _part_path(out, maker.language, part), _options(maker.language, part))

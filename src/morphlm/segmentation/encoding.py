@@ -110,8 +110,20 @@ def encode_letters(atoms: Sequence[Sequence[str]], numbers: Mapping[str, int]) -
     """Letters as numbers, -1 for those outside the alphabet, all words one after the other; and where words begin."""
     bounds = np.zeros(len(atoms) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, atoms), np.int64, len(atoms)), out=bounds[1:])
+    if all(isinstance(word, str) for word in atoms):
+        return _numbers_of_characters("".join(map(str, atoms)), numbers), bounds
     text = np.fromiter((numbers.get(atom, -1) for atom in chain.from_iterable(atoms)), np.int32, int(bounds[-1]))
     return text, bounds
+
+
+def _numbers_of_characters(text: str, numbers: Mapping[str, int]) -> Array:
+    """The same where every letter is one character: looked up all at once."""
+    characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    table = np.full(int(characters.max(initial=0)) + 1, -1, np.int32)
+    for letter, number in numbers.items():
+        if len(letter) == 1 and ord(letter) < len(table):
+            table[ord(letter)] = number
+    return table[characters]
 
 
 def make_letters(text: Array, alphabet_size: int, longest: int) -> Letters:

@@ -85,6 +85,7 @@ class MorphemeSegmenter:
         pieces = self.paths.best_paths(atoms)
         starts, labels = pieces.starts.tolist(), pieces.labels.tolist()
         names = LABELS if self.config.categories else (None,) * CATEGORIES
+        known: list[dict[str, Morpheme]] = [{} for _ in names]  # one object for each; to make one takes longer
         for letters, begin, size in zip(atoms, pieces.bounds.tolist(), pieces.sizes.tolist(), strict=False):
             cuts = [*starts[begin + 1 : begin + size], len(letters)]
             start = 0
@@ -92,7 +93,10 @@ class MorphemeSegmenter:
             for label, end in zip(labels[begin : begin + size], cuts, strict=True):
                 piece = letters[start:end]
                 form = piece if isinstance(piece, str) else "".join(piece)
-                analysis.append(Morpheme(form, names[label]))
+                morpheme = known[label].get(form)
+                if morpheme is None:
+                    morpheme = known[label][form] = Morpheme(form, names[label])
+                analysis.append(morpheme)
                 start = end
             yield tuple(analysis)
 
