@@ -1,12 +1,14 @@
 """Training speed and memory of the log-bilinear models as a share of what the machine can do, measured in the same run.
 
     python benchmarks/logbilinear.py [--width 100] [--batch 10000] [--full] [--kind clbl++] [--threads 2]
-                                     [--words 206000] [--classes 454] [--prototype FOLDER]
+                                     [--words 206000] [--classes 454] [--prototype FOLDER] [--epoch]
 
 The workload is generated: Zipfian words in classes of equal size, each word with two or three of 25,000 morphemes. A
 step has a number of floating-point operations in products of matrices and a number of bytes that must move; the limit
 is the time that the machine needs for the larger of both at its own speed (a square product, a triad over large
-arrays). With --prototype, the folder of `eng_numba.py`, its step is timed after ours on the same minibatches.
+arrays). With --prototype, the folder of `eng_numba.py`, its step is timed after ours on the same minibatches. With
+--epoch, nothing is timed: the peak of memory in a training of two epochs, with evaluation and saving, and in reading a
+checkpoint is measured as a multiple of the parameters.
 """
 
 from __future__ import annotations
@@ -14,8 +16,10 @@ from __future__ import annotations
 import argparse
 import resource
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +34,10 @@ from morphlm.segmentation.factors import Factors
 from morphlm.text.processes import available_cores
 from morphlm.text.reading import RESERVED
 from morphlm.threads import Workers, workers
+from morphlm.training.checkpoint import Progress, read_checkpoint, write_checkpoint
+from morphlm.training.config import recipe
+from morphlm.training.loop import Task, train_model
+from morphlm.vocabulary.corpus import Corpus
 from morphlm.vocabulary.vocabulary import END_ID, Vocabulary
 
 MORPHEMES = 25_000
@@ -163,6 +171,40 @@ def timed(step: Callable[[int], None], others: Callable[[int], None] | None, ste
     return [tuple(np.median(np.array(rows[WARM_UP:]), axis=0)) for rows in seconds if rows]
 
 
+# ---------------------------------------------------------------- memory of a whole epoch
+
+
+def memory(name: str) -> int:
+    """VmRSS, what the process holds now, or VmHWM, the most that it has held."""
+    return 1024 * int(Path("/proc/self/status").read_text().split(f"{name}:")[1].split()[0])
+
+
+def more_at_the_peak(task: Callable[[], Any]) -> int:
+    """How many bytes more than before the process holds at most while something is done."""
+    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+    before = memory("VmRSS")
+    task()
+    return memory("VmHWM") - before
+
+
+def measure_epoch(config: LogBilinearConfig, structure: Structure, text: np.ndarray, batch: int, threads: int) -> None:
+    train, dev = Corpus(text, structure.vocabulary), Corpus(text[: 20_000 // SENTENCE * SENTENCE], structure.vocabulary)
+    task = Task(config, structure, recipe("default", epochs=2, batch=batch), train, dev, {"kappa": None})
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "checkpoint"
+        train_model(task, Path(folder) / "model", threads=threads)  # compiles what is not compiled yet
+        trained = more_at_the_peak(lambda: train_model(task, Path(folder) / "model", threads=threads))
+        parameters = initial_parameters(config, structure, 1, 0.1)
+        size = 4 * parameters.numbers
+        write_checkpoint(place, "benchmark", Progress(), parameters, parameters)
+        del parameters
+        read = more_at_the_peak(lambda: read_checkpoint(place, "benchmark"))
+    for what, peak in (("two epochs, evaluated and saved", trained), ("reading a checkpoint", read)):
+        print(
+            f"{what}: {peak / 1e6:.0f} MB more at the peak = {peak / size:.2f} x the parameters ({size / 1e6:.0f} MB)"
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kind", choices=VARIANTS, default="clbl++")
@@ -174,6 +216,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--threads", type=int, default=available_cores())
     parser.add_argument("--prototype", help="folder of eng_numba.py")
+    parser.add_argument("--epoch", action="store_true", help="measure the memory of a whole epoch instead")
     arguments = parser.parse_args()
     length = arguments.batch
     started = time.perf_counter()
@@ -182,6 +225,9 @@ def main() -> None:
     )
     config = variant(arguments.kind, width=arguments.width, diagonal=not arguments.full)
     structure = build_structure(config, vocabulary, partition, factors)
+    if arguments.epoch:
+        measure_epoch(config, structure, text, length, arguments.threads)
+        return
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     parameters = initial_parameters(config, structure, seed=1, deviation=0.1)
     print(f"workload ready after {time.perf_counter() - started:.1f} s", flush=True)

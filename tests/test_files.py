@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from morphlm.errors import InputError
-from morphlm.files import COMPRESSIONS, atomic_writer, open_binary, sha256_of
+from morphlm.errors import ConfigError, InputError
+from morphlm.files import COMPRESSIONS, atomic_writer, check_can_make, exclusive, open_binary, sha256_of
 
 TEXT = "žluťoučký kůň\n".encode() * 1000
 
@@ -126,3 +129,96 @@ def test_a_link_stays_and_what_it_points_to_is_replaced(tmp_path: Path) -> None:
 def test_a_folder_is_not_replaced(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="this is a folder"), atomic_writer(tmp_path):
         pass
+
+
+# ---------------------------------------------------------------- locks
+
+
+def test_only_one_holds_a_file(tmp_path: Path) -> None:
+    lock = tmp_path / "new" / "lock"
+    with exclusive(lock, "taken"):
+        with pytest.raises(ConfigError, match=r"^taken$"), exclusive(lock, "taken"):
+            pytest.fail("two hold it")
+        assert lock.exists()  # who was refused has not removed it
+        with exclusive(tmp_path / "other", "taken"):
+            pass
+    assert list(lock.parent.iterdir()) == []
+    with pytest.raises(KeyError), exclusive(lock, "taken"):
+        raise KeyError
+    with exclusive(lock, "taken"):
+        pass
+
+
+HOLDER = """
+import os, sys
+from pathlib import Path
+from morphlm.files import exclusive
+with exclusive(Path(sys.argv[1]), "taken"):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_who_is_killed_holds_nothing(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    command = [sys.executable, "-c", HOLDER, str(lock)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=dict(os.environ)) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        with pytest.raises(ConfigError), exclusive(lock, "taken"):
+            pytest.fail("two hold it")
+        process.kill()
+        process.wait()
+    assert lock.exists()
+    with exclusive(lock, "taken"):
+        pass
+    assert not lock.exists()
+
+
+def test_a_file_that_was_removed_before_it_was_locked_is_not_the_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who held it removes it after we have opened it: then another may hold a new one of the same name."""
+    lock, opened = tmp_path / "lock", []
+    original = os.open
+
+    def watched(path: Path, *rest: int) -> int:
+        descriptor = original(path, *rest)
+        opened.append(path)
+        if len(opened) == 1:
+            path.unlink()
+        return descriptor
+
+    monkeypatch.setattr("morphlm.files.os.open", watched)
+    with exclusive(lock, "taken"):
+        assert len(opened) == 2
+        assert lock.exists()
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOTSUP])
+def test_without_locks_in_the_file_system_nothing_is_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, "no locks")
+
+    monkeypatch.setattr("morphlm.files.fcntl.flock", refuse)
+    with exclusive(tmp_path / "lock", "taken"), exclusive(tmp_path / "lock", "taken"):
+        pass
+
+
+def test_a_place_for_a_lock_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="cannot write here"), exclusive(tmp_path / "file" / "lock", "taken"):
+        pytest.fail("it was made")
+
+
+def test_a_place_that_can_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_can_make(tmp_path / "a" / "b" / "c")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="file is no folder to write to"):
+        check_can_make(tmp_path / "file" / "b" / "c")
+    monkeypatch.setattr("morphlm.files.os.access", lambda *_: False)
+    with pytest.raises(InputError, match="is no folder to write to"):
+        check_can_make(tmp_path / "a")

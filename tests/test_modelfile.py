@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import threading
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +16,11 @@ from safetensors.numpy import load, save
 from morphlm import modelfile
 from morphlm.errors import FormatError, InputError
 from morphlm.modelfile import (
+    COMPONENTS,
     MANIFEST,
     TENSORS,
     ModelFiles,
+    PartWriter,
     canonical_json,
     map_tensors,
     read_model,
@@ -44,6 +47,16 @@ def test_round_trip(tmp_path: Path) -> None:
         np.testing.assert_array_equal(read.tensors[name], tensor)
         assert read.tensors[name].dtype == tensor.dtype
     assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
+
+
+def test_an_array_without_dimensions_comes_back_as_one(tmp_path: Path) -> None:
+    write_tensors(tmp_path / "t", {"x": np.array(2.5, np.float32), "n": np.array(7, np.int64), "v": np.ones(1)})
+    with (tmp_path / "t").open("rb") as file:
+        ours = map_tensors(file)
+    theirs = load((tmp_path / "t").read_bytes())
+    for read in (ours, theirs):
+        assert {name: array.shape for name, array in read.items()} == {"x": (), "n": (), "v": (1,)}
+        assert (read["x"].item(), read["n"].item()) == (2.5, 7)
 
 
 def test_equal_models_are_equal_bytes(tmp_path: Path) -> None:
@@ -135,25 +148,45 @@ def test_an_interrupted_write_leaves_the_old_model(tmp_path: Path, monkeypatch: 
     assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
 
 
-def test_readers_see_the_old_or_the_new_model_while_a_writer_replaces_it(tmp_path: Path) -> None:
-    write_model(tmp_path / "model", small_model(0.0))
-    stop = threading.Event()
+@pytest.mark.parametrize("failing", [1, 2])
+@pytest.mark.parametrize("error", [OSError("full"), KeyboardInterrupt()])
+def test_without_an_exchange_a_failure_between_the_renames_puts_the_old_model_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int, error: BaseException
+) -> None:
+    write_model(tmp_path / "model", small_model(1.0))
+    renames, rename = iter(range(1, 9)), Path.rename
 
-    def replace() -> None:
-        value = 0.0
-        while not stop.is_set():
-            value += 1.0
-            write_model(tmp_path / "model", small_model(value))
+    def rename_or_fail(path: Path, target: Path) -> Path:
+        if next(renames) == failing:
+            raise error
+        return rename(path, target)
 
-    writer = threading.Thread(target=replace)
-    writer.start()
-    try:
-        for _ in range(100):
-            read = read_model(tmp_path / "model")
-            assert read.texts["vocabulary.tsv"] == f"školu\t{float(read.tensors['a'][0, 0])}\n"
-    finally:
-        stop.set()
-        writer.join()
+    with monkeypatch.context() as broken, pytest.raises((InputError, KeyboardInterrupt)):
+        broken.setattr(modelfile, "_exchange", lambda one, other: False)
+        broken.setattr(Path, "rename", rename_or_fail)
+        write_model(tmp_path / "model", small_model(2.0))
+    assert read_model(tmp_path / "model").tensors["a"][0, 0] == 1.0
+    assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_the_folder_is_flushed_after_the_model_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    if there:
+        write_model(tmp_path / "model", small_model(1.0))
+    flushed: list[tuple[Path, bool]] = []
+
+    def flush(path: Path) -> None:
+        is_new = (tmp_path / "model").exists() and read_model(tmp_path / "model").tensors["a"][0, 0] == 2.0
+        flushed.append((path, is_new))
+        if path == tmp_path:
+            raise OSError("not on this file system")
+
+    monkeypatch.setattr(modelfile, "_flush_to_disk", flush)
+    write_model(tmp_path / "model", small_model(2.0))
+    assert flushed[-1] == (tmp_path, True)
+    assert not any(is_new for _, is_new in flushed[:-1])
 
 
 def test_the_manifest_is_readable_and_lists_hashes(tmp_path: Path) -> None:
@@ -163,6 +196,111 @@ def test_the_manifest_is_readable_and_lists_hashes(tmp_path: Path) -> None:
     assert set(manifest["files"]) == {"tensors.safetensors", "vocabulary.tsv"}
     assert canonical_json(manifest) == raw
     assert not [name for name in os.listdir(tmp_path) if name.endswith(".partial")]  # noqa: PTH208
+
+
+# ---------------------------------------------------------------- models made of models
+
+
+def part(value: float) -> PartWriter:
+    return lambda folder: write_model(folder, small_model(value))
+
+
+def test_parts_are_written_and_read(tmp_path: Path) -> None:
+    write_model(tmp_path / "model", small_model(), {"one": part(2.0), "two": part(3.0)})
+    read = read_model(tmp_path / "model")
+    assert {name: inner.tensors["a"][0, 0] for name, inner in read.parts.items()} == {"one": 2.0, "two": 3.0}
+    assert read.parts["one"].digest == read_model(tmp_path / "model" / COMPONENTS / "one").digest
+    assert sorted(entry.name for entry in (tmp_path / "model" / COMPONENTS).iterdir()) == ["one", "two"]
+
+
+def test_a_model_without_parts_says_nothing_of_them(tmp_path: Path) -> None:
+    write_model(tmp_path / "model", small_model())
+    assert "parts" not in json.loads((tmp_path / "model" / MANIFEST).read_bytes())
+    assert read_model(tmp_path / "model").parts == {}
+
+
+def test_a_part_that_belongs_to_another_model_is_refused(tmp_path: Path) -> None:
+    write_model(tmp_path / "model", small_model(), {"one": part(2.0)})
+    write_model(tmp_path / "model" / COMPONENTS / "one", small_model(3.0))
+    with pytest.raises(FormatError, match=r"model/components/one/manifest\.json: it was changed or damaged"):
+        read_model(tmp_path / "model")
+    shutil.rmtree(tmp_path / "model" / COMPONENTS / "one")
+    with pytest.raises(FormatError, match=r"components/one/manifest\.json: the file is missing"):
+        read_model(tmp_path / "model")
+
+
+def test_an_interrupted_part_leaves_the_old_model(tmp_path: Path) -> None:
+    def full(folder: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    def fail(folder: Path) -> None:
+        write_model(folder, small_model(9.0), {"inner": full})
+
+    write_model(tmp_path / "model", small_model(), {"one": part(2.0)})
+    with pytest.raises(InputError, match=rf"^{tmp_path / 'model'}: cannot write here \(No space left on device\)"):
+        write_model(tmp_path / "model", small_model(), {"one": part(3.0), "two": fail})
+    assert read_model(tmp_path / "model").parts["one"].tensors["a"][0, 0] == 2.0
+    assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
+
+
+# ---------------------------------------------------------------- manifests that are whole but make no sense
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"files": None},
+        {"files": {"../other/manifest.json": "0" * 64}},
+        {"kind": 3},
+        {"configuration": []},
+        {"self_test": {}},
+        {"parts": []},
+        {"parts": {"../one": "0" * 64}},
+        {"parts": {"..": "0" * 64}},
+        {"files": {".": "0" * 64}},
+    ],
+)
+def test_a_manifest_that_lacks_something_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    write_model(tmp_path / "model", small_model())
+    path = tmp_path / "model" / MANIFEST
+    manifest = json.loads(path.read_bytes()) | change
+    manifest["sha256"] = modelfile._manifest_digest(manifest)
+    path.write_bytes(canonical_json(manifest))
+    with pytest.raises(FormatError, match=r"manifest\.json: it is not complete"):
+        read_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize("raw", [b"[]\n", b"3\n", b"null\n", b"[" * 100_000, b"\xff", b""])
+def test_what_is_no_manifest_is_refused(tmp_path: Path, raw: bytes) -> None:
+    write_model(tmp_path / "model", small_model())
+    (tmp_path / "model" / MANIFEST).write_bytes(raw)
+    with pytest.raises(FormatError, match=r"manifest\.json: not a manifest"):
+        read_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (TENSORS, b""),
+        (TENSORS, b"\xff" * 8),
+        (TENSORS, b"\0\0\x10\0\0\0\0\0" + b"[" * (1 << 20)),
+        (TENSORS, b"\x02\0\0\0\0\0\0\0[]"),
+        (TENSORS, b"\x04\0\0\0\0\0\0\0null"),
+        (TENSORS, b'\x0a\0\0\0\0\0\0\0{"a":null}'),
+        (TENSORS, b'\x39\0\0\0\0\0\0\0{"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}}  ' + bytes(8)),
+        ("vocabulary.tsv", b"\xff\n"),
+    ],
+)
+def test_content_that_was_written_so_but_makes_no_sense_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
+    write_model(tmp_path / "model", small_model())
+    (tmp_path / "model" / name).write_bytes(content)
+    path = tmp_path / "model" / MANIFEST
+    manifest = json.loads(path.read_bytes())
+    manifest["files"][name] = hashlib.sha256(content).hexdigest()
+    manifest["sha256"] = modelfile._manifest_digest(manifest)
+    path.write_bytes(canonical_json(manifest))
+    with pytest.raises(FormatError, match=f"{name}: its content makes no sense"):
+        read_model(tmp_path / "model")
 
 
 # ---------------------------------------------------------------- notes

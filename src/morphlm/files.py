@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import errno
 import gzip
 import hashlib
 import io
@@ -20,7 +21,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, cast
 
-from morphlm.errors import InputError
+from morphlm.errors import ConfigError, InputError
+
+try:
+    import fcntl
+except ImportError:  # not on this system: nothing is locked
+    fcntl = None  # type: ignore[assignment]
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -188,6 +194,62 @@ def check_can_write(path: str | Path) -> None:
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
         what = f"cannot write here ({folder} is no folder to write to); make it or choose another place"
         raise InputError(what, source=str(path))
+
+
+def check_can_make(path: str | Path) -> None:
+    """Refuse, before any work is done, a file or folder that could not be made, with the folders above it."""
+    above = Path(path).resolve().parent
+    while not above.exists() and above != above.parent:
+        above = above.parent
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        what = f"cannot write here ({above} is no folder to write to); choose another place"
+        raise InputError(what, source=str(path))
+
+
+@contextlib.contextmanager
+def exclusive(path: Path, taken: str) -> Iterator[None]:
+    """Hold a file that only one can hold, until the block or the process ends, in whatever way; `taken` is said to the
+    second who asks for it.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = _locked(path, taken)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)  # before it is released: who waits for it sees that it is not the same any more
+        os.close(descriptor)
+
+
+def _locked(path: Path, taken: str) -> int:
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            if fcntl is None or (_lock(descriptor) and _is_at(descriptor, path)):
+                return descriptor
+        except BlockingIOError:
+            os.close(descriptor)
+            raise ConfigError(taken) from None
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    """True, or an exception: BlockingIOError if somebody else has it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS):  # some network file systems have no locks
+            raise
+    return True
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Whether the open file still has this name: who held it before may have removed it."""
+    with contextlib.suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    return False
 
 
 def sha256_of(path: Path) -> str:

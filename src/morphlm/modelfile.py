@@ -1,12 +1,14 @@
 """The model directory: manifest.json, tensors.safetensors and readable text files, replaced as a whole.
 
 The manifest holds the format version, the kind of model, its configuration and training record, the SHA-256 of every
-other file, and a self-test. A directory is written beside its final place and exchanged with what was there in one
+other file, and a self-test. A model made of others holds them in `components/`, each with a manifest of its own, whose
+SHA-256 stands in the outer one. A directory is written beside its final place and exchanged with what was there in one
 step of the operating system; a damaged one is refused, naming the file and the cause. Nothing is executed on loading.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import io
@@ -14,7 +16,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,8 +31,11 @@ from morphlm.version import __version__
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
 TENSORS = "tensors.safetensors"
+COMPONENTS = "components"  # the folder of the models that a model is made of
 
 Array = NDArray[Any]
+Opener = Callable[[str, int], int]  # a name and flags to a file descriptor
+PartWriter = Callable[[Path], None]  # writes a model directory
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,8 @@ class ModelFiles:
     self_test: list[dict[str, Any]] = field(default_factory=list)  # {"tokens": [...], "logprobs": [...]}
     notes: Mapping[str, str] = field(default_factory=dict)  # files for people: not hashed, not read, may change
     version: str = __version__
+    parts: Mapping[str, ModelFiles] = field(default_factory=dict)  # name -> the model in COMPONENTS that was read
+    digest: str = ""  # SHA-256 of the manifest that was read: equal ones stand for equal models
 
 
 def canonical_json(content: dict[str, Any]) -> bytes:
@@ -52,17 +59,26 @@ def canonical_json(content: dict[str, Any]) -> bytes:
     return (json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False) + "\n").encode()
 
 
-def write_model(directory: str | Path, files: ModelFiles) -> None:
-    """Write the directory beside its final place, then put it there in one step."""
+def write_model(directory: str | Path, files: ModelFiles, parts: Mapping[str, PartWriter] | None = None) -> None:
+    """Write the directory beside its final place, then put it there in one step.
+
+    `parts` write the models that this one is made of, each into the folder that it is called with.
+    """
     check_can_hold_model(directory)
     target = Path(directory).resolve()  # a link stays, what it points to is replaced
     beside = target.with_name(f".{target.name[:200]}.{uuid.uuid4().hex[:8]}.partial")
     try:
         beside.mkdir(parents=True)
-        _write_files(beside, files)
+        for name, write_part in (parts or {}).items():
+            write_part(beside / COMPONENTS / name)
+        _write_files(beside, files, sorted(parts or {}))
         _put_in_place(beside, target)
     except OSError as error:
         raise cannot_write(directory, error) from error
+    except InputError as error:  # of a part, whose place has a name for the moment only
+        if isinstance(error.__cause__, OSError):
+            raise cannot_write(directory, error.__cause__) from error
+        raise
     finally:
         shutil.rmtree(beside, ignore_errors=True)
 
@@ -79,7 +95,7 @@ def check_can_hold_model(directory: str | Path) -> None:
         raise cannot_write(directory, error) from error
 
 
-def _write_files(folder: Path, files: ModelFiles) -> None:
+def _write_files(folder: Path, files: ModelFiles, parts: list[str]) -> None:
     for name, text in [*files.texts.items(), *files.notes.items()]:
         (folder / name).write_bytes(text.encode())
     write_tensors(folder / TENSORS, files.tensors)
@@ -93,6 +109,8 @@ def _write_files(folder: Path, files: ModelFiles) -> None:
         "self_test": files.self_test,
         "files": {name: sha256_of(folder / name) for name in names},
     }
+    if parts:
+        manifest["parts"] = {name: sha256_of(folder / COMPONENTS / name / MANIFEST) for name in parts}
     manifest["sha256"] = _manifest_digest(manifest)
     (folder / MANIFEST).write_bytes(canonical_json(manifest))
     for path in [*folder.iterdir(), folder]:
@@ -112,15 +130,29 @@ def _manifest_digest(manifest: dict[str, Any]) -> str:
 
 
 def _put_in_place(fresh: Path, target: Path) -> None:
-    """Give `fresh` the name `target`; afterwards `fresh` holds what was there before, if anything was."""
+    """Give `fresh` the name `target`; what was there before is then at `fresh`, or removed."""
     if not target.exists():
         fresh.rename(target)
     elif not _exchange(fresh, target):
-        # No atomic exchange on this system: the old model is set aside for the moment between two renames.
-        aside = fresh.with_suffix(".old")
+        _replace_by_renames(fresh, target)
+    with contextlib.suppress(OSError):  # the model is there; some file systems cannot flush a folder
+        _flush_to_disk(target.parent)
+
+
+def _replace_by_renames(fresh: Path, target: Path) -> None:
+    """Without an atomic exchange the old model is set aside for the moment between two renames, or put back.
+
+    Set aside it has a name that nobody takes for a leftover: if the process is killed just then, it can be found.
+    """
+    aside = fresh.with_suffix(".old")
+    try:
         target.rename(aside)
         fresh.rename(target)
-        aside.rename(fresh)
+    except BaseException:
+        if aside.exists() and not target.exists():
+            aside.rename(target)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _exchange(one: Path, other: Path) -> bool:
@@ -132,54 +164,95 @@ def _exchange(one: Path, other: Path) -> bool:
     return bool(renameat2(at_fdcwd, os.fsencode(one), at_fdcwd, os.fsencode(other), rename_exchange) == 0)
 
 
+def copy_model(source: Path, digest: str, target: Path) -> None:
+    """A model directory a second time, hard-linked where the file system allows it, with all models in it.
+
+    `digest` is that of the manifest that was read: if the source has been replaced or damaged since, it is refused.
+    """
+    try:
+        target.mkdir(parents=True)
+        _link_or_copy(source / MANIFEST, target / MANIFEST)
+        if sha256_of(target / MANIFEST) != digest:
+            raise _damaged(source / MANIFEST)
+        manifest = _read_manifest(source / MANIFEST, (target / MANIFEST).read_bytes())
+        for name, expected in manifest["files"].items():
+            _link_or_copy(source / name, target / name)
+            if sha256_of(target / name) != expected:
+                raise _damaged(source / name)
+        for name, expected in manifest.get("parts", {}).items():
+            copy_model(source / COMPONENTS / name, expected, target / COMPONENTS / name)
+        for path in [*target.iterdir(), target]:
+            _flush_to_disk(path)
+    except FileNotFoundError as error:
+        raise FormatError(f"{source}: a file of this model has gone; copy or make the model again") from error
+
+
+def _link_or_copy(source: Path, target: Path) -> None:
+    """Models are never changed in place, so that a file may belong to several of them."""
+    try:
+        os.link(source, target)
+    except FileNotFoundError:
+        raise
+    except OSError:  # another file system, or one without links, or a file of somebody else's
+        shutil.copyfile(source, target)
+
+
+# ---------------------------------------------------------------- reading
+
+
 def read_model(directory: str | Path) -> ModelFiles:
     """Read and check a model directory. A writer that replaces it meanwhile leaves the reader with old or new."""
     directory = Path(directory)
     while True:
-        identity = _identity(directory)
-        try:
-            return _read_checked(directory)
-        except FormatError:
-            if _identity(directory) == identity:
-                raise
+        with _open_folder(directory) as folder:
+            try:
+                return _read_folder(directory, folder)
+            except FormatError:
+                # The directory that we hold open cannot get its name back: if it has it, nobody has replaced it.
+                if _is_at(folder, directory):
+                    raise
 
 
-def _identity(directory: Path) -> tuple[int, int] | None:
+@contextlib.contextmanager
+def _open_folder(directory: Path) -> Iterator[int]:
+    """A descriptor, relative to which all files are opened: it stays with one directory if the name changes hands."""
     try:
-        status = directory.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-def _read_checked(directory: Path) -> ModelFiles:
-    try:
-        # All files are opened relative to this descriptor: it stays with one directory even if the name changes hands.
         folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError as error:
         raise FormatError(f"{directory}: there is no such model; check the name") from error
     except OSError as error:
         raise FormatError(f"{directory}: it cannot be read as a model ({error.strerror}); check the name") from error
     try:
-        return _read_folder(directory, lambda name, flags: os.open(name, flags, dir_fd=folder))
+        yield folder
     finally:
         os.close(folder)
 
 
-def _read_folder(directory: Path, opener: Callable[[str, int], int]) -> ModelFiles:
-    with _open_in(directory, MANIFEST, opener) as file:
-        manifest = _read_manifest(directory / MANIFEST, file.read())
-    tensors: dict[str, Array] = {}
-    texts: dict[str, str] = {}
-    for name, digest in manifest["files"].items():
-        with _open_in(directory, name, opener) as file:
-            if hashlib.file_digest(file, "sha256").hexdigest() != digest:
-                raise _damaged(directory / name)
-            file.seek(0)
-            if name == TENSORS:
-                tensors = map_tensors(file)
-            else:
-                texts[name] = file.read().decode()
+def _is_at(folder: int, directory: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(folder), directory.stat())
+    except OSError:
+        return False
+
+
+def _read_folder(root: Path, folder: int, inside: str = "", digest: str | None = None) -> ModelFiles:
+    """The model in `inside`, a path below the open folder; its manifest must have the digest, if one is known."""
+    directory = root / inside
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(f"{inside}{name}", flags, dir_fd=folder)
+
+    with _open_in(directory, MANIFEST, opener) as file, _understood(directory / MANIFEST):
+        raw = file.read()
+    found = hashlib.sha256(raw).hexdigest()
+    if digest is not None and found != digest:
+        raise _damaged(directory / MANIFEST)
+    manifest = _read_manifest(directory / MANIFEST, raw)
+    tensors, texts = _read_contents(directory, manifest["files"], opener)
+    parts = {
+        name: _read_folder(root, folder, f"{inside}{COMPONENTS}/{name}/", expected)
+        for name, expected in manifest.get("parts", {}).items()
+    }
     return ModelFiles(
         kind=manifest["kind"],
         configuration=manifest["configuration"],
@@ -188,14 +261,45 @@ def _read_folder(directory: Path, opener: Callable[[str, int], int]) -> ModelFil
         texts=texts,
         self_test=manifest["self_test"],
         version=manifest["version"],
+        parts=parts,
+        digest=found,
     )
 
 
-def _open_in(directory: Path, name: str, opener: Callable[[str, int], int]) -> io.BufferedReader:
+def _read_contents(
+    directory: Path, digests: Mapping[str, str], opener: Opener
+) -> tuple[dict[str, Array], dict[str, str]]:
+    """The tensors and the texts, each checked against its digest."""
+    tensors: dict[str, Array] = {}
+    texts: dict[str, str] = {}
+    for name, digest in digests.items():
+        with _open_in(directory, name, opener) as file, _understood(directory / name):
+            if hashlib.file_digest(file, "sha256").hexdigest() != digest:
+                raise _damaged(directory / name)
+            file.seek(0)
+            if name == TENSORS:
+                tensors = map_tensors(file)
+            else:
+                texts[name] = file.read().decode()
+    return tensors, texts
+
+
+@contextlib.contextmanager
+def _understood(path: Path) -> Iterator[None]:
+    """Turn what goes wrong with a file into a message that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise FormatError(f"{path}: it cannot be read ({error.strerror}); check it with `ls -l`") from error
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:  # it was written so
+        raise FormatError(f"{path}: its content makes no sense; make the model again") from error
+
+
+def _open_in(directory: Path, name: str, opener: Opener) -> io.BufferedReader:
     try:
         return open(name, "rb", opener=opener)
     except FileNotFoundError as error:
-        if name == MANIFEST:
+        if name == MANIFEST and directory.parent.name != COMPONENTS:
             what = f"this is not a model, {MANIFEST} is missing; name a folder that morphlm wrote"
             raise FormatError(f"{directory}: {what}") from error
         raise FormatError(f"{directory / name}: the file is missing; copy or make the model again") from error
@@ -220,7 +324,21 @@ def _read_manifest(path: Path, raw: bytes) -> dict[str, Any]:
         raise FormatError(
             f"{path}: format {version}, this morphlm reads {FORMAT_VERSION}; use the version that wrote it"
         )
+    if not _has_its_fields(manifest):
+        raise FormatError(f"{path}: it is not complete; make the model again")
     return dict(manifest)
+
+
+_FIELDS = {"kind": str, "version": str, "configuration": dict, "training": dict, "self_test": list, "files": dict}
+
+
+def _has_its_fields(manifest: dict[str, Any]) -> bool:
+    """Whether all that is read later is there; files and models are named without a path, so that none lies outside."""
+    if not all(isinstance(manifest.get(name), kind) for name, kind in _FIELDS.items()):
+        return False
+    parts = manifest.get("parts", {})
+    names = [*manifest["files"], *parts] if isinstance(parts, dict) else [""]
+    return all(Path(name).name == name and name not in ("", "..") for name in names)
 
 
 _DTYPES = {
@@ -235,9 +353,14 @@ _DTYPES = {
 }
 
 
+_LONGEST_HEADER = 100_000_000  # bytes, as the library has it
+
+
 def map_tensors(file: io.BufferedReader) -> dict[str, Array]:
     """The tensors of an open safetensors file as read-only maps: readers of one model share its memory."""
     header_length = int.from_bytes(file.read(8), "little")
+    if header_length > _LONGEST_HEADER:
+        raise ValueError("no such header")
     header = json.loads(file.read(header_length))
     header.pop("__metadata__", None)
     data = np.memmap(file, mode="r", offset=8 + header_length) if _has_data(header) else np.zeros(0, np.uint8)
@@ -253,7 +376,8 @@ def write_tensors(path: Path, tensors: Mapping[str, Array]) -> None:
 
     Larger items come first, then by name, as the library orders them, so that every array is aligned to its items.
     """
-    arrays = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+    # np.ascontiguousarray would make a vector of an array without dimensions.
+    arrays = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
     order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
     codes = {np.dtype(dtype): code for code, dtype in _DTYPES.items()}
     header: dict[str, Any] = {}

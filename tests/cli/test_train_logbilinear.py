@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +15,9 @@ import pytest
 
 from morphlm import load, train
 from morphlm.logbilinear.config import VARIANTS, LearningConfig
-from morphlm.training.config import TrainingConfig
+from morphlm.logbilinear.engine import Learner
+from morphlm.training.config import TrainingConfig, recipe
+from morphlm.training.loop import TrainingRun
 from tests.conftest import GOLDEN, Outcome
 
 Command = Callable[..., Outcome]
@@ -115,7 +119,8 @@ def test_options_reach_the_training(
 
     monkeypatch.setattr("morphlm.training.chain.train_model", remember)
     common = ("--train", text, "--dev", DEV, "--out", text.parent / "m", "--order", "3", "--width", "5", "--full")
-    assert morphlm_command("train", "lbl", *common, "--epochs", "9", *words).status == 130
+    kind = "lbl+c" if field == "surface_dropout" else "lbl"
+    assert morphlm_command("train", kind, *common, "--epochs", "9", *words).status == 130
     (task,) = tasks
     assert (task.config.order, task.config.width, task.config.diagonal) == (3, 5, False)
     assert task.training.to_json()[field] == value
@@ -173,6 +178,11 @@ def test_some_of_all_models(text: Path, tmp_path: Path, morphlm_command: Command
         (["clbl", "--train", "TEXT", "--out", "m"], "give --dev FILE"),
         (["clbl", "--train", "TEXT", "--dev", "DEV"], "give --out DIR"),
         (["clbl", "--train", "-", "--dev", "-", "--out", "m"], "named more than once"),
+        (["clbl", "--vocab", "-", "--dev", "DEV", "--out", "m"], "named more than once"),
+        (["clbl++", "--train", "TEXT", "--dev", "DEV", "--out", "m", "--classes", "0"], "0 classes cannot hold"),
+        (["clbl++", "--train", "TEXT", "--dev", "DEV", "--out", "m", "--classes", "9999"], "cannot fill 9,999 classes"),
+        (["clbl++", "--train", "TEXT", "--dev", "DEV", "--out", "stages"], "cannot be part of the model"),
+        (["clbl++", "--train", "TEXT", "--dev", "DEV", "--out", "TEXT/m"], "is no folder to write to"),
         (["clbl", "--train", "TEXT", "--dev", "none", "--out", "m"], "none: there is no such file"),
         (["clbl", "--train", "TEXT", "--dev", "DEV", "--out", "TEXT"], "is not a model"),
         (["clbl", "--train", "TEXT", "--dev", "DEV", "--out", "m", "--stages", "DEV"], "DEV"),
@@ -199,11 +209,100 @@ def test_what_cannot_work_is_one_line_and_leaves_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     places = {"TEXT": str(text), "DEV": str(DEV)}
+    places["TEXT/m"] = f"{text}/m"
     outcome = morphlm_command("train", *(places.get(argument, argument) for argument in arguments))
     assert outcome.status == 2
     assert places.get(what, what) in outcome.stderr
     assert outcome.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "option", "others"),
+    [
+        ("clbl", ["--factors", "ngrams:2-3"], "lbl+c, lbl+o, lbl++, clbl+c, clbl+o, clbl++"),
+        ("lbl", ["--corpus-weight", "0.5"], "lbl+c, lbl+o, lbl++, clbl+c, clbl+o, clbl++"),
+        ("lbl", ["--classes", "5"], "clbl, clbl+c, clbl+o, clbl++"),
+        ("lbl++", ["--class-method", "exchange"], "clbl, clbl+c, clbl+o, clbl++"),
+        ("clbl++", ["--noise-samples", "9"], "lbl, lbl+c, lbl+o, lbl++"),
+        ("clbl++", ["--noise", "token"], "lbl, lbl+c, lbl+o, lbl++"),
+        ("clbl", ["--surface-dropout", "0"], "lbl+c, lbl+o, lbl++, clbl+c, clbl+o, clbl++"),
+        ("mkn", ["--full"], ", ".join(VARIANTS)),
+        ("mkn", ["--step", "0.1"], ", ".join(VARIANTS)),
+        ("clbl,mkn", ["--noise", "block"], "lbl, lbl+c, lbl+o, lbl++"),
+    ],
+)
+def test_an_option_that_means_nothing_to_the_model_is_refused(
+    kind: str, option: list[str], others: str, tmp_path: Path, text: Path, morphlm_command: Command
+) -> None:
+    which = ["--all", "--kinds", kind] if "mkn" in kind else [kind]
+    common = ("--train", text, "--dev", DEV, "--out", tmp_path / "m")
+    outcome = morphlm_command("train", *which, *common, *option)
+    assert outcome.status == 2
+    kinds = kind.replace(",", ", ")
+    assert outcome.stderr == f"morphlm: {option[0]} means nothing to {kinds}; leave it out, it is for {others}\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_with_all_models_an_option_is_for_those_that_use_it(
+    tmp_path: Path, text: Path, morphlm_command: Command
+) -> None:
+    options = ("--train", text, "--dev", DEV, "--out", tmp_path / "m", "--classes", "5", "--noise-samples", "9", *QUICK)
+    outcome = morphlm_command("train", "--all", "--kinds", "mkn,lbl,clbl", *options, "--json")
+    assert outcome.status == 0
+    assert [row["kind"] for row in json.loads(outcome.stdout)] == ["mkn", "lbl", "clbl"]
+
+
+def test_when_a_training_of_all_diverges_the_others_are_reported_and_the_status_is_2(
+    tmp_path: Path, text: Path, monkeypatch: pytest.MonkeyPatch, morphlm_command: Command
+) -> None:
+    original = Learner.step
+    monkeypatch.setattr(
+        Learner, "step", lambda self, *rest: math.nan if self.config.kind == "lbl" else original(self, *rest)
+    )
+    options = ("--train", text, "--dev", DEV, "--out", tmp_path / "m", *QUICK)
+    outcome = morphlm_command("train", "--all", "--kinds", "lbl,clbl", *options)
+    assert outcome.status == 2
+    rows = [line.split() for line in outcome.stdout.splitlines()]
+    assert (rows[1][0], rows[2]) == ("clbl", ["lbl", "-", "failed"])
+    assert outcome.stderr.endswith("morphlm: the training of lbl failed; see above\n")
+    outcome = morphlm_command("train", "--all", "--kinds", "lbl,clbl", *options, "--json")
+    assert outcome.status == 2
+    assert [row["kind"] for row in json.loads(outcome.stdout)] == ["clbl", "lbl"]
+
+
+def test_help_shows_the_values_of_the_default_recipe(morphlm_command: Command) -> None:
+    shown = " ".join(morphlm_command("train", "clbl", "--help").stdout.split())
+    defaults = recipe("default").to_json()
+    for words, field, _ in SETTINGS:
+        if isinstance(defaults[field], bool | str) or field == "seed":
+            continue
+        after = shown[shown.index(f"{words[0]} ") :]
+        value = after[after.index("[default: ") + len("[default: ") :]
+        assert float(re.split(r"[\];]", value)[0]) == defaults[field], words[0]
+    for text in ("[default: decay- outside]", "[default: sum- gradients]", "[default: block]", "without classes 0.1]"):
+        assert text.replace("- ", "-") in shown.replace("- ", "-")
+
+
+def test_resuming_with_more_epochs(
+    tmp_path: Path, text: Path, monkeypatch: pytest.MonkeyPatch, morphlm_command: Command
+) -> None:
+    options = ("--train", text, "--dev", DEV, "--width", "8", "--batch", "500", "--patience", "9", "--threads", "1")
+    evaluate, done = TrainingRun._evaluate, [0]
+
+    def interrupt(self: TrainingRun) -> None:
+        evaluate(self)
+        done[0] += 1
+        self._interrupted = done[0] == 1  # as Ctrl-C would
+
+    with monkeypatch.context() as patched:
+        patched.setattr(TrainingRun, "_evaluate", interrupt)
+        first = morphlm_command("train", "clbl", *options, "--out", tmp_path / "m", "--epochs", "2")
+    assert first.status == 130
+    for more, out in (["--resume"], "m"), ([], "whole"):
+        assert morphlm_command("train", "clbl", *options, "--out", tmp_path / out, "--epochs", "3", *more).status == 0
+    for name in ("manifest.json", "tensors.safetensors"):
+        assert (tmp_path / "m" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
 def test_train_alone_prints_its_help(morphlm_command: Command) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from morphlm.training import tune as tuning
 from tests.conftest import GOLDEN, Outcome
 
 Command = Callable[..., Outcome]
@@ -43,9 +44,9 @@ def test_the_command_that_it_prints_trains_with_the_best_settings(
 
 
 def test_all_figures_as_json(dev: Path, morphlm_command: Command) -> None:
-    outcome = morphlm_command("tune", "lbl", "--train", TRAIN, "--dev", dev, *QUICK, *VALUES, "--json")
+    outcome = morphlm_command("tune", "clbl", "--train", TRAIN, "--dev", dev, *QUICK, *VALUES, "--json")
     result: dict[str, Any] = json.loads(outcome.stdout)
-    assert result["kind"] == "lbl"
+    assert result["kind"] == "clbl"
     first = [trial for trial in result["trials"] if trial["round"] == 1]
     assert first[0]["default"]
     assert {trial["step"] for trial in result["trials"] if not trial["default"]} <= {0.1, 0.2}
@@ -54,9 +55,39 @@ def test_all_figures_as_json(dev: Path, morphlm_command: Command) -> None:
     assert "--steps" not in result["command"]
 
 
+@pytest.mark.parametrize("as_json", [False, True])
+def test_ctrl_c_prints_what_has_been_tried(
+    as_json: bool, dev: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, morphlm_command: Command
+) -> None:
+    original, calls = tuning.train_model, [0]
+
+    def interrupted(*arguments: Any, **named: Any) -> Any:
+        calls[0] += 1
+        if calls[0] == 2:
+            raise KeyboardInterrupt
+        return original(*arguments, **named)
+
+    monkeypatch.setattr(tuning, "train_model", interrupted)
+    options = ["--train", str(TRAIN), "--dev", str(dev), "--out", str(tmp_path / "m"), "--minutes", "5"]
+    outcome = morphlm_command("tune", "clbl", *QUICK, *VALUES, *options, *(["--json"] if as_json else []))
+    assert outcome.status == 130
+    assert outcome.stderr.endswith("morphlm: interrupted\n")
+    if as_json:
+        result = json.loads(outcome.stdout)
+        assert result["interrupted"]
+        assert len(result["trials"]) == 1
+    else:
+        lines = outcome.stdout.splitlines()
+        assert lines[1].split()[-1] == "default"
+        assert lines[-1].endswith(f"--out {tmp_path / 'm'}")
+    assert (tmp_path / "stages").is_dir()
+
+
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
+        (["lbl", "--train", "TRAIN", "--dev", "DEV", "--classes", "5"], "--classes means nothing to lbl; leave it out"),
+        (["clbl", "--train", "-", "--vocab", "-", "--dev", "DEV"], "named more than once"),
         (["clbl", "--train", "TRAIN"], "give --dev FILE"),
         (["clbl", "--train", "-", "--dev", "-"], "named more than once"),
         (["mkn", "--train", "TRAIN", "--dev", "TRAIN"], "'mkn' is not one of"),

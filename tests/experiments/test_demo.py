@@ -75,6 +75,26 @@ def test_an_interrupted_demo_goes_on(
     assert again.stderr.count("not trained again") == 2
 
 
+@pytest.mark.usefixtures("small")
+def test_a_demo_with_another_seed_does_not_go_on_with_an_interrupted_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, morphlm_command: Callable[..., Outcome]
+) -> None:
+    original = TrainingRun._evaluate
+
+    def interrupt(self: TrainingRun) -> None:
+        self._interrupted = True  # as Ctrl-C would
+        original(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainingRun, "_evaluate", interrupt)
+        assert morphlm_command("demo", tmp_path / "demo").status == 130
+    outcome = morphlm_command("demo", tmp_path / "demo", "--seed", "2", "--json")
+    assert outcome.status == 0
+    assert "gen.clbl.checkpoint: this is of a demo with other data or another seed; it is removed" in outcome.stderr
+    assert load(tmp_path / "demo" / "gen.clbl").training["seed"] == 2
+    assert not (tmp_path / "demo" / "gen.clbl.checkpoint").exists()
+
+
 def test_a_wrong_language_is_not_a_reason_to_fall_back(tmp_path: Path, morphlm_command: Callable[..., Outcome]) -> None:
     outcome = morphlm_command("demo", tmp_path / "demo", "--language", "xx")
     assert outcome.status == 2

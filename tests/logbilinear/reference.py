@@ -38,6 +38,8 @@ class Problem:
     features: Table  # (L, d): what p is multiplied by
     noise: list[list[int]] | None = None  # the k noise words of each token; None: the exact objective
     noise_logs: Table | None = None  # (V,): ln p_n
+    before: list[list[int]] | None = None  # the words of each token's wide context, the nearest first
+    weights: Table | None = None  # (V,): omega
 
     @cached_property
     def members(self) -> list[list[int]]:
@@ -152,7 +154,24 @@ def predictions(tables: Tables, problem: Problem) -> Table:
         for j, word in enumerate(context):
             q, transform = vectors[word], transforms[j]
             rows[i] += problem.kept[i, j] * (q * transform if problem.config.diagonal else q @ transform)
+        if problem.before is not None:
+            u = wide_vector(vectors, problem, problem.before[i])
+            rows[i] += u * transforms[-1] if problem.config.diagonal else u @ transforms[-1]
     return rows * problem.features
+
+
+def wide_vector(vectors: Table, problem: Problem, before: Sequence[int]) -> Table:
+    """u = sum_k gamma^(k-1) omega q / (5 + sum_k gamma^(k-1) omega)."""
+    assert problem.weights is not None
+    weights = [problem.config.wide_decay**k * problem.weights[word] for k, word in enumerate(before)]
+    total: Table = sum((w * vectors[word] for w, word in zip(weights, before, strict=True)), np.zeros(vectors.shape[1]))
+    return total / (5 + sum(weights))
+
+
+def with_wide(problem: Problem, weights: Table, text: Sequence[int], places: Sequence[int]) -> Problem:
+    """The same with the words of the text before each token, which stands at one of these places."""
+    before = [[int(word) for word in reversed(text[max(0, at - problem.config.wide) : at])] for at in places]
+    return replace(problem, before=before, weights=weights)
 
 
 def log_probability(tables: Tables, problem: Problem, vectors: Table, p: Table, word: int) -> float:

@@ -20,7 +20,7 @@ from tests.training.small import sentences, task
 
 
 def test_these_kinds_are_known() -> None:
-    assert sorted(READERS) == sorted(["mkn", "arpa", *VARIANTS])
+    assert sorted(READERS) == sorted(["mkn", "arpa", "mixture", *VARIANTS])
 
 
 @pytest.mark.parametrize("kind", VARIANTS)

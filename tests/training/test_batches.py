@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from morphlm.training import batches
-from morphlm.training.batches import key_of, shuffled_sentences
+from morphlm.training.batches import key_of, shuffled_places
 from morphlm.vocabulary.vocabulary import END_ID
 
 sentences = st.lists(st.lists(st.integers(3, 9), max_size=5), min_size=1, max_size=40)
@@ -18,6 +18,12 @@ sentences = st.lists(st.lists(st.integers(3, 9), max_size=5), min_size=1, max_si
 
 def joined(lists: list[list[int]]) -> NDArray[np.int32]:
     return np.array([word for sentence in lists for word in (*sentence, END_ID)], np.int32)
+
+
+def shuffled_sentences(tokens: NDArray[np.int32], seed: int, epoch: int) -> NDArray[np.int32]:
+    places = shuffled_places(tokens, seed, epoch)
+    assert sorted(places.tolist()) == list(range(len(tokens)))
+    return tokens[places]
 
 
 def split(tokens: NDArray[np.int32]) -> list[tuple[int, ...]]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +9,15 @@ import pytest
 
 import morphlm
 from morphlm import ConfigError, InputError, TrainingError, load, train, train_ngram
+from morphlm.logbilinear import model as model_module
 from morphlm.logbilinear.config import VARIANTS, LearningConfig
+from morphlm.logbilinear.engine import Learner
 from morphlm.modelfile import read_model
-from morphlm.training.chain import MODELS, ModelChoices, RunChoices, train_all
+from morphlm.training.chain import MODELS, ModelChoices, RunChoices, fit, train_all
 from morphlm.training.config import RECIPES, TrainingConfig, recipe
-from morphlm.training.loop import LOG_FILE, TrainingRun
-from morphlm.training.stages import StageChoices
+from morphlm.training.log import LOG_FILE
+from morphlm.training.loop import TrainingRun
+from morphlm.training.stages import StageChoices, gather
 from tests.conftest import GOLDEN
 
 TRAIN, DEV = GOLDEN / "kneser-ney" / "train.txt", GOLDEN / "kneser-ney" / "test.txt"
@@ -123,6 +127,10 @@ def test_resuming_what_is_complete_trains_nothing(
         ({"step": -1.0}, "step is -1.0"),
         ({"kappa": 2.0}, "kappa"),
         ({"classes": 0}, "0 classes"),
+        ({"classes": 10**6}, "cannot fill 1,000,000 classes"),
+        ({"vocabulary": "-", "source": "-"}, "standard input .* more than once"),
+        ({"vocabulary": "-", "factors": "table:-"}, "standard input .* more than once"),
+        ({"classes": "paths:-", "dev": "-"}, "standard input .* more than once"),
         ({"threads": 0}, "0 threads"),
         ({"checkpoint_minutes": -1.0}, "checkpoints"),
         ({"factors": "magic"}, "names no source of factors"),
@@ -132,8 +140,7 @@ def test_what_cannot_be_is_refused_and_nothing_is_written(arguments: dict[str, A
     given = {"kind": "clbl++", "source": SENTENCES, "dev": HELD_OUT, "out": tmp_path / "m", **QUICK} | arguments
     with pytest.raises(ConfigError, match=what):
         train(**given)
-    assert not (tmp_path / "m").exists()
-    assert not (tmp_path / "m.checkpoint").exists()
+    assert list(tmp_path.iterdir()) == []  # no stages either: it was refused before anything was made
 
 
 def test_a_place_that_is_no_model_is_refused_before_any_work(tmp_path: Path) -> None:
@@ -141,6 +148,53 @@ def test_a_place_that_is_no_model_is_refused_before_any_work(tmp_path: Path) -> 
     with pytest.raises(InputError, match="not a model"):
         train("clbl", SENTENCES, HELD_OUT, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["precious"]
+
+
+def test_a_place_below_a_file_is_refused_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("morphlm.training.chain.gather", lambda *_, **__: pytest.fail("something is made"))
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"file/new/m: cannot write here \(.*file is no folder"):
+        train("clbl", SENTENCES, HELD_OUT, tmp_path / "file" / "new" / "m")
+    with pytest.raises(InputError, match="is no folder to write to"):
+        train_all(SENTENCES, HELD_OUT, tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    ("out", "stages"), [("stages", None), ("m", "m"), ("m", "m/made/here"), ("m", "m.checkpoint"), ("x/../m", "./m")]
+)
+def test_stages_do_not_lie_in_the_model(
+    out: str, stages: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("morphlm.training.chain.gather", lambda *_, **__: pytest.fail("something is made"))
+    with pytest.raises(ConfigError, match="which cannot be part of the model; choose another --out or --stages"):
+        train("clbl", SENTENCES, HELD_OUT, tmp_path / out, stages=None if stages is None else tmp_path / stages)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_stages_of_all_models_do_not_lie_in_one_of_them(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be part of the model"):
+        train_all(SENTENCES, HELD_OUT, tmp_path, stages=tmp_path / "clbl+o")
+
+
+def test_texts_are_scored_with_the_threads_of_the_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("morphlm.logbilinear.model.SMALL_TEXT", 1)
+    given = []
+    original = model_module.workers
+
+    def watched(threads: int) -> Any:
+        given.append(threads)
+        return original(threads)
+
+    choices, stages = ModelChoices(width=8, settings={"epochs": 1}), StageChoices(classes=6)
+    materials = gather(SENTENCES, HELD_OUT, stages, factors=False, test=HELD_OUT[:20])
+    for _ in range(2):  # trained, then found complete
+        trained = fit("clbl", materials, choices, RunChoices(threads=3), tmp_path / "m", keep_complete=True)
+        monkeypatch.setattr("morphlm.logbilinear.model.workers", watched)
+        trained.model.score_tokens(materials.dev.corpus.tokens)
+        monkeypatch.setattr("morphlm.logbilinear.model.workers", original)
+        assert given[-1] == 3
+        given.clear()
+    assert load(tmp_path / "m").threads is None
 
 
 # ---------------------------------------------------------------- recipes
@@ -224,6 +278,77 @@ def test_other_settings_are_trained_anew(tmp_path: Path) -> None:
     assert [trained.model.order for trained in one.models] == [4, 4]
     assert [trained.model.order for trained in other.models] == [3, 3]
     assert [load(tmp_path / kind).order for kind in kinds] == [3, 3]
+
+
+def diverge(monkeypatch: pytest.MonkeyPatch, kind: str, after: int) -> None:
+    """Let the objective of a kind be infinite after so many minibatches."""
+    original, done = Learner.step, [0]
+
+    def step(learner: Learner, *arguments: Any) -> float:
+        done[0] += learner.config.kind == kind
+        return math.inf if learner.config.kind == kind and done[0] > after else original(learner, *arguments)
+
+    monkeypatch.setattr(Learner, "step", step)
+
+
+def test_when_one_of_all_diverges_the_others_go_on_and_it_is_not_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stages, kinds = StageChoices(classes=6), ("clbl+c", "clbl", "mkn")
+    with monkeypatch.context() as patched:
+        diverge(patched, "clbl+c", after=6)  # in the second epoch
+        comparison = train_all(SENTENCES, HELD_OUT, tmp_path, stages, CHOICES, kinds=kinds, test=HELD_OUT[:9])
+    assert [trained.model.kind for trained in comparison.models] == ["clbl", "mkn"]
+    assert list(comparison.failures) == ["clbl+c"]
+    lines = comparison.format().splitlines()
+    assert [line.split()[0] for line in lines[1:4]] == ["clbl", "mkn", "clbl+c"]
+    assert lines[3].split() == ["clbl+c", "-", "failed", "failed"]
+    assert lines[4].startswith("clbl+c: minibatch ")
+    assert lines[5].startswith("signature: ppl|n:4|")
+    assert comparison.to_json()[-1] == {"kind": "clbl+c", "failed": comparison.failures["clbl+c"]}
+    assert (tmp_path / "clbl+c" / "manifest.json").is_file()  # the best one so far
+    capsys.readouterr()
+    again = train_all(SENTENCES, HELD_OUT, tmp_path, stages, CHOICES, kinds=kinds)
+    said = capsys.readouterr().err
+    assert [trained.model.kind for trained in again.models] == list(kinds)
+    assert "clbl+c: its training diverged: minibatch " in said
+    assert said.count("not trained again") == 2
+    train_all(SENTENCES, HELD_OUT, tmp_path / "whole", stages, CHOICES, kinds=("clbl+c",))
+    assert contents(tmp_path / "clbl+c") == contents(tmp_path / "whole" / "clbl+c")
+
+
+def test_when_all_diverge_there_is_a_table_of_failures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    diverge(monkeypatch, "clbl", after=0)
+    comparison = train_all(SENTENCES, HELD_OUT, tmp_path, StageChoices(classes=6), CHOICES, kinds=("clbl",))
+    assert comparison.format().splitlines()[1].split() == ["clbl", "-", "failed"]
+    assert [row["kind"] for row in comparison.to_json()] == ["clbl"]
+
+
+def test_of_all_models_those_that_ended_by_other_epochs_are_trained_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for epochs, expected in (
+        (1, "epoch 1: "),
+        (2, "by other --epochs or --patience; it is trained again"),
+        (2, "not trained"),
+    ):
+        choices = ModelChoices(width=8, settings={"epochs": epochs, "batch": 500})
+        (trained,) = train_all(SENTENCES, HELD_OUT, tmp_path, StageChoices(classes=6), choices, kinds=("clbl",)).models
+        assert len(trained.log) == epochs
+        assert expected in capsys.readouterr().err
+
+
+def test_the_best_minibatch_is_named_with_its_epoch(tmp_path: Path) -> None:
+    choices = ModelChoices(
+        width=8, settings={"epochs": 1, "batch": 500, "evaluate_every": 1, "patience": 1, "step": 9.0}
+    )
+    (trained,) = train_all(
+        SENTENCES, HELD_OUT, tmp_path, StageChoices(classes=6), choices, kinds=("clbl",), test=HELD_OUT
+    ).models
+    record = trained.model.training
+    assert (record["best_epoch"], record["best_minibatch"]) == (0, 1)
+    assert ", after minibatch 1 of epoch 1" in trained.format()
+    assert trained.row()[1] == f"{500 / record['tokens']:.2f}"
 
 
 def test_a_training_that_diverges_says_so(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,14 @@ import pytest
 from morphlm.errors import ConfigError, InputError, TrainingError
 from morphlm.logbilinear.config import VARIANTS
 from morphlm.logbilinear.engine import Learner
+from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.modelfile import read_model
 from morphlm.scoring.loading import load
 from morphlm.training.checkpoint import place_of
 from morphlm.training.config import TrainingConfig, recipe
-from morphlm.training.loop import LOG_FILE, train_model
+from morphlm.training.log import LOG_FILE
+from morphlm.training.loop import TrainingRun, rows_by_factor, train_model
 
 from .small import contents, sentences, task
 
@@ -166,7 +169,8 @@ def test_every_evaluation_is_a_line_of_json(tmp_path: Path, capsys: pytest.Captu
     train_model(wanted, tmp_path / "model")
     log, size = log_of(tmp_path / "model"), len(wanted.train.tokens)
     names = ["epoch", "minibatch", "tokens", "seconds", "objective", "development_perplexity", "step", "best"]
-    assert [list(entry) for entry in log] == [names] * 3
+    assert [list(entry) for entry in log] == [names, names, [*names, "ended"]]
+    assert log[-1]["ended"] == "3 epochs are done"
     assert [entry["tokens"] for entry in log] == [size, 2 * size, 3 * size]
     assert [entry["step"] for entry in log] == [0.1] * 3
     seconds = [entry["seconds"] for entry in log]
@@ -312,14 +316,124 @@ def test_what_is_not_finite_is_not_saved_even_if_the_development_text_does_not_s
         return original(learner, *arguments)
 
     monkeypatch.setattr(Learner, "log_probabilities", evaluate)
-    with pytest.raises(TrainingError, match="evaluation after epoch 1, minibatch 0: the parameters Q are not finite"):
+    with pytest.raises(TrainingError, match=r"^evaluation after epoch 1: the parameters Q are not finite"):
         train_model(wanted, tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered")
+def test_before_the_first_epoch_has_ended_there_is_no_epoch_0(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = task("clbl", batch=100, epochs=2, evaluate_every=1, patience=99)
+    with monkeypatch.context() as patched:
+        spoil(patched, "Q", math.nan, after=1)
+        with pytest.raises(TrainingError, match=r"^minibatch 2 of epoch 1: the parameters Q are"):
+            train_model(wanted, tmp_path / "model")
+    assert "minibatch 1 of epoch 1: development perplexity" in capsys.readouterr().err
+    monkeypatch.setattr(Learner, "log_probabilities", lambda *_: np.full(3, math.nan))
+    with pytest.raises(TrainingError, match=r"^evaluation after minibatch 1 of epoch 1: the objective is"):
+        train_model(wanted, tmp_path / "model")
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered")
+def test_a_training_that_diverged_is_not_taken_for_a_complete_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = task("clbl", batch=100, epochs=3)
+    train_model(wanted, tmp_path / "whole")
+    with monkeypatch.context() as patched:
+        spoil(patched, "Q", math.nan, after=5)
+        with pytest.raises(TrainingError):
+            train_model(wanted, tmp_path / "model")
+    reason = log_of(tmp_path / "model")[-1]["ended"]
+    assert reason == "diverged: minibatch 2 of epoch 2, the parameters Q are not finite any more"
+    assert contents(tmp_path / "model") != contents(tmp_path / "whole")
+    capsys.readouterr()
+    train_model(wanted, tmp_path / "model", resume=True)
+    assert f"{tmp_path / 'model'}: its training {reason}; it is trained again" in capsys.readouterr().err
+    assert contents(tmp_path / "model") == contents(tmp_path / "whole")
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered")
+def test_the_log_of_another_model_says_nothing_of_a_training_that_diverged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train_model(task("clbl", epochs=1), tmp_path / "model")
+    before = (tmp_path / "model" / LOG_FILE).read_bytes()
+    spoil(monkeypatch, "b", math.nan, after=1)
+    with pytest.raises(TrainingError):
+        train_model(task("lbl"), tmp_path / "model")
+    assert (tmp_path / "model" / LOG_FILE).read_bytes() == before
 
 
 def test_a_step_that_is_too_large_ends_in_an_error_or_a_model_that_is_finite(tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match="not finite any more; train with a smaller --step"):
         train_model(task("clbl", step=1e30, epochs=9, patience=9), tmp_path / "model")
+
+
+# ---------------------------------------------------------------- one at a time
+
+
+def test_two_trainings_cannot_write_to_one_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train_model(task(), tmp_path / "whole")
+    (tmp_path / "link").symlink_to(tmp_path / "model")
+    original, refused = Learner.step, []
+
+    def step(learner: Learner, *arguments: Any) -> float:
+        if not refused:
+            for place in (tmp_path / "model", tmp_path / "link", tmp_path / "other" / ".." / "model"):
+                with pytest.raises(ConfigError, match=r"another training writes to this place; wait until it has"):
+                    train_model(task("lbl"), place, resume=True)
+                refused.append(place)
+        return original(learner, *arguments)
+
+    monkeypatch.setattr(Learner, "step", step)
+    (tmp_path / "other").mkdir()
+    train_model(task(), tmp_path / "model")
+    assert len(refused) == 3
+    assert contents(tmp_path / "model") == contents(tmp_path / "whole")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "model", "other", "whole"]
+
+
+# ---------------------------------------------------------------- memory
+
+
+@pytest.mark.parametrize("width", [1, 8, 21])
+def test_rows_change_places_without_a_second_table_and_come_back(width: int) -> None:
+    rng = np.random.default_rng(1)
+    table, order = rng.standard_normal((50, width), dtype=np.float32), rng.permutation(50).astype(np.int32)
+    before, expected = table.copy(), np.empty_like(table)
+    expected[order] = table
+    with pytest.raises(KeyError), rows_by_factor(table, order):
+        np.testing.assert_array_equal(table, expected)
+        raise KeyError
+    np.testing.assert_array_equal(table, before)
+
+
+def test_a_model_is_saved_without_a_second_copy_of_its_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the end of the evaluation until the model is written, less than a third of R is allocated."""
+    wanted = task("clbl+o", text=[[f"slovo{k}", "a"] for k in range(3000)], width=64, epochs=1, batch=9999, kappa=0.0)
+    sizes = []
+    save, keep = LogBilinearModel.save, TrainingRun._keep_best
+
+    def watched_save(model: LogBilinearModel, *arguments: Any, **named: Any) -> None:
+        sizes.append((model.parameters.R.nbytes, tracemalloc.get_traced_memory()[1]))
+        save(model, *arguments, **named)
+
+    def watched_keep(run: TrainingRun) -> None:
+        tracemalloc.start()
+        try:
+            keep(run)
+        finally:
+            tracemalloc.stop()
+
+    monkeypatch.setattr(LogBilinearModel, "save", watched_save)
+    monkeypatch.setattr(TrainingRun, "_keep_best", watched_keep)
+    train_model(wanted, tmp_path / "model")
+    ((vectors, allocated),) = sizes
+    assert vectors > 3000 * 64 * 4
+    assert allocated < vectors / 3
 
 
 # ---------------------------------------------------------------- guards

@@ -29,7 +29,9 @@ from morphlm.training.checkpoint import (
     remove_leftovers,
     write_checkpoint,
 )
-from morphlm.training.loop import LOG_FILE, Task, train_model
+from morphlm.training.config import TrainingConfig
+from morphlm.training.log import LOG_FILE, end_by
+from morphlm.training.loop import Task, train_model
 
 from .small import contents, sentences, task
 
@@ -255,7 +257,7 @@ def test_kill_9_at_many_moments(tmp_path: Path) -> None:
         assert contents(out) == contents(tmp_path / "whole"), moment
     names = {path.name for path in (tmp_path / "runs").iterdir()}
     assert {f"{kind}.{moment}" for moment in moments} <= names
-    assert not [name for name in names if name.endswith(".checkpoint")]
+    assert not [name for name in names if name.endswith((".checkpoint", ".lock"))]
 
 
 SLOW = """
@@ -320,7 +322,6 @@ OTHERS: dict[str, dict[str, Any]] = {
     "classes": {"classes": 5},
     "seed": {"seed": 4},
     "step": {"step": 0.05},
-    "epochs": {"epochs": 3},
     "batch": {"batch": 101},
     "vocabulary": {"kappa": 1.0},
 }
@@ -399,6 +400,92 @@ def test_a_best_model_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.M
         train_model(wanted, tmp_path / "model", resume=True)
 
 
+# ---------------------------------------------------------------- other epochs and patience
+
+
+@pytest.mark.parametrize("k", [2, 5, 10])
+def test_with_more_epochs_it_goes_on_as_if_they_had_been_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, k: int
+) -> None:
+    """Also the manifest of a model from before says how many."""
+    more: dict[str, Any] = {"epochs": 6, "patience": 2, "step": 0.5}
+    train_model(task(**more), tmp_path / "whole")
+    unfinished(monkeypatch, tmp_path / "model", k, epochs=3, patience=2, step=0.5)
+    assert_as_if_never_stopped(task(**more), tmp_path / "model", tmp_path / "whole")
+    assert read_model(tmp_path / "model").training["epochs"] == 6
+
+
+def test_a_checkpoint_of_a_training_whose_epochs_are_done_goes_on_with_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed after the last evaluation, when the checkpoint of the end has been written and not been removed."""
+    train_model(task(epochs=4, patience=9), tmp_path / "whole")
+    wanted = task(epochs=2, patience=9)
+    at_the_end = (loop, "remove_checkpoint")
+    assert stop(monkeypatch, wanted, tmp_path / "model", 0, crash, at_the_end, checkpoint_minutes=0.0)
+    assert read_checkpoint(place_of(tmp_path / "model"), wanted.identity)[0].ended == "2 epochs are done"
+    assert_as_if_never_stopped(task(epochs=4, patience=9), tmp_path / "model", tmp_path / "whole")
+
+
+def test_with_fewer_epochs_it_ends_where_they_are_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train_model(task(epochs=1, patience=9), tmp_path / "whole")
+    unfinished(monkeypatch, tmp_path / "model", 6, epochs=5, patience=9)
+    monkeypatch.setattr(Learner, "step", lambda *_: pytest.fail("it goes on"))
+    assert_as_if_never_stopped(task(epochs=1, patience=9), tmp_path / "model", tmp_path / "whole")
+
+
+def test_what_has_gone_on_for_too_long_is_not_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unfinished(monkeypatch, tmp_path / "model", 10, epochs=5, patience=9)
+    before = contents(place_of(tmp_path / "model"))
+    with pytest.raises(ConfigError, match="has gone on for longer than --epochs and --patience now allow; give more"):
+        train_model(task(epochs=1, patience=9), tmp_path / "model", resume=True)
+    assert contents(place_of(tmp_path / "model")) == before
+
+
+def test_what_has_ended_and_left_no_checkpoint_cannot_go_on_with_more_epochs(tmp_path: Path) -> None:
+    train_model(task(epochs=2, patience=9), tmp_path / "model")
+    before = contents(tmp_path / "model")
+    with pytest.raises(ConfigError, match=r"has ended \(2 epochs are done\) and its checkpoint is gone, so it cannot"):
+        train_model(task(epochs=3, patience=9), tmp_path / "model", resume=True)
+    assert contents(tmp_path / "model") == before
+    (tmp_path / "model" / LOG_FILE).unlink()  # the manifest knows it too
+    with pytest.raises(ConfigError, match=r"has ended \(its log does not say why\)"):
+        train_model(task(epochs=3, patience=9), tmp_path / "model", resume=True)
+    train_model(task(epochs=2, patience=9), tmp_path / "model", resume=True)
+
+
+def test_what_ended_by_patience_has_ended_with_more_epochs_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train_model(task(epochs=40), tmp_path / "model")
+    done = len(log_without_seconds(tmp_path / "model"))
+    monkeypatch.setattr(Learner, "step", lambda *_: pytest.fail("it goes on"))
+    train_model(task(epochs=done), tmp_path / "model", resume=True)
+    train_model(task(epochs=100), tmp_path / "model", resume=True)
+    assert capsys.readouterr().err.count("there is nothing to resume") == 2
+    with pytest.raises(ConfigError, match="does not fall any more"):
+        train_model(task(epochs=done - 1), tmp_path / "model", resume=True)
+    with pytest.raises(ConfigError, match="does not fall any more"):
+        train_model(task(epochs=100, patience=2), tmp_path / "model", resume=True)
+
+
+@pytest.mark.parametrize(
+    ("bests", "epochs", "patience", "expected"),
+    [
+        ("", 1, 1, (0, "")),
+        ("+++", 3, 1, (3, "3 epochs are done")),
+        ("+++", 4, 1, (3, "")),
+        ("+++", 2, 1, (2, "2 epochs are done")),
+        ("+-+--", 9, 2, (5, "the development perplexity does not fall any more")),
+        ("+-+--", 9, 1, (2, "the development perplexity does not fall any more")),
+        ("+-+--", 9, 3, (5, "")),
+    ],
+)
+def test_the_end_follows_from_the_log(bests: str, epochs: int, patience: int, expected: tuple[int, str]) -> None:
+    log = [{"epoch": number, "best": mark == "+"} for number, mark in enumerate(bests, 1)]
+    assert end_by(log, TrainingConfig(epochs=epochs, patience=patience)) == expected
+
+
 # ---------------------------------------------------------------- the checkpoint
 
 
@@ -427,6 +514,27 @@ def test_a_checkpoint_comes_back_as_it_was(tmp_path: Path) -> None:
     for one, other in zip((*first, *squares), (*parameters, *read_squares), strict=True):
         np.testing.assert_array_equal(one, other)
         assert other.flags.writeable
+
+
+def test_a_checkpoint_is_not_read_twice_into_memory(tmp_path: Path) -> None:
+    """The pages of the file that were copied are given back: those that are left are some of the last array's."""
+    arrays = [np.ones((200_000, 5), np.float32), *(np.ones((1, 5), np.float32) for _ in range(5))]
+    parameters = loop.Parameters(*arrays)
+    write_checkpoint(tmp_path / "c", "x", Progress(), parameters, parameters)
+    kept = read_checkpoint(tmp_path / "c", "x")
+    assert kept[1].Q.sum() == kept[2].Q.sum() == 1_000_000
+    mapped = modelfile.read_model(tmp_path / "c").tensors["Q"]
+    before = resident_in_files()
+    mapped.sum()
+    assert resident_in_files() > before + 3_000_000
+    checkpoint._taken(mapped)
+    assert resident_in_files() < before + 1_000_000
+
+
+def resident_in_files() -> int:
+    """Bytes of mapped files in the memory of this process."""
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(status.split("RssFile:")[1].split()[0])
 
 
 def test_a_checkpoint_with_fields_that_are_not_known_is_refused(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,12 +28,16 @@ class Machine:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, seconds_an_epoch: float, diverging: float = math.inf) -> None:
         self.now, self.seconds, self.diverging = 1000.0, seconds_an_epoch, diverging
+        self.until_interrupt = math.inf  # trainings
         monkeypatch.setattr(tuning, "time", SimpleNamespace(monotonic=lambda: self.now))
         monkeypatch.setattr(tuning, "train_model", self.train)
 
     def train(self, task: Task, *, threads: int | None, deadline: float) -> Any:
         """The best epoch is the third; the perplexity is lowest at step 0.2, decay 1 and width 16."""
         training, learning = task.training, task.training.learning
+        if self.until_interrupt == 0:
+            raise KeyboardInterrupt
+        self.until_interrupt -= 1
         batches = 0
         while batches < min(training.epochs, 4) * BATCHES:
             batches += 1
@@ -128,6 +133,48 @@ def test_candidates_that_diverge_are_out(monkeypatch: pytest.MonkeyPatch, capsys
     assert {row["step"] for row in rows if row["development_perplexity"] is None} == {0.2}
 
 
+@pytest.mark.parametrize(("trainings", "rounds"), [(1, {1}), (5, {1}), (26, {1, 2})])
+def test_ctrl_c_keeps_what_has_been_tried(trainings: int, rounds: set[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    Machine(monkeypatch, 1.0)
+    whole = run(minutes=5)
+    assert not whole.interrupted
+    assert not whole.to_json()["interrupted"]
+    Machine(monkeypatch, 1.0).until_interrupt = trainings
+    result = run(minutes=5)
+    assert result.trials == whole.trials[:trainings]
+    assert {trial.round for trial in result.trials} == rounds
+    assert result.interrupted
+    assert result.to_json()["interrupted"]
+    assert result.format().splitlines()[-2].startswith("best of those tried before the search was interrupted: step ")
+
+
+def test_ctrl_c_before_anything_has_been_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    Machine(monkeypatch, 1.0).until_interrupt = 0
+    with pytest.raises(KeyboardInterrupt):
+        run(minutes=5)
+
+
+def test_a_probe_that_was_cut_is_not_among_the_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The default is trained again for as long as the others are."""
+    Machine(monkeypatch, seconds_an_epoch=60.0)
+    result = run(minutes=5)
+    first = [trial for trial in result.trials if trial.round == 1]
+    assert [trial.is_default for trial in first] == [True, *[False] * (len(first) - 1)]
+    assert first[0].seconds > 30.0  # the probe had a tenth of the time
+
+
+def test_stages_are_kept_beside_the_model_to_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    Machine(monkeypatch, 1.0)
+    result = run(minutes=1, out=tmp_path / "new" / "m")
+    assert result.command.endswith(f"--out {tmp_path / 'new' / 'm'}")
+    assert sorted(path.name.partition("-")[0] for path in (tmp_path / "new" / "stages").iterdir()) == [
+        "classes",
+        "vocabulary",
+    ]
+    with pytest.raises(ConfigError, match="cannot be part of the model"):
+        run(minutes=1, out=tmp_path / "stages")
+
+
 def test_what_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     Machine(monkeypatch, 1.0)
     result = run(minutes=5, arguments=["--train", "my text.txt", "--dev", "d"])
@@ -149,6 +196,23 @@ def test_a_real_search() -> None:
     assert result.trials[0].is_default
     assert all(1 < trial.development_perplexity < 1000 for trial in result.trials)
     assert set(result.settings) == {"step", "decay", "width"}
+
+
+def test_parts_of_an_epoch_are_counted_where_the_recipe_leaves_the_minibatches_to_the_text() -> None:
+    choices = ModelChoices(width=8, settings={"evaluate_every": 1, "epochs": 1, "step": 9.0})
+    stages = StageChoices(classes=6)
+    result = tune(
+        "clbl",
+        SENTENCES,
+        HELD_OUT,
+        minutes=0.02,
+        widths=[8],
+        stage_choices=stages,
+        choices=choices,
+        run=RunChoices(threads=1),
+    )
+    tokens = sum(len(sentence) + 1 for sentence in SENTENCES)
+    assert result.trials[0].epochs * -(-tokens // 500) == pytest.approx(1)  # a step of 9 is best after the first
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from morphlm.errors import ConfigError, InputError
-from morphlm.vocabulary.vocabulary import Vocabulary, build_vocabulary, load_vocabulary, prune_singletons
+from morphlm.vocabulary import vocabulary as vocabulary_module
+from morphlm.vocabulary.vocabulary import (
+    Vocabulary,
+    build_vocabulary,
+    load_vocabulary,
+    prune_singletons,
+    two_columns,
+)
 
 COUNTS = {"b": 3, "a": 3, "ž": 7, "once": 1, "rare": 1, "seldom": 1, "hardly": 1, "never": 1}
 
@@ -80,3 +87,29 @@ def test_a_damaged_table_is_refused_with_its_line(tmp_path: Path, text: str, lin
     (tmp_path / "v.tsv").write_text(text)
     with pytest.raises(InputError, match=f"v.tsv:{line}: .*{what}"):
         load_vocabulary(tmp_path / "v.tsv")
+
+
+@given(
+    st.lists(
+        st.tuples(st.text("aé\r ", max_size=2), st.sampled_from(["\t", "", "\t\t"]), st.text("07x٣ ", max_size=20)),
+        max_size=5,
+    ),
+    st.sampled_from(["", "a", "\t", "a\t1"]),
+)
+def test_all_lines_at_once_are_read_as_one_by_one(lines: list[tuple[str, str, str]], rest: str) -> None:
+    text = "".join(f"{''.join(line)}\n" for line in [*(("<unk>", "\t", "1"), ("<s>", "\t", "0")), *lines]) + rest
+    at_once = vocabulary_module._split_columns(text)
+    try:
+        words, counts = vocabulary_module._split_lines(text, "v.tsv")
+    except InputError:
+        assert at_once is None
+    else:
+        assert at_once is None or (at_once[0], at_once[1].tolist()) == (words, counts.tolist())
+        assert at_once is not None or "\t" in rest
+
+
+def test_two_columns_are_those_of_each_line() -> None:
+    assert two_columns("a\tb c\nd\t\n\te\nrest") == (["a", "d", ""], ["b c", "", "e"])
+    assert two_columns("") == ([], [])
+    for text in ("a\n", "a\tb\tc\n", "a\nb\tc\td\n", "a\tb\tc\nd\n", "a\tb"):
+        assert two_columns(text) is None

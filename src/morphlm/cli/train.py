@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from morphlm.cli import options, training_options
-from morphlm.errors import ConfigError
-from morphlm.files import check_can_write
+from morphlm.errors import ConfigError, TrainingError
+from morphlm.files import check_can_make, check_can_write
 from morphlm.modelfile import check_can_hold_model
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
@@ -66,9 +66,11 @@ def command(context: click.Context, /, everything: bool, kinds: str | None, **gi
     if not everything:
         raise ConfigError("name a kind of model, or give --all; `morphlm train --help` lists them")
     chosen = MODELS if kinds is None else list(dict.fromkeys(kind.strip() for kind in kinds.split(",")))
-    _report_trained(
-        train_all(*_what(given), kinds=chosen, stages=given["stages"], test=given["test"]), given["as_json"]
-    )
+    training_options.check_used(context, chosen)
+    comparison = train_all(*_what(given), kinds=chosen, stages=given["stages"], test=given["test"])
+    _report_trained(comparison, given["as_json"])
+    if comparison.failures:
+        raise TrainingError(f"the training of {', '.join(comparison.failures)} failed; see above")
 
 
 def _what(given: dict[str, Any]) -> tuple[list[str], str, str, StageChoices, ModelChoices, RunChoices]:
@@ -100,7 +102,9 @@ def _logbilinear(kind: str) -> click.Command:
 
     @click.command(name=kind, help=f"{DESCRIPTIONS[kind]}\n\n{_CHAIN}")
     @_training_options
-    def train_kind(**given: Any) -> None:
+    @click.pass_context
+    def train_kind(context: click.Context, /, **given: Any) -> None:
+        training_options.check_used(context, [kind])
         _report_trained(train_one(kind, *_what(given), stages=given["stages"], test=given["test"]), given["as_json"])
 
     return train_kind
@@ -146,6 +150,7 @@ def mkn(
         raise ConfigError("text and vocabulary cannot both come from standard input; name a file for one of them")
     if out is not None:
         check_can_hold_model(out)
+        check_can_make(out)
     if arpa is not None:
         check_can_write(arpa)
     model = train_ngram(

@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 import click
 
 from morphlm.cli import options
+from morphlm.errors import ConfigError
+from morphlm.logbilinear.config import VARIANTS, LogBilinearConfig, variant
 from morphlm.segmentation.choice import KINDS
 from morphlm.segmentation.segmenter import SegmenterConfig
-from morphlm.training.chain import ModelChoices, RunChoices
+from morphlm.training.chain import NGRAMS, ModelChoices, RunChoices
 from morphlm.training.config import RECIPES
 from morphlm.training.stages import CLASS_METHODS, StageChoices
 
@@ -33,9 +35,19 @@ def applied(decorators: Sequence[Callable[[Any], Any]]) -> Callable[[Command], C
     return apply
 
 
-def _value(name: str, field: str, kind: Any, text: str) -> Callable[[Any], Any]:
-    """An option that changes a field of the recipe."""
-    return click.option(name, field, type=kind, default=None, help=text)
+_DEFAULTS = RECIPES["default"].to_json()
+
+
+def _value(name: str, field: str, kind: Any, text: str, default: str | None = None) -> Callable[[Any], Any]:
+    """An option that changes a field of the recipe; its help has the value of the default recipe."""
+    shown = default or (f"{_DEFAULTS[field]:g}" if isinstance(_DEFAULTS[field], float) else _DEFAULTS[field])
+    return click.option(name, field, type=kind, default=None, help=f"{text}  [default: {shown}]")
+
+
+def _switch(names: str, field: str, text: str) -> Callable[[Any], Any]:
+    """The same for an option of two names, for true and false."""
+    shown = names.split("/")[0 if _DEFAULTS[field] else 1].removeprefix("--")
+    return click.option(names, field, default=None, help=f"{text}  [default: {shown}]")
 
 
 texts = applied(
@@ -94,6 +106,9 @@ model = applied(
         click.option("--order", type=click.IntRange(2, 100), default=4, show_default=True, help="n."),
         click.option("--width", type=FROM_ONE, default=100, show_default=True, help="d, the length of a vector."),
         click.option("--diagonal/--full", default=True, show_default=True, help="Whether C_j has d numbers or d x d."),
+        click.option(
+            "--wide-context", is_flag=True, help="The 50 words of the text before, across sentences, count as well."
+        ),
         options.seed,
     ]
 )
@@ -105,15 +120,19 @@ learning = applied(
             type=click.Choice(list(RECIPES)),
             default="default",
             show_default=True,
-            help="Sets all that follows; each can be changed.",
+            help="Sets all that follows; each can be changed. The defaults below are those of `default`.",
         ),
         _value("--step", "step", POSITIVE, "xi, AdaGrad's step."),
         _value("--decay", "decay", click.FloatRange(min=0), "lambda of the L2 term."),
-        click.option(
-            "--decay-inside/--decay-outside", default=None, help="L2 as part of AdaGrad's gradient, or beside it."
+        _switch("--decay-inside/--decay-outside", "decay_inside", "L2 as part of AdaGrad's gradient, or beside it."),
+        _switch("--mean-gradients/--sum-gradients", "mean_gradients", "Over the minibatch."),
+        _value(
+            "--accumulator",
+            "accumulator",
+            POSITIVE,
+            "What AdaGrad's sums of squares begin with.",
+            f"{_DEFAULTS['accumulator']:g}; without classes {_DEFAULTS['noise_accumulator']:g}",
         ),
-        click.option("--mean-gradients/--sum-gradients", default=None, help="Over the minibatch."),
-        _value("--accumulator", "accumulator", POSITIVE, "What AdaGrad's sums of squares begin with."),
         _value("--batch", "batch", click.IntRange(min=0), "L, tokens of a minibatch; 0: by the size of the text."),
         _value("--epochs", "epochs", FROM_ONE, "At most."),
         _value(
@@ -128,6 +147,9 @@ learning = applied(
         ),
         _value("--slow", "slow", RATE, "... from the first that lowers the perplexity by no larger share than this."),
         _value("--deviation", "deviation", click.FloatRange(min=0), "Of the Gaussian that the weights begin with."),
+        _switch(
+            "--near-identity/--gaussian", "near_identity", "Whether the matrices C_j begin at I/j or at 0, plus it."
+        ),
         _value("--noise-samples", "samples", FROM_ONE, "k, noise words of a token (models without classes)."),
         _value("--noise", "noise", click.Choice(["block", "token"]), "Who shares the noise words."),
         _value("--surface-dropout", "surface_dropout", RATE, "Rate at which surface factors are left out."),
@@ -166,6 +188,7 @@ _FIELDS = (
     "step_decay",
     "slow",
     "deviation",
+    "near_identity",
     "samples",
     "noise",
     "surface_dropout",
@@ -193,7 +216,8 @@ def stage_choices(given: dict[str, Any]) -> StageChoices:
 def model_choices(given: dict[str, Any]) -> ModelChoices:
     """What `model` and `learning` asked for."""
     settings = {name: given[name] for name in _FIELDS if given[name] is not None}
-    return ModelChoices(given["order"], given["width"], given["diagonal"], given["seed"], given["recipe"], settings)
+    names = ("order", "width", "diagonal", "wide_context", "seed", "recipe")
+    return ModelChoices(**{name: given[name] for name in names}, settings=settings)
 
 
 def run_choices(given: dict[str, Any]) -> RunChoices:
@@ -216,3 +240,34 @@ def command_line(context: click.Context, leave_out: Sequence[str]) -> list[str]:
             for each in value if parameter.multiple else [value]:
                 words += [parameter.opts[0], str(each)]
     return words
+
+
+# option -> which log-bilinear models use it; those that are not listed are used by all of them
+_USED_BY: dict[str, Callable[[LogBilinearConfig], bool]] = {
+    **dict.fromkeys(
+        ("factors", "corpus_weight", "surface_dropout"), lambda config: config.context_factors or config.output_factors
+    ),
+    **dict.fromkeys(("classes", "class_method"), lambda config: config.classes),
+    **dict.fromkeys(("samples", "noise"), lambda config: not config.classes),
+}
+# What modified Kneser-Ney takes no notice of, beside those.
+_NOT_FOR_NGRAMS = {"width", "diagonal", "wide_context", "recipe", "threads", "checkpoint_minutes", *_FIELDS, *_USED_BY}
+
+
+def check_used(context: click.Context, kinds: Sequence[str]) -> None:
+    """Refuse options that were given and that none of the models uses."""
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        is_given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if is_given and not any(_uses(kind, name) for kind in kinds):
+            users = [kind for kind in VARIANTS if _uses(kind, name)]
+            named = parameter.opts if context.params[name] is not False else parameter.secondary_opts
+            what = f"{named[0]} means nothing to {', '.join(kinds)}"
+            raise ConfigError(f"{what}; leave it out, it is for {', '.join(users)}")
+
+
+def _uses(kind: str, option: str) -> bool:
+    """A kind that does not exist is refused elsewhere."""
+    if kind not in VARIANTS:
+        return kind != NGRAMS or option not in _NOT_FOR_NGRAMS
+    return option not in _USED_BY or _USED_BY[option](variant(kind))

@@ -13,7 +13,8 @@ from morphlm.logbilinear.config import VARIANTS
 from morphlm.training.chain import RunChoices
 from morphlm.training.tune import tune
 
-OWN = ("minutes", "steps", "decays", "widths", "step", "decay", "width", "as_json")  # not for the command that trains
+# not for the command that trains
+OWN = ("minutes", "steps", "decays", "widths", "step", "decay", "width", "out", "as_json")
 
 
 def _numbers(kind: type[int] | type[float]) -> Callable[[click.Context, click.Parameter, str | None], Any]:
@@ -47,6 +48,13 @@ def _numbers(kind: type[int] | type[float]) -> Callable[[click.Context, click.Pa
 @click.option(
     "--widths", callback=_numbers(int), metavar="X,Y,...", help="Values of --width.  [default: it and its double]"
 )
+@click.option(
+    "--out",
+    type=click.Path(),
+    metavar="DIR",
+    help="Where the model will be, for the command that is printed; `stages` beside it keeps what was made.  "
+    "[default: tuned.KIND, and nothing is kept]",
+)
 @training_options.model
 @training_options.materials
 @training_options.learning
@@ -57,10 +65,12 @@ def command(context: click.Context, /, kind: str, **given: Any) -> None:
     """Search step, weight decay and width of a log-bilinear model on the development text.
 
     Many candidates about the recipe's values are trained for one epoch, the best to their end; the recipe itself is
-    always among them. Prints all of them and the command that trains with the best settings.
+    always among them. Prints all of them and the command that trains with the best settings. Ctrl-C ends the search and
+    prints what has been tried.
     """
     if given["dev"] is None:
         raise ConfigError("there is no development text to tune on; give --dev FILE")
+    training_options.check_used(context, [kind])
     result = tune(
         kind,
         options.or_stdin(given["files"]),
@@ -73,9 +83,12 @@ def command(context: click.Context, /, kind: str, **given: Any) -> None:
         choices=training_options.model_choices(given),
         run=RunChoices(threads=given["threads"]),
         stages=given["stages"],
+        out=given["out"],
         arguments=training_options.command_line(context, OWN),
     )
     if given["as_json"]:
         options.print_json(result.to_json())
     else:
         click.echo(result.format())
+    if result.interrupted:
+        raise KeyboardInterrupt

@@ -7,23 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from morphlm.classes.exchange import cluster
 from morphlm.classes.partition import Partition
 from morphlm.errors import FetchError
 from morphlm.language_model.perplexity import Perplexity, format_table
 from morphlm.ngram.training import NgramConfig, preparation_record, train_ngram_on
 from morphlm.progress import say
-from morphlm.segmentation.factors import build_factors
 from morphlm.segmentation.morphemes import Segmentation
-from morphlm.segmentation.segmenter import MorphemeSegmenter, train_segmenter
 from morphlm.text.datasets import DataFolder, get_dataset
 from morphlm.text.prepare import PrepareOptions, prepare_files
 from morphlm.text.processes import available_cores
-from morphlm.text.reading import RESERVED
-from morphlm.training.chain import ModelChoices, RunChoices, fit
-from morphlm.training.checkpoint import place_of
-from morphlm.training.stages import HeldOut, Materials
-from morphlm.vocabulary.corpus import Corpus, encode_text, read_corpus
+from morphlm.training.chain import STAGES_FOLDER, ModelChoices, RunChoices, fit, task_of
+from morphlm.training.checkpoint import belongs_to, place_of, remove_checkpoint
+from morphlm.training.stages import Materials, StageChoices, Stages, gather
+from morphlm.vocabulary.corpus import read_corpus
 from morphlm.vocabulary.statistics import CorpusStatistics, corpus_statistics, format_statistics
 from morphlm.vocabulary.vocabulary import Vocabulary
 
@@ -85,63 +81,55 @@ def run_demo(config: DemoConfig) -> DemoResult:
     """Get the data, prepare it, train and evaluate."""
     data = get_data(config)
     texts = {part: prepare_part(data, part, config) for part in PARTS}
-    raw = read_corpus(texts["train"])
-    held_out = [corpus_statistics(part, read_corpus(texts[part]).words, config.kappa) for part in ("dev", "test")]
-    statistics = [corpus_statistics("train", raw.words, config.kappa), *held_out]
-    corpus = raw.encode(raw.words.vocabulary(config.kappa, config.seed))
-    segmenter, partition, models = learn_structure(corpus, config, data.languages[0])
+    statistics = [corpus_statistics(part, read_corpus(texts[part]).words, config.kappa) for part in PARTS]
+    materials, segmentation, models = learn_structure(texts, config, data.languages[0])
     perplexities = []
     for order in ORDERS:
         say(f"training modified Kneser-Ney of order {order} ...")
         ngram_config = NgramConfig(order, config.kappa, config.seed)
-        model = train_ngram_on(corpus, ngram_config, preparation_record(texts["train"]))
+        model = train_ngram_on(materials.train, ngram_config, preparation_record(texts["train"]))
         models.append(config.directory / f"{data.languages[0]}.mkn{order}")
         model.save(models[-1])
         perplexities += [(f"mkn {order}-gram, {part}", model.perplexity(texts[part])) for part in ("dev", "test")]
-    materials = gathered(corpus, texts, segmenter, partition, config)
     for kind in LOGBILINEAR:
         say(f"training {kind} ...")
         models.append(config.directory / f"{data.languages[0]}.{kind}")
         perplexities += train_logbilinear(kind, materials, models[-1], config.seed)
-    morphemes = some_words(segmenter.segmentation, corpus.vocabulary)
-    return DemoResult(data.name, statistics, morphemes, some_classes(partition), perplexities, models)
+    morphemes = some_words(segmentation, materials.vocabulary)
+    assert materials.partition is not None
+    return DemoResult(data.name, statistics, morphemes, some_classes(materials.partition), perplexities, models)
 
 
 def learn_structure(
-    corpus: Corpus, config: DemoConfig, language: str
-) -> tuple[MorphemeSegmenter, Partition, list[Path]]:
-    """Morphemes and classes of the vocabulary, and where they are kept."""
+    texts: dict[str, Path], config: DemoConfig, language: str
+) -> tuple[Materials, Segmentation, list[Path]]:
+    """Morphemes and classes of the vocabulary, and where they are kept under names for people."""
     places = [config.directory / f"{language}.segmenter", config.directory / f"{language}.classes.tsv"]
-    say("learning morphemes ...")
-    segmenter = train_segmenter(corpus.vocabulary, seed=config.seed)
+    choices, folder = StageChoices(kappa=config.kappa, seed=config.seed), config.directory / STAGES_FOLDER
+    materials = gather(texts["train"], texts["dev"], choices, folder, test=texts["test"])
+    segmenter = Stages(folder).segmenter(materials.vocabulary, choices)
     segmenter.save(places[0])
-    say("clustering words into classes ...")
-    partition = cluster(corpus, seed=config.seed)
-    partition.save(places[1])
-    return segmenter, partition, places
-
-
-def gathered(
-    corpus: Corpus,
-    texts: dict[str, Path],
-    segmenter: MorphemeSegmenter,
-    partition: Partition,
-    config: DemoConfig,
-) -> Materials:
-    """What has been found so far, for the log-bilinear models."""
-    vocabulary = corpus.vocabulary
-    dev, test = (HeldOut(encode_text(texts[part], vocabulary), texts[part]) for part in ("dev", "test"))
-    factors = build_factors(vocabulary, segmenter.segment_all(vocabulary.words[len(RESERVED) :]))
-    record = {"kappa": config.kappa, "preparation": preparation_record(texts["train"])}
-    return Materials(corpus, dev, test, factors, partition, record)
+    assert materials.partition is not None
+    materials.partition.save(places[1])
+    return materials, segmenter.segmentation, places
 
 
 def train_logbilinear(kind: str, materials: Materials, out: Path, seed: int) -> list[tuple[str, Perplexity]]:
     """Train a model, unless it is there; a demo that was interrupted goes on."""
+    choices = ModelChoices(width=WIDTH, seed=seed)
+    forget_others(out, task_of(kind, materials, choices).identity)
     run = RunChoices(resume=place_of(out).exists())
-    trained = fit(kind, materials, ModelChoices(width=WIDTH, seed=seed), run, out, keep_complete=True)
+    trained = fit(kind, materials, choices, run, out, keep_complete=True)
     assert trained.test is not None
     return [(f"{kind}, dev", trained.development), (f"{kind}, test", trained.test)]
+
+
+def forget_others(out: Path, identity: str) -> None:
+    """A demo with another seed or language may have been interrupted here; this one does not go on with that."""
+    place = place_of(out)
+    if place.exists() and not belongs_to(place, identity):
+        say(f"{place}: this is of a demo with other data or another seed; it is removed, and training begins anew")
+        remove_checkpoint(place)
 
 
 def some_classes(partition: Partition) -> list[list[str]]:
@@ -162,14 +150,15 @@ def spread(items: Sequence[Item], count: int) -> list[Item]:
 
 
 def get_data(config: DemoConfig) -> DataFolder:
-    """The default data set; where it cannot be had, the generated language, saying so."""
+    """The default data set; where it cannot be had, the generated language, saying so. Its parts depend on the seed."""
+    mark = "" if config.seed == DemoConfig.seed else f".seed{config.seed}"
     try:
         say(f"getting libreoffice-help ({config.language}) ...")
-        directory = config.directory / f"libreoffice-help.{config.language}"
+        directory = config.directory / f"libreoffice-help.{config.language}{mark}"
         return get_dataset("libreoffice-help", directory, language=config.language, seed=config.seed)
     except FetchError as error:
         say(f"{error}\nfalling back to a generated language, so the figures below are not of a real one")
-        return get_dataset("generated", config.directory / "generated", seed=config.seed)
+        return get_dataset("generated", config.directory / f"generated{mark}", seed=config.seed)
 
 
 def prepare_part(data: DataFolder, part: str, config: DemoConfig) -> Path:

@@ -10,11 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from morphlm.language_model.perplexity import Perplexity, ScoredText, perplexity_of, score_text
+from morphlm.errors import ConfigError
+from morphlm.language_model.open_vocabulary import Spelling
+from morphlm.language_model.perplexity import (
+    Perplexity,
+    ScoredText,
+    UnknownContexts,
+    perplexity_of,
+    score_text,
+)
 from morphlm.language_model.signature import Signature, in_thousands
+from morphlm.vectors.vectors import WordVectors
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Source, check_tokens
-from morphlm.vocabulary.vocabulary import END_ID, Vocabulary
+from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary
 
 
 class LanguageModel(ABC):
@@ -55,13 +64,60 @@ class LanguageModel(ABC):
         ids = np.append(self.vocabulary.encode(tokens), np.int32(END_ID))
         return [float(logprob) for logprob in self.score_tokens(ids)]
 
-    def perplexity(self, source: Source, *, allow_unknown: bool = False) -> Perplexity:
-        """Perplexity of a file, several files, or an iterable of token lists; `allow_unknown` admits <unk> in them."""
-        return perplexity_of(self, source, allow_unknown=allow_unknown)
+    def score_composed(self, tokens: NDArray[np.int32], forms: Sequence[str]) -> NDArray[np.float64]:
+        """ln p of every token, where id V + k, with V words in the vocabulary, stands for an unknown word forms[k].
 
-    def score_text(self, source: Source, *, allow_unknown: bool = False) -> ScoredText:
-        """The log-probability of every token, with rows for sentences and tokens."""
-        return score_text(self, source, allow_unknown=allow_unknown, keep_forms=True)
+        It is scored as UNK; contexts see it as the sum of its known factors, if the model has factors there.
+        """
+        return self.score_tokens(np.where(tokens < len(self.vocabulary), tokens, np.int32(UNK_ID)))
+
+    @property
+    def composes_contexts(self) -> bool:
+        """Whether `score_composed` differs from scoring with UNK in contexts."""
+        return False
+
+    def perplexity(
+        self,
+        source: Source,
+        *,
+        allow_unknown: bool = False,
+        spelling: Spelling | None = None,
+        unknown_contexts: UnknownContexts = "unk",
+    ) -> Perplexity:
+        """Perplexity of a file, several files, or an iterable of token lists; `allow_unknown` admits <unk> in them.
+
+        With `spelling`, of `train_spelling(model.vocabulary)`, also with unknown words that share P(UNK) by how they
+        are spelled. Where `unknown_contexts` are "composed", contexts see them as the sum of their known factors.
+        """
+        return perplexity_of(
+            self, source, allow_unknown=allow_unknown, spelling=spelling, unknown_contexts=unknown_contexts
+        )
+
+    def score_text(
+        self,
+        source: Source,
+        *,
+        allow_unknown: bool = False,
+        spelling: Spelling | None = None,
+        unknown_contexts: UnknownContexts = "unk",
+    ) -> ScoredText:
+        """The log-probability of every token, with rows for sentences and tokens; arguments as of `perplexity`."""
+        return score_text(
+            self,
+            source,
+            allow_unknown=allow_unknown,
+            keep_forms=True,
+            spelling=spelling,
+            unknown_contexts=unknown_contexts,
+        )
+
+    @property
+    def vectors(self) -> WordVectors:
+        """The vectors of words and morphemes, also of words never seen; n-gram models have none."""
+        raise ConfigError(
+            f"a model of the kind {self.kind} has no word vectors; ask a log-bilinear one (lbl, ..., clbl++) or a "
+            "mixture with one"
+        )
 
     @property
     def scores_unknown(self) -> bool:

@@ -1,22 +1,45 @@
-"""Perplexity of text under a model, with and without unknown words, and tables that say what they compare."""
+"""Perplexity of text under a model, with and without unknown words, and tables that say what they compare.
+
+Unknown words are scored as UNK. On demand each gets its own share of P(UNK), by its spelling, so that texts and models
+with different unknown words can be compared; and contexts see an unknown word as the sum of its known factors.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from morphlm.errors import InputError
+from morphlm.errors import ConfigError, InputError
+from morphlm.language_model.open_vocabulary import (
+    LogProbabilities,
+    OpenVocabulary,
+    Spelling,
+    perplexity_from,
+    summarise_open,
+    with_shares,
+)
+from morphlm.language_model.open_vocabulary import finite_or_none as finite_or_none  # noqa: PLC0414  (exported)
 from morphlm.language_model.signature import Signature, common_signature
 from morphlm.tables import format_columns
 from morphlm.text.prepare import read_preparation
-from morphlm.vocabulary.corpus import Corpus, Source, TokenEncoder, as_paths, describe, encode_text, token_batches
+from morphlm.vocabulary.corpus import (
+    Corpus,
+    Source,
+    TokenEncoder,
+    as_paths,
+    describe,
+    encode_open,
+    encode_text,
+    token_batches,
+)
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary
+
+UnknownContexts = Literal["unk", "composed"]  # what stands in a context for a word that is not known
 
 
 class Scorer(Protocol):
@@ -25,11 +48,18 @@ class Scorer(Protocol):
     vocabulary: Vocabulary
 
     @property
+    def composes_contexts(self) -> bool:
+        """Whether unknown words can be composed in contexts."""
+
+    @property
     def signature(self) -> Signature:
         """What defines the model."""
 
     def score_tokens(self, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
         """ln p of every token of encoded sentences, each ending with END."""
+
+    def score_composed(self, tokens: NDArray[np.int32], forms: Sequence[str]) -> NDArray[np.float64]:
+        """The same, with ids of unknown words that contexts see as composed."""
 
 
 @dataclass(frozen=True)
@@ -44,20 +74,23 @@ class Perplexity:
     sentences: int
     logprob: float  # sum of ln p over all tokens
     signature: Signature
+    open_vocabulary: OpenVocabulary | None = None  # if unknown words were spelled
 
     def format(self) -> str:
         """Some lines for a person."""
+        spelled = "" if self.open_vocabulary is None else f"\n{self.open_vocabulary.format()}"
         return (
             f"{self.text}\n"
             f"  perplexity  {self.including_unknown:.2f} including unknown words, "
             f"{self.excluding_unknown:.2f} excluding\n"
             f"  tokens      {self.tokens:,} in {self.sentences:,} sentences, {self.unknown:,} unknown "
             f"({self.unknown / self.tokens:.2%})\n"
-            f"  signature   {self.signature}"
+            f"  signature   {self.signature}{spelled}"
         )
 
     def to_json(self) -> dict[str, Any]:
         """All figures under their names; infinite ones, which JSON does not have, as null."""
+        spelled = {} if self.open_vocabulary is None else {"open_vocabulary": self.open_vocabulary.to_json()}
         return {
             "text": self.text,
             "perplexity_including_unknown": finite_or_none(self.including_unknown),
@@ -67,12 +100,8 @@ class Perplexity:
             "sentences": self.sentences,
             "logprob": finite_or_none(self.logprob),
             "signature": str(self.signature),
+            **spelled,
         }
-
-
-def finite_or_none(number: float) -> float | None:
-    """For JSON, which has no infinity."""
-    return number if math.isfinite(number) else None
 
 
 @dataclass(frozen=True)
@@ -80,8 +109,14 @@ class ScoredText:
     """A text with the log-probability of each of its tokens."""
 
     corpus: Corpus
-    logprobs: NDArray[np.float64]
+    logprobs: LogProbabilities  # unknown words as UNK
     forms: list[bytes] | None = None  # the tokens as they stood in the text, where they were kept
+    spelled: LogProbabilities | None = None  # unknown words with their share of UNK's, where it was asked for
+    composed: bool = False  # whether contexts saw unknown words as composed
+
+    @property
+    def _shown(self) -> LogProbabilities:
+        return self.logprobs if self.spelled is None else self.spelled
 
     def _spans(self) -> Iterator[tuple[int, int, int]]:
         """Number, begin and end of each sentence, its END included."""
@@ -93,13 +128,13 @@ class ScoredText:
     def sentence_rows(self) -> Iterator[dict[str, Any]]:
         """The figures of each sentence."""
         for number, begin, end in self._spans():
-            logprobs = self.logprobs[begin:end]
+            logprobs = self._shown[begin:end]
             yield {
                 "sentence": number,
                 "logprob": float(logprobs.sum()),
                 "tokens": end - begin,
                 "unknown": int((self.corpus.tokens[begin:end] == UNK_ID).sum()),
-                "perplexity": _perplexity(logprobs),
+                "perplexity": perplexity_from(logprobs),
             }
 
     def token_rows(self) -> Iterator[dict[str, Any]]:
@@ -111,47 +146,84 @@ class ScoredText:
                     "sentence": number,
                     "position": place - begin + 1,
                     "token": self.forms[place].decode(),
-                    "logprob": float(self.logprobs[place]),
+                    "logprob": float(self._shown[place]),
                     "unknown": int(self.corpus.tokens[place] == UNK_ID),
                 }
 
     def perplexity(self, name: str, signature: Signature) -> Perplexity:
-        """Summarise; unknown words are those that were encoded as UNK."""
+        """Summarise; unknown words are those that were encoded as UNK. The signature is that of model and text."""
+        if self.composed:
+            signature = signature.with_field("ctx", "composed", after="unk")
         unknown = self.corpus.tokens == UNK_ID
         return Perplexity(
             text=name,
-            including_unknown=_perplexity(self.logprobs),
-            excluding_unknown=_perplexity(self.logprobs[~unknown]),
+            including_unknown=perplexity_from(self.logprobs),
+            excluding_unknown=perplexity_from(self.logprobs[~unknown]),
             tokens=len(self.logprobs),
             unknown=int(unknown.sum()),
             sentences=self.corpus.sentences,
             logprob=float(self.logprobs.sum()),
             signature=signature,
+            open_vocabulary=None if self.spelled is None else summarise_open(self.corpus, self.spelled, signature),
         )
 
 
-def _perplexity(logprobs: NDArray[np.float64]) -> float:
-    with np.errstate(over="ignore"):  # beyond what a float holds it is infinite
-        return float(np.exp(-logprobs.mean())) if len(logprobs) else math.nan
-
-
-def score_text(model: Scorer, source: Source, *, allow_unknown: bool = False, keep_forms: bool = False) -> ScoredText:
+def score_text(
+    model: Scorer,
+    source: Source,
+    *,
+    allow_unknown: bool = False,
+    keep_forms: bool = False,
+    spelling: Spelling | None = None,
+    unknown_contexts: UnknownContexts = "unk",
+) -> ScoredText:
     """Score a file, several files, or any iterable of token lists."""
-    forms: list[bytes] = []
+    composed = _is_composed(model, unknown_contexts)
+    forms: list[bytes] | None = None
     if keep_forms:
-        for tokens in token_batches(source, allow_unknown=allow_unknown):
-            forms += tokens
-        corpus = Corpus(TokenEncoder(model.vocabulary)(forms), model.vocabulary)
-    else:
-        corpus = encode_text(source, model.vocabulary, allow_unknown=allow_unknown)
+        forms = [token for tokens in token_batches(source, allow_unknown=allow_unknown) for token in tokens]
+    keep_new = composed or spelling is not None
+    corpus = _encode(model.vocabulary, source, allow_unknown, forms, keep_new)
     if len(corpus.tokens) == 0:
         raise InputError("there are no sentences; give at least one", source=describe(source))
-    return ScoredText(corpus, model.score_tokens(corpus.tokens), forms if keep_forms else None)
+    if composed and corpus.new_words is not None:
+        logprobs = model.score_composed(corpus.new_words.tokens, corpus.new_words.forms)
+    else:
+        logprobs = model.score_tokens(corpus.tokens)
+    spelled = None if spelling is None else with_shares(corpus, logprobs, spelling)
+    return ScoredText(corpus, logprobs, forms, spelled, composed)
 
 
-def perplexity_of(model: Scorer, source: Source, *, allow_unknown: bool = False) -> Perplexity:
+def _is_composed(model: Scorer, unknown_contexts: str) -> bool:
+    """Whether it is asked for and the model can do it."""
+    if unknown_contexts not in get_args(UnknownContexts):
+        raise ConfigError(f"unknown contexts are `unk` or `composed`, not {unknown_contexts!r}")
+    return unknown_contexts == "composed" and model.composes_contexts
+
+
+def _encode(
+    vocabulary: Vocabulary, source: Source, allow_unknown: bool, forms: list[bytes] | None, keep_new: bool
+) -> Corpus:
+    if keep_new:
+        batches = token_batches(source, allow_unknown=allow_unknown) if forms is None else [forms]
+        return encode_open(batches, vocabulary)
+    if forms is not None:
+        return Corpus(TokenEncoder(vocabulary)(forms), vocabulary)
+    return encode_text(source, vocabulary, allow_unknown=allow_unknown)
+
+
+def perplexity_of(
+    model: Scorer,
+    source: Source,
+    *,
+    allow_unknown: bool = False,
+    spelling: Spelling | None = None,
+    unknown_contexts: UnknownContexts = "unk",
+) -> Perplexity:
     """The perplexity of a text under a model."""
-    scored = score_text(model, source, allow_unknown=allow_unknown)
+    scored = score_text(
+        model, source, allow_unknown=allow_unknown, spelling=spelling, unknown_contexts=unknown_contexts
+    )
     return scored.perplexity(describe(source), text_signature(model, source))
 
 
@@ -172,7 +244,9 @@ def _prepared_as(path: str | Path) -> str:
 def format_table(results: list[tuple[str, Perplexity]]) -> str:
     """Named results under one another. Fields in which their signatures differ become columns, so that it shows."""
     shared, differing = common_signature([result.signature for _, result in results])
+    spelled = any(result.open_vocabulary for _, result in results)
     header = ["", *differing, "including unknown", "excluding unknown", "tokens", "unknown"]
+    header += ["unknown spelled", "bits per character"] if spelled else []
     rows = [
         [
             name,
@@ -181,8 +255,15 @@ def format_table(results: list[tuple[str, Perplexity]]) -> str:
             f"{result.excluding_unknown:.2f}",
             f"{result.tokens:,}",
             f"{result.unknown:,}",
+            *(_open_cells(result) if spelled else []),
         ]
         for name, result in results
     ]
     note = f"\nsignatures differ in: {', '.join(differing)}" if differing else ""
+    note += "\nunknown spelled, bits per character: with unk:spelled" if spelled else ""
     return format_columns(header, rows) + f"\nsignature: {shared}{note}"
+
+
+def _open_cells(result: Perplexity) -> list[str]:
+    found = result.open_vocabulary
+    return ["-", "-"] if found is None else [f"{found.perplexity:.2f}", f"{found.bits_per_character:.4f}"]

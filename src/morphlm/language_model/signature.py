@@ -20,6 +20,14 @@ class Signature:
         """The value of a field."""
         return dict(self.fields).get(name)
 
+    def with_field(self, name: str, value: str, *, after: str) -> Signature:
+        """The same with another value of a field, or with a new field after one that is there."""
+        fields = dict(self.fields)
+        if name in fields:
+            return Signature(self.measure, tuple((fields | {name: value}).items()))
+        at = list(fields).index(after) + 1
+        return Signature(self.measure, (*self.fields[:at], (name, value), *self.fields[at:]))
+
 
 def common_signature(signatures: list[Signature]) -> tuple[Signature, list[str]]:
     """What all signatures share, and the names of the fields in which they differ."""

@@ -22,6 +22,8 @@ class LogBilinearConfig:
     order: int = 4  # n: the n - 1 words before are the context
     width: int = 100  # d, the number of features of a vector
     diagonal: bool = True  # C_j has d numbers instead of d x d
+    wide: int = 0  # words of the text before, whose weighted mean is one more context vector; 0: there is none
+    wide_decay: float = 0.97  # gamma: the weight of a word of the wide context relative to the one after it
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
@@ -29,6 +31,15 @@ class LogBilinearConfig:
             raise ConfigError(f"order {self.order} leaves no context; a log-bilinear model has order 2 or more")
         if self.width < 1:
             raise ConfigError(f"vectors of {self.width} features hold nothing; give a width of 1 or more")
+        if self.wide < 0:
+            raise ConfigError(f"a wide context of {self.wide} words cannot be; give 0 or more")
+        if not 0 < self.wide_decay <= 1:
+            raise ConfigError(f"the decay of the wide context is {self.wide_decay}; it lies above 0 and is at most 1")
+
+    @property
+    def distances(self) -> int:
+        """n - 1, the number of context words with a matrix of their own."""
+        return self.order - 1
 
     @property
     def kind(self) -> str:
@@ -40,7 +51,7 @@ class LogBilinearConfig:
         return asdict(self)
 
 
-def variant(kind: str, *, order: int = 4, width: int = 100, diagonal: bool = True) -> LogBilinearConfig:
+def variant(kind: str, *, order: int = 4, width: int = 100, diagonal: bool = True, wide: int = 0) -> LogBilinearConfig:
     """The configuration of a model by its name: lbl, lbl+c, ..., clbl++."""
     if kind not in VARIANTS:
         raise ConfigError(f"{kind!r} is no log-bilinear model; choose one of {', '.join(VARIANTS)}")
@@ -51,6 +62,7 @@ def variant(kind: str, *, order: int = 4, width: int = 100, diagonal: bool = Tru
         order=order,
         width=width,
         diagonal=diagonal,
+        wide=wide,
     )
 
 
@@ -64,7 +76,7 @@ class LearningConfig:
     mean_gradients: bool = False  # over the minibatch; else their sum. AdaGrad sees only the ratio to its first value
     accumulator: float = 1.0  # what AdaGrad's sums of squares begin with
     noise_accumulator: float = 0.1  # the same for learning from noise, where gradients are smaller
-    samples: int = 100  # k: noise words that a token is contrasted with (models without classes)
+    samples: int = 500  # k: noise words that a token is contrasted with (models without classes)
     noise: Literal["block", "token"] = "block"  # who shares the k noise words
     noise_block: int = 128  # tokens of such a block
     surface_dropout: float = 0.0  # rate at which a word's surface factor is left out, so that its morphemes carry it

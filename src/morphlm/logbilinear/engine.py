@@ -8,9 +8,7 @@ are added in order, everything else is disjoint, so that results do not depend o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,37 +17,23 @@ from morphlm.logbilinear.config import LearningConfig, LogBilinearConfig
 from morphlm.logbilinear.kernels import batch as batching
 from morphlm.logbilinear.kernels import context, noise, numerics, softmax
 from morphlm.logbilinear.kernels.batch import Batch
+from morphlm.logbilinear.kernels.wide import Wide
 from morphlm.logbilinear.parameters import Parameters, log_unigram
 from morphlm.logbilinear.structure import FactorRows, Structure
+from morphlm.logbilinear.wide import Means, Origin, WideContexts
+from morphlm.logbilinear.working import SHARDS, SMALLEST_PIECE, Workspace, ranged
 from morphlm.threads import Workers, balanced
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
 
 Array = NDArray[np.float32]
 Tokens = NDArray[np.int32]
 
-SHARDS = 8  # of every sum over the tokens or words of a minibatch
 EVALUATED = 1 << 15  # tokens that are evaluated at a time
 SCORED_TOKENS = 256  # of one class, by one thread
 DECAY_EVERY = 16  # minibatches after which weight decay beside AdaGrad is applied for all of them at once
-SMALLEST_PIECE = 64  # rows, of the work for a thread
 
 # A minibatch's key, below 2^60, is changed for each thing that is random in it.
 CONTEXT_DROPOUT, PREDICTION_DROPOUT, OUTPUT_SURFACES = 1 << 60, 1 << 61, 1 << 62
-
-
-class Workspace:
-    """Arrays that are used again and again; they grow when they must."""
-
-    def __init__(self) -> None:
-        """Nothing yet."""
-        self._arrays: dict[str, Array] = {}
-
-    def rows(self, name: str, *shape: int) -> Array:
-        """An array whose first dimension, which varies from call to call, is cut from a larger one."""
-        held = self._arrays.get(name)
-        if held is None or len(held) < shape[0] or held.shape[1:] != shape[1:]:
-            held = self._arrays[name] = np.empty((int(shape[0] * 1.1) + 1, *shape[1:]), np.float32)
-        return held[: shape[0]]
 
 
 class Engine:
@@ -61,17 +45,27 @@ class Engine:
         """The parameters are changed in place."""
         self.config, self.structure, self.parameters, self.workers = config, structure, parameters, workers
         self.space = Workspace()
-        self._slot_of_word = np.full(len(structure.vocabulary), -1, np.int32)
+        self.wide = WideContexts(config, structure, workers, self.space) if config.wide else None
+        self._slot_of_word = np.full(len(structure.context.rows.starts) - 1, -1, np.int32)
 
     # ------------------------------------------------------------ forward
 
-    def plan(self, stream: Tokens, begin: int, end: int, key: int = 0, rate: float = 0.0) -> Batch:
-        """The minibatch of tokens begin .. end - 1."""
+    def plan(
+        self,
+        stream: Tokens,
+        begin: int,
+        end: int,
+        key: int = 0,
+        rate: float = 0.0,
+        contexts: Tokens | None = None,
+    ) -> Batch:
+        """The minibatch of tokens begin .. end - 1; `contexts` is the stream as contexts have it, if it differs."""
         batch: Batch = batching.plan_batch(
             stream,
+            stream if contexts is None else contexts,
             begin,
             end,
-            self.config.order - 1,
+            self.config.distances,
             (BEGIN_ID, END_ID),
             self.structure.class_of,
             self.structure.classes,
@@ -93,52 +87,79 @@ class Engine:
     def predict(self, batch: Batch, vectors: Array) -> Array:
         """(L, d): p = sum_j q_j C_j."""
         out = self.space.rows("predictions", len(batch.targets), self.config.width)
-        transforms = self.parameters.C
+        transforms = self.parameters.C[: self.config.distances]
         if self.config.diagonal:
-            task = partial(_ranged, context.predict_diagonal, batch.slots, vectors, transforms, out)
+            task = partial(ranged, context.predict_diagonal, batch.slots, vectors, transforms, out)
         else:
             transformed = np.empty((len(transforms), *vectors.shape), np.float32)
-            transform = partial(_ranged, context.transform_words, vectors, transforms, transformed)
+            transform = partial(ranged, context.transform_words, vectors, transforms, transformed)
             self.workers.over(transform, len(vectors), context.BLOCK)
-            task = partial(_ranged, context.predict_full, batch.slots, transformed, out)
+            task = partial(ranged, context.predict_full, batch.slots, transformed, out)
         self.workers.over(task, len(batch.targets), SMALLEST_PIECE)
         return out
+
+    def widen(self, batch: Batch, origin: Origin | None) -> tuple[Batch, Wide | None]:
+        """The wide contexts of a minibatch, if the model has them; `origin` is of its tokens alone."""
+        if self.wide is None:
+            return batch, None
+        assert origin is not None
+        return self.wide.plan(origin, batch, self._slot_of_word)
+
+    def add_wide(self, batch: Batch, wide: Wide | None, vectors: Array, predictions: Array) -> Means | None:
+        """p += u C, if the model has wide contexts."""
+        if self.wide is None or wide is None:
+            return None
+        return self.wide.add(batch, wide, vectors, self.parameters.C[-1], predictions)
 
     # ------------------------------------------------------------ evaluation
 
     def log_probabilities(
-        self, tokens: Tokens, vectors: Array | None = None, biases: Array | None = None
+        self,
+        tokens: Tokens,
+        vectors: Array | None = None,
+        biases: Array | None = None,
+        contexts: Tokens | None = None,
     ) -> NDArray[np.float64]:
         """ln P of every token of encoded sentences, exactly normalised, in their order.
 
-        Output vectors and biases by position may be given, if they are composed already.
+        Output vectors and biases by position may be given, if they are composed already; and the tokens as the words
+        after them see them, whose ids are rows of the context side, if these differ.
         """
         vectors = self.output_vectors() if vectors is None else vectors
         biases = self.parameters.b[self.structure.layout.members] if biases is None else biases
         result = np.empty(len(tokens))
         for begin in range(0, len(tokens), EVALUATED):
             end = min(begin + EVALUATED, len(tokens))
-            self._evaluate(tokens, begin, end, vectors, biases, result[begin:end])
+            self._evaluate(tokens, contexts, begin, end, vectors, biases, result[begin:end])
         return result
 
     def output_vectors(self) -> Array:
         """R = M R^(f) by position, in space that training uses too."""
         layout = self.structure.layout
         vectors = self.space.rows("output", len(layout.members), self.config.width)
-        task = partial(_ranged, softmax.compose_positions, layout, self.parameters.R, vectors)
+        task = partial(ranged, softmax.compose_positions, layout, self.parameters.R, vectors)
         self.workers.over(task, len(layout.members), SMALLEST_PIECE)
         return vectors
 
     def _evaluate(
-        self, tokens: Tokens, begin: int, end: int, vectors: Array, biases: Array, result: NDArray[np.float64]
+        self,
+        tokens: Tokens,
+        contexts: Tokens | None,
+        begin: int,
+        end: int,
+        vectors: Array,
+        biases: Array,
+        result: NDArray[np.float64],
     ) -> None:
-        batch = self.plan(tokens, begin, end)
+        batch = self.plan(tokens, begin, end, contexts=contexts)
+        batch, wide = self.widen(batch, Origin(tokens if contexts is None else contexts, np.arange(begin, end)))
         composed = self.compose("context", batch.words, self.parameters.Q, self.structure.context)
         predictions = self.predict(batch, composed)
+        self.add_wide(batch, wide, composed, predictions)
         scores = np.zeros(end - begin)
         if self.config.classes:
             task = partial(
-                _ranged,
+                ranged,
                 softmax.score_classes,
                 batch,
                 self.structure.class_of,
@@ -167,12 +188,6 @@ class Engine:
                 len(rows),
                 SMALLEST_PIECE,
             )
-
-
-def _ranged(kernel: Callable[..., Any], *arguments: Any) -> None:
-    """Call a kernel whose first two arguments, the range, are given last by `Workers.over`."""
-    *fixed, begin, end = arguments
-    kernel(begin, end, *fixed)
 
 
 def _jobs(batch: Batch) -> list[tuple[int, int, int]]:
@@ -217,16 +232,28 @@ class Learner(Engine):
             self._noise_cumulated = np.cumsum(probabilities)
             self._noise_cumulated /= self._noise_cumulated[-1]
 
-    def step(self, stream: Tokens, begin: int, end: int, key: int) -> float:
+    def tidy(self) -> None:
+        """Give back the largest spaces that only steps or only evaluations need; nothing is in them between two calls.
+
+        Called before and after an evaluation, it keeps the peak of memory below three times the parameters.
+        """
+        self.space.forget("output")
+        if self.config.classes:
+            self._shared = np.zeros(self._shared.shape, np.float32)  # takes memory only where it is touched again
+
+    def step(self, stream: Tokens, begin: int, end: int, key: int, origin: Origin | None = None) -> float:
         """Learn from tokens begin .. end - 1; `key` decides all that is random. Returns the sum of the objective.
 
-        The objective is ln P, or with noise-contrastive estimation the log-likelihood of telling text from noise.
+        The objective is ln P, or with noise-contrastive estimation the log-likelihood of telling text from noise. Wide
+        contexts need the origin of the stream.
         """
         batch = self.plan(stream, begin, end, key, self.learning.context_dropout)
+        batch, wide = self.widen(batch, None if origin is None else origin._replace(places=origin.places[begin:end]))
         composed = self.compose(
             "context", batch.words, self.parameters.Q, self.structure.context, key, self.learning.surface_dropout
         )
         predictions = self.predict(batch, composed)
+        means = self.add_wide(batch, wide, composed, predictions)
         self._drop_out(batch, key, predictions)
         errors = self.space.rows("errors", len(batch.targets), self.config.width)
         if self.config.classes:
@@ -236,7 +263,7 @@ class Learner(Engine):
         else:
             objective = self._learn_from_noise(batch, key, predictions, errors)
         self._drop_out(batch, key, errors)
-        self._learn_context(batch, key, composed, errors)
+        self._learn_context(batch, key, composed, errors, wide, means)
         return objective
 
     def decay(self, tokens: int) -> None:
@@ -258,7 +285,7 @@ class Learner(Engine):
         rate = self.learning.prediction_dropout
         if rate:
             task = partial(
-                _ranged, context.drop_out, batch.places, np.uint64(key ^ PREDICTION_DROPOUT), np.float32(rate), table
+                ranged, context.drop_out, batch.places, np.uint64(key ^ PREDICTION_DROPOUT), np.float32(rate), table
             )
             self.workers.over(task, len(table), SMALLEST_PIECE)
 
@@ -326,7 +353,7 @@ class Learner(Engine):
 
         self.workers.each(score, len(shards))
         self.parameters.b[layout.members], self.squares.b[layout.members] = biases
-        task = partial(_ranged, softmax.update_shared, layout, self._shared, self._touched, *updated, *steps)
+        task = partial(ranged, softmax.update_shared, layout, self._shared, self._touched, *updated, *steps)
         self.workers.over(task, len(layout.shared), SMALLEST_PIECE)
         return math.fsum(objectives)
 
@@ -377,18 +404,23 @@ class Learner(Engine):
 
     # ------------------------------------------------------------ back to the context
 
-    def _learn_context(self, batch: Batch, key: int, vectors: Array, errors: Array) -> None:
+    def _learn_context(
+        self, batch: Batch, key: int, vectors: Array, errors: Array, wide: Wide | None, means: Means | None
+    ) -> None:
         """Updates C and Q."""
         gradients = self.space.rows("context gradients", *vectors.shape)
         shards = self.space.rows("C", SHARDS, *self.parameters.C.shape)
         back = context.back_diagonal if self.config.diagonal else context.back_full
-        bounds = _even_cuts(batch, self.config.order - 1)
+        distances, transforms = self.config.distances, self.parameters.C
+        bounds = _even_cuts(batch, distances)
 
         def learn(shard: int, _: int) -> None:
             begin, end = bounds[shard : shard + 2]
-            back(begin, end, batch, errors, vectors, self.parameters.C, gradients, shards[shard])
+            back(begin, end, batch, errors, vectors, transforms[:distances], gradients, shards[shard, :distances])
 
         self.workers.each(learn, SHARDS)
+        if self.wide is not None and wide is not None and means is not None:
+            self.wide.learn(batch, wide, means, errors, transforms[-1], gradients, shards[:, -1])
         length = len(batch.targets)
         self._update_dense("C", shards, self._shrink_inside(length))
         self._update_factors(batch.words, self.structure.context, key, gradients, "Q", length)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,18 +17,23 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.signature import Signature
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.engine import Engine
+from morphlm.logbilinear.kernels.query import log_probability
 from morphlm.logbilinear.parameters import Parameters, shapes
-from morphlm.logbilinear.structure import Structure, build_structure
+from morphlm.logbilinear.query import Queries, compile_model, compile_part, new_cache
+from morphlm.logbilinear.structure import Structure, build_structure, with_new_words
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
+from morphlm.segmentation.analyser import analyser_from_files
 from morphlm.segmentation.factors import FACTORS_FILE, MORPHEMES_FILE, parse_factors
 from morphlm.text.processes import available_cores
 from morphlm.text.reading import RESERVED
 from morphlm.threads import workers
-from morphlm.vocabulary.vocabulary import BEGIN_ID, parse_vocabulary
+from morphlm.vectors.vectors import SideVectors, WordVectors
+from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, parse_vocabulary
 
 VOCABULARY_FILE, CLASSES_FILE = "vocabulary.tsv", "classes.tsv"
 CLASS_OF = "class_of"  # the tensor behind classes.tsv, which is for people
 SMALL_TEXT = 4096  # tokens; less are scored by one thread, which starts sooner
+_COMPILING = threading.Lock()
 
 Array = NDArray[np.float32]
 State = tuple[int, ...]  # the n - 1 words before, the nearest first
@@ -35,6 +41,9 @@ State = tuple[int, ...]  # the n - 1 words before, the nearest first
 
 class LogBilinearModel(LanguageModel):
     """Any of the eight models of the paper. Word vectors are composed once, so that ++ scores as fast as plain."""
+
+    threads: int | None = None  # that score a text; None: all cores
+    cache_megabytes: float = 32.0  # of each thread that asks queries; set it before the first
 
     def __init__(
         self,
@@ -70,55 +79,81 @@ class LogBilinearModel(LanguageModel):
         """ln P(word | state) and the state after it."""
         if word == BEGIN_ID:
             return -np.inf, self.begin()
-        prediction = self._prediction(state)
-        c = int(self.structure.class_of[word])
-        first, last = self.structure.layout.starts[c : c + 2]
-        scores = self._output[first:last] @ prediction + self._biases[first:last]
-        target = self.structure.layout.position_of[word] - first
-        logprob = _log_softmax(scores)[target] + self._log_classes(prediction)[c]
-        return float(logprob), (word, *state[:-1])
+        return self.queries.log_probability(state, word), (word, *state[:-1])
 
     def score_tokens(self, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
         """ln P of every token of encoded sentences, each ending with END."""
-        with workers(1 if len(tokens) < SMALL_TEXT else available_cores()) as threads:
-            engine = Engine(self.config, self.structure, self.parameters, threads)
-            return engine.log_probabilities(tokens, self._output, self._biases)
+        return self._score(tokens, self.structure)
+
+    def score_composed(self, tokens: NDArray[np.int32], forms: Sequence[str]) -> NDArray[np.float64]:
+        """The same, with id V + k for an unknown word forms[k], which contexts see as the sum of its known factors."""
+        if not self.composes_contexts or self.structure.factors is None:
+            return super().score_composed(tokens, forms)
+        structure = with_new_words(self.structure, self.structure.factors.of_new_words(forms))
+        known = np.where(tokens < len(self.vocabulary), tokens, np.int32(UNK_ID))
+        return self._score(known, structure, tokens)
+
+    @property
+    def composes_contexts(self) -> bool:
+        """Whether contexts can have the factors of words that are not in the vocabulary."""
+        factors = self.structure.factors
+        return self.config.context_factors and factors is not None and factors.analyser is not None
+
+    def _score(
+        self, tokens: NDArray[np.int32], structure: Structure, contexts: NDArray[np.int32] | None = None
+    ) -> NDArray[np.float64]:
+        with workers(1 if len(tokens) < SMALL_TEXT else self.threads or available_cores()) as threads:
+            engine = Engine(self.config, structure, self.parameters, threads)
+            return engine.log_probabilities(tokens, self._output, self._biases, contexts)
 
     def distribution(self, state: State) -> NDArray[np.float64]:
         """P of every word after a state, by id; BEGIN has none."""
-        prediction = self._prediction(state)
-        layout, log_classes = self.structure.layout, self._log_classes(prediction)
-        scores = (self._output @ prediction + self._biases).astype(np.float64)
-        result = np.zeros(len(self.vocabulary))
-        for c, (first, last) in enumerate(zip(layout.starts[:-1], layout.starts[1:], strict=True)):
-            result[layout.members[first:last]] = np.exp(log_classes[c] + _log_softmax(scores[first:last]))
-        return result
+        return self.queries.distribution(state, available_cores())
+
+    @cached_property
+    def queries(self) -> Queries:
+        """The model compiled for queries, which is done at the first one; any threads may share it."""
+        with _COMPILING:
+            if "queries" in self.__dict__:  # another thread has done it meanwhile
+                return self.__dict__["queries"]  # type: ignore[no-any-return]
+            with workers(available_cores()) as threads:
+                compiled = compile_model(self.config, self.structure, self.parameters, threads, self._output)
+            made = self.__dict__["queries"] = Queries(compiled, self.structure.layout.members, self.cache_megabytes)
+        return made
 
     @cached_property
     def _output(self) -> Array:
         """R = M R^(f) by position."""
         if self._given_output is not None:
             return self._given_output
-        with workers(1) as threads:
+        with workers(available_cores()) as threads:
             return Engine(self.config, self.structure, self.parameters, threads).output_vectors()
 
     @cached_property
     def _biases(self) -> Array:
         return self.parameters.b[self.structure.layout.members]
 
-    def _prediction(self, state: State) -> Array:
-        """p = sum_j q_j C_j."""
-        rows, prediction = self.structure.context.rows, np.zeros(self.config.width, np.float32)
-        for transform, word in zip(self.parameters.C, state, strict=True):
-            q = self.parameters.Q[rows.items[rows.starts[word] : rows.starts[word + 1]]].sum(axis=0)
-            prediction += q * transform if self.config.diagonal else q @ transform
-        return prediction
+    def _few_tokens(self, tokens: Sequence[str]) -> list[float]:
+        """As `sentence`, but no more words are composed than are looked at: a model just loaded stays small."""
+        ids = [*self.vocabulary.encode(tokens).tolist(), END_ID]
+        states = [self.begin()]
+        for word in ids[:-1]:
+            states.append((word, *states[-1][:-1]))
+        words, places = np.unique(np.array(states, np.int32), return_inverse=True)
+        classes = np.unique(self.structure.class_of[ids]).astype(np.int64)
+        part = compile_part(self.config, self.structure, self.parameters, words, classes)
+        contexts = places.reshape(len(ids), -1).astype(np.int32)
+        cache = new_cache(part, 0)
+        return [float(log_probability(part, cache, *query)) for query in zip(contexts, ids, strict=True)]
 
-    def _log_classes(self, prediction: Array) -> NDArray[np.float64]:
-        """ln P(c|h) of every class."""
-        if not self.config.classes:
-            return np.zeros(1)
-        return _log_softmax(self.parameters.S @ prediction + self.parameters.t)
+    # ------------------------------------------------------------ vectors
+
+    @cached_property
+    def vectors(self) -> WordVectors:
+        """The vectors [q; r] of words and morphemes, also of words never seen."""
+        context = SideVectors(self.parameters.Q, self.structure.factors if self.config.context_factors else None)
+        output = SideVectors(self.parameters.R, self.structure.factors if self.config.output_factors else None)
+        return WordVectors(self.vocabulary, context, output, dict(self.signature.fields))
 
     # ------------------------------------------------------------ files
 
@@ -136,6 +171,9 @@ class LogBilinearModel(LanguageModel):
             texts[CLASSES_FILE] = structure.partition.to_tsv()
         if structure.factors is not None:
             texts |= structure.factors.to_texts()
+            if structure.factors.analyser is not None:
+                texts |= structure.factors.analyser.to_texts()
+                tensors |= structure.factors.analyser.to_tensors()
         return ModelFiles(
             kind=self.kind,
             configuration=self.config.to_json(),
@@ -155,12 +193,6 @@ class LogBilinearModel(LanguageModel):
         return {"tokens": tokens, "logprobs": [round(logprob, 5) for logprob in self.sentence(tokens)]}
 
 
-def _log_softmax(scores: NDArray[Any]) -> NDArray[np.float64]:
-    shifted = scores.astype(np.float64) - scores.max()
-    result: NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum())
-    return result
-
-
 def logbilinear_from_files(directory: str | Path, files: ModelFiles) -> LogBilinearModel:
     """The model that a checked directory holds; its self-test is run."""
     try:
@@ -176,7 +208,7 @@ def logbilinear_from_files(directory: str | Path, files: ModelFiles) -> LogBilin
         if array.shape != shape or array.dtype != np.float32:
             raise FormatError(f"{directory}: {name} does not fit the vocabulary; make the model again")
     model = LogBilinearModel(config, structure, parameters, files.training)
-    check_self_test(directory, files.self_test, model.sentence)
+    check_self_test(directory, files.self_test, model._few_tokens)
     return model
 
 
@@ -188,5 +220,6 @@ def _read_structure(directory: str | Path, config: LogBilinearConfig, files: Mod
         partition = Partition(vocabulary, class_of, len(files.tensors["S"]), "model")
     if config.context_factors or config.output_factors:
         texts = {name: files.texts[name] for name in (MORPHEMES_FILE, FACTORS_FILE)}
-        factors = parse_factors(texts, vocabulary, source=str(directory))
+        analyser = analyser_from_files(files.texts, files.tensors)
+        factors = parse_factors(texts, vocabulary, source=str(directory), analyser=analyser)
     return build_structure(config, vocabulary, partition, factors)

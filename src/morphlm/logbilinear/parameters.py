@@ -19,7 +19,7 @@ class Parameters(NamedTuple):
     """The paper's names. Vectors are rows; rows of Q and R belong to factors, which are the words in a plain model."""
 
     Q: Array  # Q^(f), (F, d): context vectors
-    C: Array  # (n - 1, d, d) or diagonal (n - 1, d): the nearest word first
+    C: Array  # (n - 1, d, d) or diagonal (n - 1, d): the nearest word first; then that of the wide context
     R: Array  # R^(f), (F, d): output vectors
     b: Array  # (V,): biases of the surface words
     S: Array  # (|C|, d): class vectors; no rows without classes
@@ -40,17 +40,21 @@ class Parameters(NamedTuple):
         return sum(array.size for array in self)
 
     def first_not_finite(self) -> str | None:
-        """The name of the first that has a NaN or an infinity."""
-        return next((name for name, array in self.named() if not np.isfinite(array).all()), None)
+        """The name of the first that has a NaN or an infinity.
+
+        The sum in float64 of finite float32 numbers is finite; unlike `np.isfinite` it needs no second array.
+        """
+        with np.errstate(invalid="ignore"):  # infinity - infinity
+            return next((name for name, array in self.named() if not np.isfinite(array.sum(dtype=np.float64))), None)
 
 
 def shapes(config: LogBilinearConfig, structure: Structure) -> dict[str, tuple[int, ...]]:
     """The shape of each."""
-    d, distances = config.width, config.order - 1
+    d, transforms = config.width, config.distances + bool(config.wide)
     classes = structure.classes if config.classes else 0
     return {
         "Q": (structure.context.factors, d),
-        "C": (distances, d) if config.diagonal else (distances, d, d),
+        "C": (transforms, d) if config.diagonal else (transforms, d, d),
         "R": (structure.output.factors, d),
         "b": (len(structure.vocabulary),),
         "S": (classes, d),
@@ -58,20 +62,34 @@ def shapes(config: LogBilinearConfig, structure: Structure) -> dict[str, tuple[i
     }
 
 
-def initial_parameters(config: LogBilinearConfig, structure: Structure, seed: int, deviation: float) -> Parameters:
-    """Biases are log unigram probabilities, everything else comes from a narrow Gaussian (paper, section 3.3)."""
+def initial_parameters(
+    config: LogBilinearConfig, structure: Structure, seed: int, deviation: float, *, near_identity: bool = False
+) -> Parameters:
+    """Biases are log unigram probabilities, everything else comes from a narrow Gaussian (paper, section 3.3).
+
+    With `near_identity` the matrices C_j are I/j plus such numbers: contexts and outputs are compared from the start.
+    """
     rng = np.random.default_rng([seed, 0, 1])  # not the stream that orders an epoch
     arrays: dict[str, Any] = {
         name: rng.standard_normal(shape, dtype=np.float32) * np.float32(deviation)
         for name, shape in shapes(config, structure).items()
         if name not in ("b", "t")
     }
+    if near_identity:
+        arrays["C"] += _scaled_identities(config)
     words = log_unigram(structure.vocabulary.counts)
     counts = structure.vocabulary.counts.copy()
     counts[BEGIN_ID] = 0  # it carries the class of END but is never predicted
     masses = np.bincount(structure.class_of, counts)
     classes = log_unigram(masses, skip=None) if config.classes else np.zeros(0)
     return Parameters(**arrays, b=words.astype(np.float32), t=classes.astype(np.float32))
+
+
+def _scaled_identities(config: LogBilinearConfig) -> Array:
+    """I/j for the word at distance j, I for the wide context."""
+    scales = [1.0 / j for j in range(1, config.order)] + [1.0] * bool(config.wide)
+    identity = np.ones(config.width) if config.diagonal else np.eye(config.width)
+    return np.stack([scale * identity for scale in scales]).astype(np.float32)
 
 
 def log_unigram(counts: NDArray[Any], skip: int | None = BEGIN_ID) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.kernels.numerics import Rows
 from morphlm.logbilinear.kernels.softmax import PRIVATE, Layout
 from morphlm.segmentation.factors import Factors
-from morphlm.vocabulary.vocabulary import Vocabulary
+from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +85,19 @@ def _check_given(
         factors is None or factors.vocabulary.words != vocabulary.words
     ):
         raise ConfigError(f"{config.kind} needs factors of the words of its vocabulary; build them for it")
+
+
+def with_new_words(structure: Structure, factors_of: Sequence[NDArray[np.int32]]) -> Structure:
+    """The same with rows of the context side, after those of the words, for words that are not in the vocabulary.
+
+    Each is composed of the factors that are given for it, of UNK's if there are none.
+    """
+    rows = structure.context.rows
+    unknown = rows.items[rows.starts[UNK_ID] : rows.starts[UNK_ID + 1]]
+    added = [factors if len(factors) else unknown for factors in factors_of]
+    starts = rows.starts[-1] + np.cumsum([len(factors) for factors in added], dtype=np.int64)
+    extended = Rows(np.concatenate([rows.starts, starts]), np.concatenate([rows.items, *added]).astype(np.int32))
+    return replace(structure, context=replace(structure.context, rows=extended))
 
 
 def identity_rows(words: int) -> FactorRows:

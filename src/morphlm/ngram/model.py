@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,13 @@ from morphlm.modelfile import ModelFiles, check_self_test, write_model
 from morphlm.ngram.arpa import read_arpa, write_arpa
 from morphlm.ngram.trie import Trie
 from morphlm.text.reading import RESERVED
-from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary, parse_vocabulary
+from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, Vocabulary, parse_vocabulary
 
 VOCABULARY_FILE = "vocabulary.tsv"
-_ARRAYS = ("words", "logprob", "suffix", "backoff", "first_child")
+_ARRAYS = {"words": np.int32, "logprob": np.float32, "suffix": np.int32, "backoff": np.float32, "first_child": np.int64}
+TRUST_BUCKETS = 16  # of contexts of one length, by how much mass they keep for themselves
+
+Nodes = NDArray[np.int64]
 
 
 class NgramModel(LanguageModel):
@@ -44,6 +48,47 @@ class NgramModel(LanguageModel):
     def distribution(self, state: int) -> NDArray[np.float64]:
         """p of every word after a state, by id."""
         return self.trie.distribution(state)
+
+    @property
+    def context_buckets(self) -> int:
+        """Into how many buckets `bucket_of` sorts states."""
+        return self.order * TRUST_BUCKETS
+
+    def buckets_before(self, tokens: NDArray[np.int32]) -> Nodes:
+        """The bucket of the state before every token of encoded sentences, each ending with END."""
+        return self.bucket_of(states_before(self.trie, tokens))
+
+    def bucket_of(self, states: Nodes) -> Nodes:
+        """States by the length of the longest known context and by half powers of two of 1 - gamma, the mass it keeps.
+
+        gamma(h), the weight of backing off, is about D N(h) / c(h) for a context that was seen c(h) times, followed by
+        N(h) different words. So contexts are sorted by their mean count c(h) / N(h), as Chen & Goodman (1998) advise;
+        the count alone tells less.
+        """
+        trie, nodes = self.trie, np.maximum(states, 0)
+        if len(trie.backoff) == 0:
+            return np.zeros(len(states), np.int64)
+        kept = np.maximum(-np.expm1(trie.backoff[nodes].astype(np.float64)), 2.0**-TRUST_BUCKETS)
+        trust = np.clip(np.floor(-2.0 * np.log2(kept)), 0, TRUST_BUCKETS - 1).astype(np.int64)
+        length = 1 + np.searchsorted(np.cumsum(trie.sizes), nodes, side="right")
+        return np.where(states < 0, 0, length * TRUST_BUCKETS + trust)
+
+    def bucket_of_state(self, state: int) -> int:
+        """The same of one state, quickly."""
+        return int(self._bucket_of_node[state])
+
+    @cached_property
+    def _bucket_of_node(self) -> Nodes:
+        """Of every state; ROOT, which is -1, stands at the end."""
+        nodes = np.arange(len(self.trie.backoff) + 1)
+        nodes[-1] = -1
+        return self.bucket_of(nodes)
+
+    def describe_bucket(self, bucket: int) -> str:
+        """What a bucket holds, for people."""
+        length, trust = divmod(bucket, TRUST_BUCKETS)
+        words = "1 word" if length == 1 else f"{length} words"
+        return f"{words}, keeps up to {2 ** (-trust / 2):.3f}" if length else "no words"
 
     @property
     def scores_unknown(self) -> bool:
@@ -81,6 +126,48 @@ class NgramModel(LanguageModel):
         return {"tokens": tokens, "logprobs": [round(logprob, 6) for logprob in self.sentence(tokens)]}
 
 
+def states_before(trie: Trie, tokens: NDArray[np.int32]) -> Nodes:
+    """The state before every token of encoded sentences: contexts grow by a word, for all tokens at once."""
+    last = np.concatenate([[END_ID], tokens[:-1]]).astype(np.int64)
+    begins = last == END_ID
+    last[begins] = BEGIN_ID
+    longest = context = last  # the unigram of the word before
+    for _ in range(2, trie.order):
+        shorter = np.where(begins, -1, np.roll(context, 1))
+        context = _children(trie, shorter, last)
+        longest = np.where(context >= 0, context, longest)
+    return _shortest_equivalents(trie, longest)
+
+
+def _children(trie: Trie, nodes: Nodes, words: Nodes) -> Nodes:
+    """The child of each node for a word, or -1: a binary search among its children, for all nodes at once."""
+    known = nodes >= 0
+    low = np.where(known, trie.first_child[nodes], 0)
+    end = high = np.where(known, trie.first_child[nodes + 1], 0)
+    beyond = len(trie.words) - 1
+    while (searching := low < high).any():
+        middle = (low + high) >> 1
+        smaller = trie.words[np.minimum(middle, beyond)] < words
+        low, high = (
+            np.where(searching & smaller, middle + 1, low),
+            np.where(searching & ~smaller, middle, high),
+        )
+    return np.where((low < end) & (trie.words[np.minimum(low, beyond)] == words), low, -1)
+
+
+def _shortest_equivalents(trie: Trie, nodes: Nodes) -> Nodes:
+    """As the kernel of that name: contexts that nothing extends and that back off for free are dropped."""
+    inner = len(trie.backoff)
+    while True:
+        free = nodes >= inner
+        lower = np.flatnonzero((nodes >= 0) & ~free)
+        at = nodes[lower]
+        free[lower] = (trie.first_child[at] == trie.first_child[at + 1]) & (trie.backoff[at] == 0.0)
+        if not free.any():
+            return nodes
+        nodes = np.where(free, trie.suffix[nodes], nodes)
+
+
 def ngram_from_files(directory: str | Path, files: ModelFiles) -> NgramModel:
     """The model that a checked directory holds; its self-test is run."""
     try:
@@ -101,8 +188,24 @@ def _check_shapes(directory: str | Path, trie: Trie, vocabulary_size: int) -> No
     for name, length in expected.items():
         if getattr(trie, name).shape != (length,):
             raise FormatError(f"{directory}: {name} does not fit the number of n-grams; make the model again")
+    if any(getattr(trie, name).dtype != dtype for name, dtype in _ARRAYS.items()) or not _is_a_trie(trie):
+        raise FormatError(f"{directory}: the arrays are no n-grams; make the model again")
     if trie.sizes[0] != vocabulary_size:
         raise FormatError(f"{directory}: the vocabulary and the unigrams differ; make the model again")
+
+
+def _is_a_trie(trie: Trie) -> bool:
+    """Whether all numbers of words and nodes lie where they must."""
+    nodes, children = len(trie.words), trie.first_child
+    return bool(
+        (trie.words >= 0).all()
+        and (trie.words < trie.sizes[0]).all()
+        and (trie.suffix >= -1).all()
+        and (trie.suffix < np.arange(nodes)).all()  # the suffix is of a lower order
+        and (children[:-1] <= children[1:]).all()
+        and children[0] >= 0
+        and children[-1] <= nodes
+    )
 
 
 def ngram_from_arpa(path: str | Path) -> NgramModel:

@@ -5,18 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from morphlm.errors import FormatError
+from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.logbilinear.config import VARIANTS
 from morphlm.logbilinear.model import logbilinear_from_files
-from morphlm.modelfile import ModelFiles, read_model
+from morphlm.modelfile import COMPONENTS, ModelFiles, read_model
 from morphlm.ngram.model import ngram_from_arpa, ngram_from_files
+from morphlm.scoring.mixture import KIND as MIXTURE
+from morphlm.scoring.mixture import MixtureModel, mixture_from_files
 from morphlm.training.checkpoint import KIND as CHECKPOINT
+
+
+def _mixture(directory: str | Path, files: ModelFiles) -> MixtureModel:
+    """A mixture, each of whose components is a model of any kind."""
+    names = files.configuration["components"]
+    models = [model_from_files(Path(directory) / COMPONENTS / name, files.parts[name]) for name in names]
+    return mixture_from_files(directory, files, models)
+
 
 READERS: dict[str, Callable[[str | Path, ModelFiles], LanguageModel]] = {
     "mkn": ngram_from_files,
     "arpa": ngram_from_files,
     **dict.fromkeys(VARIANTS, logbilinear_from_files),
+    MIXTURE: _mixture,
 }
 
 
@@ -24,7 +35,11 @@ def load(path: str | Path) -> LanguageModel:
     """Load a model directory, or an ARPA file ('-': standard input). Nothing is executed; damage is refused."""
     if str(path) == "-" or (Path(path).exists() and not Path(path).is_dir()):
         return ngram_from_arpa(path)
-    files = read_model(path)
+    return model_from_files(path, read_model(path))
+
+
+def model_from_files(path: str | Path, files: ModelFiles) -> LanguageModel:
+    """The model that a checked directory holds; its self-test is run."""
     if files.kind == CHECKPOINT:
         raise FormatError(
             f"{path}: this is a training that has not ended, not a model; go on with it by `morphlm train` with "
@@ -33,4 +48,9 @@ def load(path: str | Path) -> LanguageModel:
     if files.kind not in READERS:
         known = ", ".join(sorted(READERS))
         raise FormatError(f"{path}: a model of the kind {files.kind!r}; this morphlm knows {known}, use a newer one")
-    return READERS[files.kind](path, files)
+    try:
+        return READERS[files.kind](path, files)
+    except (InputError, ConfigError, KeyError, ValueError, TypeError, IndexError) as error:
+        # Every file has its hash, so it was written so: by another version, or by somebody else.
+        what = f"parts are missing or do not fit ({type(error).__name__}: {error})"
+        raise FormatError(f"{path}: {what}; make the model again") from error

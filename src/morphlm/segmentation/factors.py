@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.errors import ConfigError, FormatError
+from morphlm.segmentation.analyser import Analyser, analyser_of
 from morphlm.segmentation.morphemes import Segmentation
 from morphlm.segmentation.sources.factorisation import Factor, Factorisation, from_segmentation
 from morphlm.text.reading import RESERVED
-from morphlm.vocabulary.vocabulary import Vocabulary
+from morphlm.vocabulary.vocabulary import Vocabulary, two_columns
 
 Kind = Literal["surface", "morpheme"]
 Numbers = NDArray[np.int64]
@@ -29,6 +30,7 @@ Ids = NDArray[np.int32]
 
 MORPHEMES_FILE, FACTORS_FILE = "morphemes.tsv", "factors.tsv"
 BLOCK_WORDS = 1 << 14  # words whose factors' vectors are gathered at a time
+LONGEST_NEW_WORD = 1000  # characters; the search for the morphemes of a word takes the square of its length
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class Factors:
     indptr: Numbers  # (V + 1,): where the factors of each word begin; every word has one at least
     indices: Ids  # ids of factors, the surface factor first and the others in the order of the word
     source: str  # where they come from
+    analyser: Analyser | None = None  # gives the factors of words that are not in the vocabulary; None: they have none
 
     def __len__(self) -> int:
         """The number of factors, F."""
@@ -78,6 +81,18 @@ class Factors:
         """
         known = [self.ids.get(str(factor), -1) for factor in factors]
         return np.array([factor for factor in known if factor >= 0], np.int32)
+
+    def of_new_word(self, word: str) -> Ids:
+        """The ids of the known factors of a word that is not in the vocabulary; there may be none."""
+        return self.of_new_words([word])[0]
+
+    def of_new_words(self, words: Sequence[str]) -> list[Ids]:
+        """The same of many words, which is quicker than one by one."""
+        if self.analyser is None:
+            return [np.zeros(0, np.int32) for _ in words]
+        ids = self.ids
+        names = self.analyser.names_of([word if len(word) <= LONGEST_NEW_WORD else "" for word in words])
+        return [np.array([ids[name] for name in of_word if name in ids], np.int32) for of_word in names]
 
     @cached_property
     def inverse(self) -> Inverse:
@@ -160,9 +175,13 @@ class _Entries:
 
 
 def build_factors(
-    vocabulary: Vocabulary, factorisation: Factorisation | Segmentation, *, surface: bool = True
+    vocabulary: Vocabulary,
+    factorisation: Factorisation | Segmentation,
+    *,
+    surface: bool = True,
+    analyser: Analyser | None = None,
 ) -> Factors:
-    """The matrix M of a vocabulary.
+    """The matrix M of a vocabulary, with the source's analyser for other words if none is given.
 
     A morpheme that is the whole word, `word/STM`, is another factor than the word's surface form. Without `surface`,
     only the reserved words and those that the source does not know have a surface factor.
@@ -174,7 +193,8 @@ def build_factors(
     surface_names = [word for word, has in zip(vocabulary.words, has_surface.tolist(), strict=True) if has]
     indptr, indices = _rows(has_surface, entries.lengths, entries.numbers)
     names = (*surface_names, *entries.names)
-    return Factors(vocabulary, names, len(surface_names), indptr, indices, factorisation.source)
+    analyser = analyser_of(factorisation) if analyser is None else analyser
+    return Factors(vocabulary, names, len(surface_names), indptr, indices, factorisation.source, analyser)
 
 
 def _collect(vocabulary: Vocabulary, factorisation: Factorisation) -> _Entries:
@@ -233,7 +253,9 @@ def _rows(has_surface: NDArray[np.bool_], lengths: Numbers, numbers: Ids) -> tup
 # ---------------------------------------------------------------- reading
 
 
-def parse_factors(texts: Mapping[str, str], vocabulary: Vocabulary, *, source: str = "model") -> Factors:
+def parse_factors(
+    texts: Mapping[str, str], vocabulary: Vocabulary, *, source: str = "model", analyser: Analyser | None = None
+) -> Factors:
     """Read what `to_texts` wrote, for the same vocabulary."""
     names, surfaces = _parse_names(texts[FACTORS_FILE])
     has_surface = _mark_surfaces(names[:surfaces], vocabulary)
@@ -244,7 +266,7 @@ def parse_factors(texts: Mapping[str, str], vocabulary: Vocabulary, *, source: s
     if not (has_surface | (lengths > 0)).all():
         raise _damaged(MORPHEMES_FILE, int((has_surface | (lengths > 0)).argmin()) + 1, "the word has no factor")
     indptr, indices = _rows(has_surface, lengths, numbers)
-    return Factors(vocabulary, tuple(names), surfaces, indptr, indices, source)
+    return Factors(vocabulary, tuple(names), surfaces, indptr, indices, source, analyser)
 
 
 def _damaged(file: str, line: int | None, what: str) -> FormatError:
@@ -253,19 +275,25 @@ def _damaged(file: str, line: int | None, what: str) -> FormatError:
 
 def _parse_names(text: str) -> tuple[list[str], int]:
     """The names of the factors, and how many of them are surface forms."""
-    names: list[str] = []
-    surfaces = 0
-    for number, line in enumerate(text.split("\n")[:-1], 1):
-        kind, _, name = line.partition("\t")
-        if kind not in ("surface", "morpheme") or not name or (kind == "surface" and surfaces < len(names)):
-            raise _damaged(FACTORS_FILE, number, "not `kind TAB factor` with the surface forms first")
-        surfaces += kind == "surface"
-        names.append(name)
+    kinds, names = two_columns(text) or _first_tabs(text)
+    surfaces = kinds.count("surface")
+    if kinds != ["surface"] * surfaces + ["morpheme"] * (len(kinds) - surfaces) or "" in names:
+        raise _other_kinds(kinds, names)
     return names, surfaces
+
+
+def _other_kinds(kinds: list[str], names: list[str]) -> FormatError:
+    """Naming the first line that is wrong."""
+    line, before = 0, "surface"
+    while kinds[line] in (before, "morpheme") and names[line]:
+        line, before = line + 1, kinds[line]
+    return _damaged(FACTORS_FILE, line + 1, "not `kind TAB factor` with the surface forms first")
 
 
 def _mark_surfaces(names: list[str], vocabulary: Vocabulary) -> NDArray[np.bool_]:
     """Which words have a surface factor; those are listed in order of their ids."""
+    if tuple(names) == vocabulary.words:
+        return np.full(len(vocabulary), True)
     words = np.array([vocabulary.ids.get(name, -1) for name in names], np.int64)
     if len(words) < len(RESERVED) or words[0] != 0 or (np.diff(words) <= 0).any():
         raise _damaged(FACTORS_FILE, None, "the surface forms are not words of the vocabulary in its order")
@@ -276,18 +304,27 @@ def _mark_surfaces(names: list[str], vocabulary: Vocabulary) -> NDArray[np.bool_
 
 def _parse_words(text: str, vocabulary: Vocabulary, number_of: Mapping[str, int]) -> tuple[Numbers, Ids]:
     """How many factors besides the surface form each word has, and which."""
-    lines = text.split("\n")[:-1]
-    if len(lines) != len(vocabulary):
-        raise _damaged(MORPHEMES_FILE, None, f"{len(lines)} words where the vocabulary has {len(vocabulary)}")
-    numbers = array("i")
-    ends = array("q", [0])
-    for line, word in zip(lines, vocabulary.words, strict=True):
-        written, _, rest = line.partition("\t")
-        try:
-            numbers.extend([number_of[factor] for factor in rest.split(" ")] if rest else ())
-        except KeyError as error:
-            raise _damaged(MORPHEMES_FILE, len(ends), f"{error} is not in {FACTORS_FILE}") from error
-        if written != word:
-            raise _damaged(MORPHEMES_FILE, len(ends), f"{written!r} where the vocabulary has {word!r}")
-        ends.append(len(numbers))
-    return np.diff(np.array(ends)), np.array(numbers, np.int32)
+    words, lists = two_columns(text) or _first_tabs(text)
+    if tuple(words) != vocabulary.words:
+        raise _other_words(words, vocabulary)
+    entries = " ".join(filter(None, lists)).split(" ") if any(lists) else []
+    try:
+        numbers = np.fromiter(map(number_of.__getitem__, entries), np.int32, len(entries))
+    except KeyError as error:
+        line = next(k for k, factors in enumerate(lists, 1) if factors and error.args[0] in factors.split(" "))
+        raise _damaged(MORPHEMES_FILE, line, f"{error} is not in {FACTORS_FILE}") from error
+    return np.array([factors.count(" ") + 1 if factors else 0 for factors in lists], np.int64), numbers
+
+
+def _first_tabs(text: str) -> tuple[list[str], list[str]]:
+    """Lines that are not all in two columns, cut at their first TAB; a second one shows in the name of a factor."""
+    parts = [line.partition("\t") for line in text.split("\n")[:-1]]
+    return [part[0] for part in parts], [part[2] for part in parts]
+
+
+def _other_words(words: list[str], vocabulary: Vocabulary) -> FormatError:
+    if len(words) != len(vocabulary):
+        return _damaged(MORPHEMES_FILE, None, f"{len(words)} words where the vocabulary has {len(vocabulary)}")
+    pairs = enumerate(zip(words, vocabulary.words, strict=True), 1)
+    line, written, word = next((line, *pair) for line, pair in pairs if pair[0] != pair[1])
+    return _damaged(MORPHEMES_FILE, line, f"{written!r} where the vocabulary has {word!r}")

@@ -6,14 +6,14 @@ for comparison.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from morphlm.classes.partition import Partition
-from morphlm.errors import ConfigError, FormatError
+from morphlm.errors import ConfigError, FormatError, TrainingError
+from morphlm.files import check_can_make
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import Perplexity
 from morphlm.language_model.signature import common_signature
@@ -27,7 +27,8 @@ from morphlm.tables import format_columns
 from morphlm.training.checkpoint import fingerprint, place_of
 from morphlm.training.config import TrainingConfig
 from morphlm.training.config import recipe as recipe_named
-from morphlm.training.loop import LOG_FILE, Task, load_trained, train_model
+from morphlm.training.log import place_in_words, read_log
+from morphlm.training.loop import Task, ended_otherwise, load_trained, train_model
 from morphlm.training.stages import FactorChoice, Materials, StageChoices, gather
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Source
@@ -36,6 +37,7 @@ from morphlm.vocabulary.vocabulary import Vocabulary
 NGRAMS = "mkn"
 MODELS = (*VARIANTS, NGRAMS)
 STAGES_FOLDER = "stages"
+WIDE = 50  # words of a wide context
 
 
 @dataclass(frozen=True)
@@ -45,13 +47,15 @@ class ModelChoices:
     order: int = 4  # n
     width: int = 100  # d
     diagonal: bool = True  # C_j has d numbers instead of d x d
+    wide_context: bool = False  # whether the words of the text further before count too
     seed: int = 1
     recipe: str = "default"
     settings: Mapping[str, Any] = field(default_factory=dict)  # fields of the recipe that are changed
 
     def config(self, kind: str) -> LogBilinearConfig:
         """The model."""
-        return variant(kind, order=self.order, width=self.width, diagonal=self.diagonal)
+        wide = WIDE if self.wide_context else 0
+        return variant(kind, order=self.order, width=self.width, diagonal=self.diagonal, wide=wide)
 
     @property
     def training(self) -> TrainingConfig:
@@ -90,9 +94,24 @@ class Trained:
         """The epoch whose model was kept; none for n-grams."""
         return self.model.training.get("best_epoch")
 
+    @property
+    def _best_minibatch(self) -> int:
+        """How far it was in the next one; 0 unless evaluations come within epochs."""
+        return int(self.model.training.get("best_minibatch", 0))
+
+    def row(self) -> list[str]:
+        """Kind, epoch and perplexities as cells of a table; parts of an epoch as a fraction."""
+        figures = [result for result in (self.development, self.test) if result is not None]
+        epoch = "-" if self.best_epoch is None else str(self.best_epoch)
+        if self._best_minibatch:
+            record = self.model.training
+            epoch = f"{record['best_epoch'] + self._best_minibatch * record['batch'] / record['tokens']:.2f}"
+        return [self.model.kind, epoch, *(f"{result.including_unknown:.2f}" for result in figures)]
+
     def format(self) -> str:
         """Some lines for a person."""
-        after = "" if self.best_epoch is None else f", after epoch {self.best_epoch}"
+        place = None if self.best_epoch is None else place_in_words(self.best_epoch, self._best_minibatch)
+        after = "" if place is None else f", after {place}"
         lines = [f"{self.model.kind}", f"  development  {self.development.including_unknown:.2f}{after}"]
         if self.test is not None:
             lines.append(
@@ -124,23 +143,24 @@ class Comparison:
     """Several models of the same text."""
 
     models: tuple[Trained, ...]
+    failures: Mapping[str, str] = field(default_factory=dict)  # kind -> why its training could not go on
 
     def format(self) -> str:
-        """A table of perplexities, unknown words included."""
-        has_test = all(trained.test is not None for trained in self.models)
+        """A table of perplexities, unknown words included; after it, what failed."""
+        has_test = bool(self.models) and all(trained.test is not None for trained in self.models)
         header = ["", "epoch", "development", *(["test"] if has_test else [])]
-        shared, _ = common_signature([trained.model.signature for trained in self.models])
-        return f"{format_columns(header, [_row(trained) for trained in self.models])}\nsignature: {shared}"
+        rows = [trained.row() for trained in self.models]
+        rows += [[kind, "-", *["failed"] * (len(header) - 2)] for kind in self.failures]
+        lines = [format_columns(header, rows), *(f"{kind}: {why}" for kind, why in self.failures.items())]
+        if self.models:
+            shared, _ = common_signature([trained.model.signature for trained in self.models])
+            lines.append(f"signature: {shared}")
+        return "\n".join(lines)
 
     def to_json(self) -> list[dict[str, Any]]:
-        """All figures of each model."""
-        return [trained.to_json() for trained in self.models]
-
-
-def _row(trained: Trained) -> list[str]:
-    figures = [result for result in (trained.development, trained.test) if result is not None]
-    epoch = "-" if trained.best_epoch is None else str(trained.best_epoch)
-    return [trained.model.kind, epoch, *(f"{result.including_unknown:.2f}" for result in figures)]
+        """All figures of each model; of those that failed, why."""
+        failures = [{"kind": kind, "failed": why} for kind, why in self.failures.items()]
+        return [trained.to_json() for trained in self.models] + failures
 
 
 # ---------------------------------------------------------------- the calls
@@ -155,6 +175,7 @@ def train(
     order: int = 4,
     width: int = 100,
     diagonal: bool = True,
+    wide_context: bool = False,
     kappa: float | None = None,
     seed: int = 1,
     vocabulary: Vocabulary | str | Path | None = None,
@@ -184,7 +205,7 @@ def train(
         dev,
         out,
         StageChoices(vocabulary, kappa, factors, corpus_weight, classes, class_method, seed, allow_unknown, threads),
-        ModelChoices(order, width, diagonal, seed, recipe, settings),
+        ModelChoices(order, width, diagonal, wide_context, seed, recipe, settings),
         RunChoices(resume, threads, checkpoint_minutes),
         stages=stages,
     ).model
@@ -204,11 +225,10 @@ def train_one(
 ) -> Trained:
     """The same with the choices in three parts; also tests the model."""
     place = None if out is None else Path(out)
-    if stages is None and place is not None:
-        stages = place.resolve().parent / STAGES_FOLDER
+    stages = stages_beside(place) if stages is None else stages
     check_choices([kind], choices)
     if place is not None:
-        check_can_hold_model(place)
+        check_place(place, stages)
     uses = (False, False) if kind == NGRAMS else parts_of([choices.config(kind)])
     materials = gather(source, dev, stage_choices, stages, test=test, factors=uses[0], classes=uses[1])
     return fit(kind, materials, choices, run, place)
@@ -228,23 +248,45 @@ def train_all(
 ) -> Comparison:
     """Train all kinds into `out`/KIND, with the same vocabulary, factors and classes.
 
-    Those that stand there complete, from the same data with the same settings, are not trained again.
+    Those that stand there complete, from the same data with the same settings, are not trained again. If the training
+    of one diverges, the others go on.
     """
     choices, run = choices or ModelChoices(), run or RunChoices()
     check_choices(kinds, choices)
     places = [Path(out) / kind for kind in kinds]
-    for place in places:
-        check_can_hold_model(place)
-    factors, classes = parts_of([choices.config(kind) for kind in kinds if kind != NGRAMS])
     folder = Path(out) / STAGES_FOLDER if stages is None else stages
+    for place in places:
+        check_place(place, folder)
+    factors, classes = parts_of([choices.config(kind) for kind in kinds if kind != NGRAMS])
     materials = gather(
         source, dev, stage_choices or StageChoices(), folder, test=test, factors=factors, classes=classes
     )
-    trained = []
+    trained, failures = [], {}
     for kind, place in zip(kinds, places, strict=True):
         say(f"{kind}:")
-        trained.append(fit(kind, materials, choices, run, place, keep_complete=True))
-    return Comparison(tuple(trained))
+        try:
+            trained.append(fit(kind, materials, choices, run, place, keep_complete=True))
+        except TrainingError as error:
+            say(str(error))
+            failures[kind] = str(error)
+    return Comparison(tuple(trained), failures)
+
+
+def stages_beside(out: Path | None) -> Path | None:
+    """Where the stages of a model are kept if no place is given for them."""
+    return None if out is None else out.resolve().parent / STAGES_FOLDER
+
+
+def check_place(out: Path, stages: str | Path | None) -> None:
+    """Refuse, before any work is done, a place that the model cannot take or that the stages would take from it."""
+    check_can_hold_model(out)
+    check_can_make(out)
+    for taken in (out, place_of(out)):
+        if stages is not None and Path(stages).resolve().is_relative_to(taken.resolve()):
+            raise ConfigError(
+                f"{out}: vocabulary, segmenter and classes are kept in {stages}, which cannot be part of the model; "
+                "choose another --out or --stages"
+            )
 
 
 def check_choices(kinds: Sequence[str], choices: ModelChoices) -> None:
@@ -300,11 +342,15 @@ def task_of(kind: str, materials: Materials, choices: ModelChoices) -> Task:
 
 
 def _fit_logbilinear(task: Task, run: RunChoices, out: Path | None, keep_complete: bool) -> LanguageModel:
-    if out is not None:
-        if keep_complete and not place_of(out).exists() and _identity_at(out) == task.identity:
+    if out is not None and keep_complete and not place_of(out).exists() and _identity_at(out) == task.identity:
+        otherwise = ended_otherwise(task, out)
+        if not otherwise:
             say(f"{out}: complete, from the same data and settings; it is not trained again")
-            return load_trained(out)
-        out.parent.mkdir(parents=True, exist_ok=True)
+            model = load_trained(out)
+            model.threads = run.threads
+            return model
+        if not run.resume:  # else it is said, or refused, when the training is taken up
+            say(f"{out}: its training {otherwise}; it is trained again")
     return train_model(task, out, resume=run.resume, threads=run.threads, checkpoint_minutes=run.checkpoint_minutes)
 
 
@@ -332,10 +378,3 @@ def _identity_at(out: Path) -> str | None:
     except FormatError:
         return None
     return identity
-
-
-def read_log(out: Path | None) -> list[dict[str, Any]]:
-    """The evaluations of a training, from the model directory."""
-    if out is None or not (out / LOG_FILE).is_file():
-        return []
-    return [json.loads(line) for line in (out / LOG_FILE).read_text().splitlines()]

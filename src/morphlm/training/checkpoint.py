@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import mmap
 import re
 import shutil
 import uuid
@@ -49,6 +50,12 @@ def place_of(out: Path) -> Path:
     """Where the checkpoint of a model stands."""
     named = out if out.name else out.absolute()
     return named.with_name(named.name + ".checkpoint")
+
+
+def lock_of(out: Path) -> Path:
+    """The file that is locked while a training writes to a place."""
+    target = out.resolve()  # a link leads to the same place
+    return target.with_name(f".{target.name[:200]}.lock")
 
 
 def fingerprint(parts: Mapping[str, Any]) -> str:
@@ -94,8 +101,28 @@ def read_checkpoint(place: Path, identity: str) -> tuple[Progress, Parameters, P
         raise FormatError(f"{place}: parts are missing or not known ({error}); remove it to begin anew") from error
 
 
+def belongs_to(place: Path, identity: str) -> bool:
+    """Whether there is a checkpoint, whole and of the same data and settings."""
+    try:
+        files = read_model(place)
+    except FormatError:
+        return False
+    return files.kind == KIND and files.configuration.get("identity") == identity
+
+
 def _copied(files: ModelFiles, prefix: str) -> Parameters:
-    return Parameters(*(np.array(files.tensors[prefix + name]) for name in Parameters._fields))
+    return Parameters(*(_taken(files.tensors[prefix + name]) for name in Parameters._fields))
+
+
+def _taken(mapped: NDArray[Any]) -> NDArray[Any]:
+    """A copy of a mapped array; the pages of the file do not stay in memory beside it."""
+    copy = np.array(mapped)
+    base: Any = mapped
+    while isinstance(base, np.ndarray):
+        base = base.base
+    if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        base.madvise(mmap.MADV_DONTNEED)
+    return copy
 
 
 def remove_checkpoint(place: Path) -> None:

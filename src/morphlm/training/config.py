@@ -10,6 +10,7 @@ from morphlm.errors import ConfigError
 from morphlm.logbilinear.config import LearningConfig
 
 SMALLEST_BATCH, LARGEST_BATCH = 500, 10_000
+STOPPING = ("epochs", "patience", "recipe")  # change how long a training goes on and what it is called, not its steps
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class TrainingConfig:
     step_decay: float = 1.0  # what the step is multiplied by after each epoch once progress is slow; 1: constant
     slow: float = 0.0  # ... from the first that lowers the development perplexity by no larger share than this
     deviation: float = 0.1  # standard deviation of the Gaussian that the weights begin with
+    near_identity: bool = False  # the matrices C_j begin with I/j plus such numbers; else with these alone
     seed: int = 1
     recipe: str = "own"
 
@@ -58,10 +60,11 @@ RECIPES: dict[str, TrainingConfig] = {
         LearningConfig(step=0.1, decay=4.0, decay_inside=False, accumulator=3.0, prediction_dropout=0.3),
         step_decay=0.6,
         slow=0.04,
+        near_identity=True,
         recipe="default",
     ),
     # Section 3.3 and the authors' code: constant step, gradients summed, weight decay beside AdaGrad.
-    "paper": TrainingConfig(LearningConfig(accumulator=1e-4, noise_accumulator=1e-4), recipe="paper"),
+    "paper": TrainingConfig(LearningConfig(accumulator=1e-4, noise_accumulator=1e-4, samples=100), recipe="paper"),
 }
 
 

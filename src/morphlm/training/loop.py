@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import FrameType
@@ -19,35 +18,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.errors import ConfigError, TrainingError
-from morphlm.files import atomic_writer
+from morphlm.files import atomic_writer, exclusive
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.engine import DECAY_EVERY, Learner
 from morphlm.logbilinear.model import LogBilinearModel, logbilinear_from_files
 from morphlm.logbilinear.parameters import Parameters, filled_like, initial_parameters
 from morphlm.logbilinear.structure import Structure, arranged_by_class
-from morphlm.modelfile import MANIFEST, check_can_hold_model, read_model
+from morphlm.logbilinear.wide import Origin
+from morphlm.modelfile import MANIFEST, check_can_hold_model, read_model, write_model
 from morphlm.progress import progress_bar, say
 from morphlm.text.processes import available_cores
 from morphlm.threads import Workers, workers
-from morphlm.training.batches import Tokens, key_of, shuffled_sentences
+from morphlm.training.batches import Tokens, key_of, shuffled_places
 from morphlm.training.checkpoint import (
     Progress,
     fingerprint,
     has_begun,
+    lock_of,
     place_of,
     read_checkpoint,
     remove_checkpoint,
     remove_leftovers,
     write_checkpoint,
 )
-from morphlm.training.config import TrainingConfig
+from morphlm.training.config import STOPPING, TrainingConfig
+from morphlm.training.log import (
+    DIVERGED,
+    LOG_FILE,
+    end_by,
+    log_text,
+    place_in_words,
+    read_log,
+    reason_of,
+    reason_to_end,
+)
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus
 
 Order = NDArray[np.int32]
 
-LOG_FILE = "log.jsonl"
-LOG_FIELDS = ("epoch", "minibatch", "tokens", "seconds", "objective", "development_perplexity", "step", "best")
+MOVED_COLUMNS = 8  # of R at a time, when its rows change places
 
 
 @dataclass(frozen=True)
@@ -73,11 +83,11 @@ class Task:
 
     @cached_property
     def identity(self) -> str:
-        """Equal for equal results."""
+        """Equal for trainings that do the same steps; how long they go on is not part of it."""
         structure = self.structure
         parts: dict[str, Any] = {
             "config": self.config.to_json(),
-            "training": self.training.to_json(),
+            "training": {name: value for name, value in self.training.to_json().items() if name not in STOPPING},
             "version": __version__,
             "train": self.train.tokens,
             "dev": self.dev.tokens,
@@ -103,18 +113,31 @@ def train_model(
     """Train until the development perplexity rises; returns the best model, which is also written to `out`.
 
     A run that was interrupted, at any point, goes on with `resume` and gives the same bytes. `threads` change the time
-    only. After `deadline` (as of `time.monotonic`) it evaluates once more and ends with the best model so far.
+    only. After `deadline` (as of `time.monotonic`) it evaluates once more and ends with the best model so far. Two runs
+    cannot write to one place: the second is refused.
     """
     if threads is not None and threads < 1:
         raise ConfigError(f"{threads} threads cannot do anything; give 1 or more")
     place = None if out is None else Path(out)
-    if place is not None and resume and _has_ended(task, place):
-        say(f"{place}: its training has ended; there is nothing to resume")
-        return load_trained(place)
-    with workers(threads or available_cores()) as pool:
-        best = _train(task, place, resume, pool, checkpoint_minutes * 60.0, deadline)
-    if place is not None:  # only now, when the memory of the training is free
-        return load_trained(place)
+    taken = f"{place}: another training writes to this place; wait until it has ended, or choose another place"
+    with nullcontext() if place is None else exclusive(lock_of(place), taken):
+        model = _train_alone(task, place, resume, threads or available_cores(), checkpoint_minutes * 60.0, deadline)
+    model.threads = threads
+    return model
+
+
+def _train_alone(
+    task: Task, out: Path | None, resume: bool, threads: int, checkpoint_seconds: float, deadline: float | None
+) -> LogBilinearModel:
+    """Train, unless that has been done; nobody else writes to the place."""
+    if out is not None and resume and _has_ended(task, out):
+        say(f"{out}: its training has ended; there is nothing to resume")
+        return load_trained(out)
+    with workers(threads) as pool:
+        best = _train(task, out, resume, pool, checkpoint_seconds, deadline)
+    if out is not None:  # only now, when the memory of the training is free
+        _restate(task, out)
+        return load_trained(out)
     assert best is not None
     return best
 
@@ -144,15 +167,51 @@ def _has_ended(task: Task, out: Path) -> bool:
     """Whether a model is there and no checkpoint any more; it must have come from the same data and settings."""
     if place_of(out).exists() or not (out / MANIFEST).is_file():
         return False
-    if not _is_of(task, out):
+    if not is_of(task, out):
         raise ConfigError(
             f"{out}: this model is of other data or other settings, and its training has ended; train without "
             "--resume to replace it, or choose another place"
         )
-    return True
+    otherwise = ended_otherwise(task, out)
+    if otherwise.startswith(DIVERGED):
+        say(f"{out}: its training {otherwise}; it is trained again")
+    elif otherwise:
+        reason = reason_of(read_log(out)) or "its log does not say why"
+        raise ConfigError(
+            f"{out}: its training has ended ({reason}) and its checkpoint is gone, so it cannot go on with other "
+            "--epochs or --patience; train without --resume to begin anew"
+        )
+    return not otherwise
 
 
-def _is_of(task: Task, out: Path) -> bool:
+def ended_otherwise(task: Task, out: Path) -> str:
+    """How the training of a model, of the same data and settings, ended if this one would not end so; else ''."""
+    log = read_log(out)
+    if reason_of(log).startswith(DIVERGED):
+        return reason_of(log)
+    if log:
+        evaluations, reason = end_by(log, task.training)
+        is_as_asked = bool(reason) and evaluations == len(log)
+    else:
+        is_as_asked = stopping_of(task).items() <= read_model(out).training.items()
+    return "" if is_as_asked else "ended by other --epochs or --patience"
+
+
+def stopping_of(task: Task) -> dict[str, Any]:
+    """The settings that are not part of the identity."""
+    settings = task.training.to_json()
+    return {name: settings[name] for name in STOPPING}
+
+
+def _restate(task: Task, out: Path) -> None:
+    """Say in the manifest until when the training went on; a model from before it was resumed says something else."""
+    files = read_model(out)
+    record = files.training | stopping_of(task)
+    if record != files.training:
+        write_model(out, replace(files, training=record, notes={LOG_FILE: log_text(read_log(out))}))
+
+
+def is_of(task: Task, out: Path) -> bool:
     """Whether the model in a directory came from the same data and settings."""
     return (out / MANIFEST).is_file() and read_model(out).training.get("identity") == task.identity
 
@@ -169,7 +228,10 @@ def _begin(task: Task, order: Order, out: Path | None, resume: bool) -> tuple[Pr
                 f"{place} holds a training that has not ended; give --resume to go on with it, or remove it"
             )
     progress = Progress(step=task.training.learning.step)
-    parameters = initial_parameters(task.config, task.structure, task.training.seed, task.training.deviation)
+    training = task.training
+    parameters = initial_parameters(
+        task.config, task.structure, training.seed, training.deviation, near_identity=training.near_identity
+    )
     parameters = parameters._replace(R=parameters.R[order])
     squares = filled_like(parameters, task.training.learning.first_squares(task.config))
     if out is not None:  # from now on a model that may be there is known to be of another training
@@ -181,11 +243,27 @@ def _take_up(task: Task, out: Path) -> tuple[Progress, Parameters, Parameters]:
     """What a checkpoint holds; the best model before it must still be there."""
     place = place_of(out)
     progress, parameters, squares = read_checkpoint(place, task.identity)
-    if progress.best is not None and not _is_of(task, out):
+    if progress.best is not None and not is_of(task, out):
         raise ConfigError(f"{out}: the best model so far is not there any more; remove {place} to begin anew")
+    _decide_end_again(task, progress, place)
     remove_leftovers(out)
-    say(f"resuming after epoch {progress.epoch}, minibatch {progress.batch}")
+    if progress.total_tokens:
+        say(f"resuming after {place_in_words(progress.epoch, progress.batch)}")
     return progress, parameters, squares
+
+
+def _decide_end_again(task: Task, progress: Progress, place: Path) -> None:
+    """The epochs and the patience may be others than before."""
+    evaluations, progress.ended = end_by(progress.log, task.training)
+    if evaluations < len(progress.log):
+        raise ConfigError(
+            f"{place}: this training has gone on for longer than --epochs and --patience now allow; give more, or "
+            "remove it to begin anew"
+        )
+    if progress.log:
+        progress.log[-1].pop("ended", None)
+    if progress.ended:
+        progress.log[-1]["ended"] = progress.ended
 
 
 class TrainingRun:
@@ -223,12 +301,15 @@ class TrainingRun:
                 else:
                     self._epoch()
         if self.out is not None:
+            self._write_log(self.out)
             remove_checkpoint(place_of(self.out))
 
     def _epoch(self) -> None:
         """What is left of one epoch, up to the evaluation after it; evaluations on the way may end it early."""
         training, progress, epoch = self.task.training, self.progress, self.progress.epoch
-        stream = shuffled_sentences(self.task.train.tokens, training.seed, epoch)
+        text = self.task.train.tokens
+        origin = Origin(text, shuffled_places(text, training.seed, epoch))
+        stream = text[origin.places]
         with progress_bar(f"epoch {epoch + 1}", len(stream)) as bar:
             bar.initial = bar.n = progress.batch * self.task.batch  # not counted as done since the bar began
             while progress.epoch == epoch and not progress.ended:
@@ -237,16 +318,17 @@ class TrainingRun:
                 if progress.due:
                     self._evaluate()
                 else:
-                    bar.update(self._minibatch(stream))
+                    bar.update(self._minibatch(stream, origin))
                 self._pause()
 
-    def _minibatch(self, stream: Tokens) -> int:
+    def _minibatch(self, stream: Tokens, origin: Origin) -> int:
         """Learn from the next minibatch; returns the number of its tokens."""
         training, progress, batch = self.task.training, self.progress, self.task.batch
         begin = progress.batch * batch
         end = min(begin + batch, len(stream))
         started = time.monotonic()
-        objective = self.learner.step(stream, begin, end, key_of(training.seed, progress.epoch, progress.batch))
+        key = key_of(training.seed, progress.epoch, progress.batch)
+        objective = self.learner.step(stream, begin, end, key, origin)
         if not math.isfinite(objective):
             self._refuse(f"minibatch {progress.batch + 1} of epoch {progress.epoch + 1}")
         progress.batch += 1
@@ -288,8 +370,11 @@ class TrainingRun:
         what = f"the parameters {name} are" if name else "the objective is"
         kept = ""
         if self.out is not None:
+            if self.progress.best is not None:
+                kept = f"; the best model so far is kept in {self.out}"
+                self.progress.log[-1]["ended"] = f"{DIVERGED}: {where}, {what} not finite any more"
+                self._write_log(self.out)
             remove_checkpoint(place_of(self.out))
-            kept = f"; the best model so far is kept in {self.out}" if self.progress.best is not None else ""
         raise TrainingError(
             f"{where}: {what} not finite any more; train with a smaller --step or a larger --accumulator{kept}"
         )
@@ -300,9 +385,10 @@ class TrainingRun:
         """The development perplexity: keep the best model, decide whether to go on."""
         progress = self.progress
         started = time.monotonic()
+        self.learner.tidy()
         perplexity = self._development_perplexity()
         if not math.isfinite(perplexity) or self.learner.parameters.first_not_finite():
-            self._refuse(f"evaluation after epoch {progress.epoch}, minibatch {progress.batch}")
+            self._refuse(f"evaluation after {place_in_words(progress.epoch, progress.batch)}")
         progress.seconds += time.monotonic() - started
         is_best = progress.best is None or perplexity < progress.best
         report = self._log(perplexity, is_best)
@@ -314,8 +400,11 @@ class TrainingRun:
         else:
             progress.worse += 1
         progress.ended = self._reason_to_end()
+        if progress.ended:
+            progress.log[-1]["ended"] = progress.ended
         if self.out is not None:
             self._write_log(self.out)
+        self.learner.tidy()
         say(report)
 
     def _adapt_step(self, perplexity: float) -> None:
@@ -343,12 +432,8 @@ class TrainingRun:
             return float(np.exp(-math.fsum(logprobs) / len(logprobs)))
 
     def _reason_to_end(self) -> str:
-        training, progress = self.task.training, self.progress
-        if progress.worse >= training.patience:
-            return "the development perplexity does not fall any more"
-        if progress.epoch >= training.epochs:
-            return f"{training.epochs} epochs are done"
-        return "the time is over" if self._is_late else ""
+        reason = reason_to_end(self.task.training, self.progress.epoch, self.progress.worse)
+        return reason or ("the time is over" if self._is_late else "")
 
     def _log(self, perplexity: float, is_best: bool) -> str:
         """Keep the figures of an evaluation; returns them for a person."""
@@ -365,37 +450,31 @@ class TrainingRun:
         }
         progress.log.append(entry)
         rate = progress.total_tokens / max(progress.seconds, 1e-9)
-        part = f", minibatch {progress.batch}" if progress.batch else ""
         mark = "" if is_best else " (not better)"
-        return f"epoch {progress.epoch}{part}: development perplexity {perplexity:.2f}{mark}, {rate:,.0f} tokens/s"
+        place = place_in_words(progress.epoch, progress.batch)
+        return f"{place}: development perplexity {perplexity:.2f}{mark}, {rate:,.0f} tokens/s"
 
     def _write_log(self, out: Path) -> None:
         with atomic_writer(out / LOG_FILE) as file:
-            file.write(self._log_text().encode())
-
-    def _log_text(self) -> str:
-        """One line an evaluation; what comes from a checkpoint has its fields in another order."""
-        return "".join(json.dumps({name: entry[name] for name in LOG_FIELDS}) + "\n" for entry in self.progress.log)
+            file.write(log_text(self.progress.log).encode())
 
     # ------------------------------------------------------------ the best model
 
     def _keep_best(self) -> None:
-        if self.out is None:
-            self.best = self._model()
-        else:
-            self._model(self.learner.output_vectors()).save(self.out, notes={LOG_FILE: self._log_text()})
-
-    def _model(self, output: NDArray[np.float32] | None = None) -> LogBilinearModel:
-        """The parameters as they are now, the rows of R in the order of the factors; a copy where it must last.
-
-        The vectors of the output words may be given, so that they are not composed a second time.
-        """
+        """Write the parameters as they are now, with the rows of R in the order of the factors, or keep a copy."""
         parameters = self.learner.parameters
         if self.out is None:
-            parameters = Parameters(*(array.copy() for array in parameters))
-        rows = np.empty_like(parameters.R)
-        rows[self._order] = parameters.R
-        parameters = parameters._replace(R=rows)
+            rows = np.empty_like(parameters.R)
+            rows[self._order] = parameters.R
+            others = {name: array.copy() for name, array in parameters.named() if name != "R"}
+            self.best = self._model(Parameters(**others, R=rows))
+            return
+        output = self.learner.output_vectors()  # composed before R is rearranged, and not a second time
+        with rows_by_factor(parameters.R, self._order):
+            self._model(parameters, output).save(self.out, notes={LOG_FILE: log_text(self.progress.log)})
+
+    def _model(self, parameters: Parameters, output: NDArray[np.float32] | None = None) -> LogBilinearModel:
+        """The model with its record."""
         task, progress = self.task, self.progress
         record = task.record | task.training.to_json()
         record |= {
@@ -439,3 +518,19 @@ class TrainingRun:
             yield
         finally:
             signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def rows_by_factor(table: NDArray[np.float32], order: Order) -> Iterator[None]:
+    """Row k of the table is that of factor order[k]; while the block lasts it is that of factor k.
+
+    Rows change places within the table, some columns at a time: a second table would be half a model more in memory.
+    """
+    columns = [slice(begin, begin + MOVED_COLUMNS) for begin in range(0, table.shape[1], MOVED_COLUMNS)]
+    for some in columns:
+        table[order, some] = table[:, some].copy()
+    try:
+        yield
+    finally:
+        for some in columns:
+            table[:, some] = table[order, some]

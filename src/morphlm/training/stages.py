@@ -15,13 +15,14 @@ import numpy as np
 from morphlm.classes.exchange import cluster
 from morphlm.classes.formats import FORMATS, read_classes
 from morphlm.classes.frequency import frequency_bins
-from morphlm.classes.partition import Partition, average_mutual_information
+from morphlm.classes.partition import Partition, average_mutual_information, number_of_classes
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.files import cannot_write
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
 from morphlm.ngram.training import preparation_record
 from morphlm.progress import say
+from morphlm.segmentation.analyser import MorphemeAnalyser
 from morphlm.segmentation.choice import choose_source
 from morphlm.segmentation.factors import Factors, build_factors
 from morphlm.segmentation.morphemes import Segmentation
@@ -36,6 +37,7 @@ from morphlm.vocabulary.vocabulary import Vocabulary, check_kappa, load_vocabula
 CLASS_METHODS = ("exchange", "frequency", "root-frequency")
 KAPPA = 0.2  # the paper's rate for a million tokens
 DIGITS = 12  # of the hash in a name
+SEGMENTER = "segmenter:"  # a source of factors that can also segment words which come later
 
 FactorChoice = str | Factors | Factorisation | Segmentation | MorphemeSegmenter
 
@@ -153,7 +155,7 @@ class _Texts:
 
 
 def _read_texts(source: Source, dev: Source, test: Source | None, choices: StageChoices) -> _Texts:
-    _check_standard_input(*([source, dev] if test is None else [source, dev, test]))
+    _check_standard_input(choices, *([source, dev] if test is None else [source, dev, test]))
     given = choices.vocabulary
     vocabulary = load_vocabulary(given) if isinstance(given, str | Path) else given
     raw, raw_dev, raw_test = (
@@ -171,8 +173,12 @@ def _read_texts(source: Source, dev: Source, test: Source | None, choices: Stage
     return _Texts(train, held_out, tested, key)
 
 
-def _check_standard_input(*sources: Source) -> None:
+def _check_standard_input(choices: StageChoices, *sources: Source) -> None:
+    """It may be the training text, another one, the vocabulary, or what factors or classes are read from."""
     paths = [str(path) for source in sources for path in as_paths(source) or []]
+    paths += [str(choices.vocabulary)] if isinstance(choices.vocabulary, str | Path) else []
+    given = [choice for choice in (choices.classes, choices.factors) if isinstance(choice, str | Path)]
+    paths += [str(choice).rpartition(":")[2] for choice in given]  # KIND:FILE
     if paths.count("-") > 1:
         raise ConfigError("standard input ('-') is named more than once; it can be read only once")
 
@@ -184,18 +190,26 @@ def _given_factors(given: FactorChoice | None, vocabulary: Vocabulary) -> Factor
     """The factors of the vocabulary's words from a source in any of its forms."""
     if given is None or isinstance(given, Factors):
         return given
-    if isinstance(given, str):
-        return build_factors(vocabulary, choose_source(given, vocabulary))
-    return build_factors(vocabulary, _segmented(given, vocabulary) if isinstance(given, MorphemeSegmenter) else given)
+    if isinstance(given, str) and given.startswith(SEGMENTER) and given != SEGMENTER:
+        path = given.removeprefix(SEGMENTER)
+        return _segmented(MorphemeSegmenter.load(path), vocabulary, f"segmenter {path}")
+    if isinstance(given, MorphemeSegmenter):
+        return _segmented(given, vocabulary)
+    return build_factors(vocabulary, choose_source(given, vocabulary) if isinstance(given, str) else given)
 
 
-def _segmented(segmenter: MorphemeSegmenter, vocabulary: Vocabulary) -> Factorisation:
+def _segmented(segmenter: MorphemeSegmenter, vocabulary: Vocabulary, source: str | None = None) -> Factors:
+    """The factors by a segmenter, which stays with them for other words."""
     segmentation = segmenter.segment_all(vocabulary.words[len(RESERVED) :])
-    return from_segmentation(segmentation, source=f"segmenter, corpus weight {segmenter.config.corpus_weight:g}")
+    source = source or f"segmenter, corpus weight {segmenter.config.corpus_weight:g}"
+    analyser = MorphemeAnalyser(segmenter.paths, labels=segmenter.config.categories)
+    return build_factors(vocabulary, from_segmentation(segmentation, source=source), analyser=analyser)
 
 
 def _given_classes(choices: StageChoices, vocabulary: Vocabulary) -> Partition | None:
     given = choices.classes
+    if isinstance(given, int):
+        number_of_classes(vocabulary, given)  # refused now, not when all else has been made
     if given is None or isinstance(given, Partition | int):
         return given if isinstance(given, Partition) else None
     file_format, colon, path = str(given).partition(":")
@@ -231,7 +245,7 @@ class Stages:
 
     def factors(self, vocabulary: Vocabulary, choices: StageChoices) -> Factors:
         """Surface forms and morphemes, by a segmenter that is found or learned."""
-        return build_factors(vocabulary, _segmented(self.segmenter(vocabulary, choices), vocabulary))
+        return _segmented(self.segmenter(vocabulary, choices), vocabulary)
 
     def segmenter(self, vocabulary: Vocabulary, choices: StageChoices) -> MorphemeSegmenter:
         """The segmenter of these words, found or learned."""

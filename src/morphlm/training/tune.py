@@ -22,7 +22,15 @@ from morphlm.language_model.perplexity import finite_or_none
 from morphlm.logbilinear.config import VARIANTS
 from morphlm.progress import say
 from morphlm.tables import format_columns
-from morphlm.training.chain import ModelChoices, RunChoices, check_choices, parts_of, task_of
+from morphlm.training.chain import (
+    ModelChoices,
+    RunChoices,
+    check_choices,
+    check_place,
+    parts_of,
+    stages_beside,
+    task_of,
+)
 from morphlm.training.loop import Task, train_model
 from morphlm.training.stages import Materials, StageChoices, gather
 from morphlm.vocabulary.corpus import Source
@@ -94,6 +102,8 @@ class TuneResult:
     kind: str
     trials: tuple[Trial, ...]
     arguments: tuple[str, ...]  # the other options of the command that trains with them
+    out: str | None = None  # where that command writes the model
+    interrupted: bool = False  # Ctrl-C ended the search, so that there may be better ones
 
     @property
     def best(self) -> Trial:
@@ -111,13 +121,15 @@ class TuneResult:
     def command(self) -> str:
         """The command line that trains with the best settings."""
         options = itertools.chain.from_iterable((f"--{name}", str(value)) for name, value in self.settings.items())
-        return shlex.join(["morphlm", "train", self.kind, *self.arguments, *options, "--out", f"tuned.{self.kind}"])
+        out = self.out or f"tuned.{self.kind}"
+        return shlex.join(["morphlm", "train", self.kind, *self.arguments, *options, "--out", out])
 
     def format(self) -> str:
         """A table, and the command."""
         header = ["round", "step", "decay", "width", "epochs", "development", "", ""]
         table = format_columns(header, [trial.row() for trial in self.trials])
-        return f"{table}\n\nbest: {self.best.candidate}\n{self.command}"
+        so_far = " of those tried before the search was interrupted" if self.interrupted else ""
+        return f"{table}\n\nbest{so_far}: {self.best.candidate}\n{self.command}"
 
     def to_json(self) -> dict[str, Any]:
         """All figures under their names."""
@@ -125,6 +137,7 @@ class TuneResult:
             "kind": self.kind,
             "trials": [trial.to_json() for trial in self.trials],
             "best": self.best.to_json(),
+            "interrupted": self.interrupted,
             "command": self.command,
         }
 
@@ -142,12 +155,15 @@ def tune(
     choices: ModelChoices | None = None,
     run: RunChoices | None = None,
     stages: str | Path | None = None,
+    out: str | Path | None = None,
     arguments: Sequence[str] = (),
 ) -> TuneResult:
     """Search within so many minutes, vocabulary, factors and classes included; values that are not given lie about
     those of the recipe.
 
-    The trainings themselves depend on the seed alone, but how many there are depends on the machine.
+    The trainings themselves depend on the seed alone, but how many there are depends on the machine. Vocabulary,
+    factors and classes are kept in `stages`, or beside the place `out` of the model that will be trained with the best
+    settings; without both, nothing is kept. Ctrl-C ends the search with what has been tried, if anything has.
     """
     clock = _Clock(minutes)
     choices, run = choices or ModelChoices(), run or RunChoices()
@@ -157,11 +173,15 @@ def tune(
     candidates = design(choices, steps, decays, widths)
     for candidate in candidates:
         check_choices([kind], candidate.apply(choices))
+    stages = stages_beside(None if out is None else Path(out)) if stages is None else stages
+    if out is not None:
+        check_place(Path(out), stages)
     factors, classes = parts_of([choices.config(kind)])
     materials = gather(source, dev, stage_choices or StageChoices(), stages, factors=factors, classes=classes)
     search = _Search(kind, materials, choices, run, candidates, clock)
-    search.run()
-    return TuneResult(kind, tuple(search.trials), tuple(arguments))
+    is_interrupted = search.run()
+    place = None if out is None else str(out)
+    return TuneResult(kind, tuple(search.trials), tuple(arguments), place, is_interrupted)
 
 
 def design(
@@ -221,17 +241,26 @@ class _Search:
         self.default = candidates[0]
         self.trials: list[Trial] = []
 
-    def run(self) -> None:
+    def run(self) -> bool:
+        """Search; whether Ctrl-C ended it."""
+        try:
+            self._search()
+        except KeyboardInterrupt:
+            if not self.trials:
+                raise
+            return True
+        return False
+
+    def _search(self) -> None:
         """A look at the speed, a short training of many, a long one of some."""
         probe = self._train(self.default, 1, self.clock.left * PROBE_SHARE, epochs=1)
         epoch = probe.seconds / (probe.epochs or 1.0)
         if epoch > self.clock.left:
             say(f"an epoch takes about {epoch / 60:.1f} minutes, longer than there is; no training is a full one")
-        first = self._first_round(probe, epoch)
-        self.trials += first
-        self._last_round(first, epoch)
+        self._first_round(probe, epoch)
+        self._last_round(list(self.trials), epoch)
 
-    def _first_round(self, probe: Trial, epoch: float) -> list[Trial]:
+    def _first_round(self, probe: Trial, epoch: float) -> None:
         """As many as get an epoch each in the time of this round, or a few that get less."""
         seconds = self.clock.left * FIRST_SHARE
         end = time.monotonic() + seconds
@@ -239,13 +268,12 @@ class _Search:
         fitting = int(np.searchsorted(costs, seconds))
         chosen = self.candidates[: max(FEWEST, 1 + fitting)]
         if probe.is_cut and seconds / len(chosen) > probe.seconds:  # the others get more than the probe did
-            probe = self._train(self.default, 1, seconds / len(chosen), epochs=1)
-        trials = [probe]
+            self._train(self.default, 1, seconds / len(chosen), epochs=1)
+            self.trials.remove(probe)
         for number, candidate in enumerate(chosen[1:], 1):
             share = (end - time.monotonic()) / (len(chosen) - number)
             if self.clock.left > 0 and share > 0:
-                trials.append(self._train(candidate, 1, share, epochs=1))
-        return trials
+                self._train(candidate, 1, share, epochs=1)
 
     def _last_round(self, first: list[Trial], epoch: float) -> None:
         """The default and the best others to their end, as many as there is time for."""
@@ -255,13 +283,13 @@ class _Search:
         chosen = [self.default, *others[: max(1, min(places, (len(first) + 1) // 2))]]
         for number, candidate in enumerate(chosen):
             if self.clock.left > 0:
-                self.trials.append(self._train(candidate, 2, self.clock.left / (len(chosen) - number)))
+                self._train(candidate, 2, self.clock.left / (len(chosen) - number))
 
     def _cost(self, candidate: Candidate) -> float:
         return candidate.width / self.default.width
 
     def _train(self, candidate: Candidate, round_: int, seconds: float, **settings: Any) -> Trial:
-        """Train for so long at most."""
+        """Train for so long at most, and keep what it gave."""
         say(f"{candidate}:")
         choices = candidate.apply(self.choices)
         choices = replace(choices, settings=dict(choices.settings) | settings)
@@ -269,7 +297,7 @@ class _Search:
         started = time.monotonic()
         epochs, perplexity = self._result(task, started + seconds)
         late = time.monotonic() > started + seconds
-        return Trial(
+        trial = Trial(
             candidate=candidate,
             round=round_,
             epochs=epochs,
@@ -278,6 +306,8 @@ class _Search:
             is_cut=late and epochs < task.training.epochs and math.isfinite(perplexity),
             is_default=candidate == self.default,
         )
+        self.trials.append(trial)
+        return trial
 
     def _result(self, task: Task, deadline: float) -> tuple[float, float]:
         """After how many epochs a training was best, and its perplexity then; infinite if it failed."""
@@ -286,5 +316,5 @@ class _Search:
         except TrainingError as error:
             say(str(error))
             return 0.0, math.inf
-        batches = -(-len(task.train.tokens) // task.training.batch)
+        batches = -(-len(task.train.tokens) // task.batch)
         return training["best_epoch"] + training["best_minibatch"] / batches, training["development_perplexity"]

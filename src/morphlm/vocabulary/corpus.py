@@ -11,7 +11,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import islice, repeat
 from pathlib import Path
 from typing import IO, cast
 
@@ -33,10 +33,10 @@ _REMAP_TOKENS = 1 << 22
 
 
 class _Forms(dict[bytes, int]):
-    """Gives every new form the next id. The reserved marks have theirs from the start."""
+    """Gives every new form the next id. The reserved marks, or the words that are given, have theirs from the start."""
 
-    def __init__(self) -> None:
-        super().__init__((mark.encode(), number) for number, mark in enumerate(RESERVED))
+    def __init__(self, given: Sequence[str] = RESERVED) -> None:
+        super().__init__((word.encode(), number) for number, word in enumerate(given))
 
     def __missing__(self, form: bytes) -> int:
         number = self[form] = len(self)
@@ -74,11 +74,20 @@ class _IdStore:
 
 
 @dataclass(frozen=True, eq=False)
+class NewWords:
+    """The words of a text that are not in the vocabulary, and the text with an id for each of them."""
+
+    forms: tuple[str, ...]  # each once, in order of appearance
+    tokens: Ids  # V + k, for a vocabulary of V words, where forms[k] stands; an <unk> of the text itself is UNK
+
+
+@dataclass(frozen=True, eq=False)
 class Corpus:
     """An encoded text and the vocabulary of its ids."""
 
     tokens: Ids  # words of a sentence, END, words of the next, END, ...
     vocabulary: Vocabulary
+    new_words: NewWords | None = None  # what stands behind UNK, where it was kept
 
     @property
     def sentences(self) -> int:
@@ -169,6 +178,17 @@ def encode_text(source: Source, vocabulary: Vocabulary, *, allow_unknown: bool =
     for tokens in token_batches(source, allow_unknown=allow_unknown):
         store.append(encode(tokens))
     return Corpus(store.array(), vocabulary)
+
+
+def encode_open(batches: Iterable[list[bytes]], vocabulary: Vocabulary) -> Corpus:
+    """Encode a text with a vocabulary that is given, and keep the words that it does not have."""
+    ids, store = _Forms(vocabulary.words), _IdStore()
+    for batch in batches:
+        store.append(np.fromiter(map(ids.__getitem__, batch), np.int32, len(batch)))
+    tokens = store.array()
+    forms = tuple(form.decode() for form in islice(ids, len(vocabulary), None))
+    known = np.where(tokens < len(vocabulary), tokens, np.int32(UNK_ID))
+    return Corpus(known, vocabulary, NewWords(forms, tokens))
 
 
 class TokenEncoder:

@@ -38,7 +38,7 @@ class Vocabulary:
     @cached_property
     def ids(self) -> dict[str, int]:
         """Word to id."""
-        return {word: number for number, word in enumerate(self.words)}
+        return dict(zip(self.words, range(len(self.words)), strict=True))
 
     def __len__(self) -> int:
         """The number of entries, the three reserved ones included."""
@@ -72,6 +72,41 @@ class Vocabulary:
 
 def parse_vocabulary(text: str, source: str) -> Vocabulary:
     """Read `word TAB count` lines; the first three are the reserved marks."""
+    words, counts = _split_columns(text) or _split_lines(text, source)
+    if words[: len(RESERVED)] != RESERVED:
+        raise InputError(
+            f"a vocabulary begins with {UNKNOWN}, {BEGIN} and {END}; make it with `morphlm vocab`",
+            source=source,
+            line=1,
+        )
+    return Vocabulary(words, counts)
+
+
+def _split_columns(text: str) -> tuple[tuple[str, ...], NDArray[np.int64]] | None:
+    """All lines at once, which is several times faster; None if anything is wrong with any of them."""
+    columns = two_columns(text)
+    if columns is None or " " in text:
+        return None
+    words, counts = tuple(columns[0]), columns[1]
+    digits = "".join(counts)
+    are_counts = digits.isascii() and digits.isdecimal() and "" not in counts and max(map(len, counts)) < 19
+    if not are_counts or "" in words or len(set(words)) < len(words):
+        return None
+    return words, np.fromiter(map(int, counts), np.int64, len(counts))
+
+
+def two_columns(text: str) -> tuple[list[str], list[str]] | None:
+    """What stands before and after the TAB of each line; None if any line has none or several."""
+    characters = np.frombuffer(text.encode(), np.uint8)
+    tabs, ends = np.flatnonzero(characters == ord("\t")), np.flatnonzero(characters == ord("\n"))
+    if len(tabs) != len(ends) or (tabs > ends).any() or (tabs[1:] < ends[:-1]).any():
+        return None
+    fields = text[: text.rfind("\n") + 1].replace("\n", "\t").split("\t")
+    return fields[:-1:2], fields[1::2]
+
+
+def _split_lines(text: str, source: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Line by line, to name the one that is wrong."""
     counted: dict[str, int] = {}
     for number, line in enumerate(text.split("\n")[:-1], 1):
         word, tab, count = line.partition("\t")
@@ -80,14 +115,7 @@ def parse_vocabulary(text: str, source: str) -> Vocabulary:
         if word in counted:
             raise InputError("this word is here for the second time; remove it", source=source, line=number)
         counted[word] = int(count)
-    words = tuple(counted)
-    if words[: len(RESERVED)] != RESERVED:
-        raise InputError(
-            f"a vocabulary begins with {UNKNOWN}, {BEGIN} and {END}; make it with `morphlm vocab`",
-            source=source,
-            line=1,
-        )
-    return Vocabulary(words, np.array(list(counted.values()), np.int64))
+    return tuple(counted), np.array(list(counted.values()), np.int64)
 
 
 def load_vocabulary(path: str | Path) -> Vocabulary:

@@ -23,6 +23,7 @@ class Batch(NamedTuple):
 @compiled
 def plan_batch(
     stream: Array,
+    contexts: Array,
     begin: int,
     end: int,
     distances: int,
@@ -35,8 +36,9 @@ def plan_batch(
 ) -> Batch:
     """The tokens begin .. end - 1 of a stream of sentences. `boundary` is (BEGIN, END); contexts end at a BEGIN.
 
-    `slot_of` is working space, -1 for every word before and after. Each context word is left out with probability
-    `rate`.
+    `contexts` are the same sentences as the words after them see them: the stream itself, or with other words in place
+    of some. `slot_of` is working space, -1 for every word before and after. Each context word is left out with
+    probability `rate`.
     """
     length = end - begin
     targets, places, class_starts = sort_by_class(stream, begin, end, class_of, classes)
@@ -48,8 +50,8 @@ def plan_batch(
         inside = True
         for j in range(distances):
             at -= 1
-            inside = inside and at >= 0 and stream[at] != boundary[1]
-            word = stream[at] if inside else boundary[0]
+            inside = inside and at >= 0 and contexts[at] != boundary[1]
+            word = contexts[at] if inside else boundary[0]
             if rate > 0 and dropped(key, places[i] * distances + j, rate):
                 slots[i, j] = DROPPED
                 continue

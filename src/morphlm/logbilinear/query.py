@@ -1,0 +1,255 @@
+"""A trained model made ready for queries: R = M R^(f) and Q C_j are computed once, so that all variants cost the same.
+
+`compile_model` gives arrays that any compiled code can use with `kernels.query.log_probability` and a cache of its own;
+`Queries` is the same for Python, with a cache for each thread.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError
+from morphlm.logbilinear.config import LogBilinearConfig
+from morphlm.logbilinear.kernels import query as kernels
+from morphlm.logbilinear.kernels.query import TILE, WAYS, Cache, Compiled
+from morphlm.logbilinear.parameters import Parameters
+from morphlm.logbilinear.structure import FactorRows, Structure
+from morphlm.threads import Workers, workers
+
+Array = NDArray[np.float32]
+Ids = NDArray[np.int32]
+
+MEGABYTE = 1 << 20
+SMALLEST_PIECE = 256  # words, of the work for a thread
+DISTRIBUTED = 1 << 22  # numbers of R; from here on several threads share the scores of a distribution
+
+
+@dataclass(frozen=True)
+class CacheCounts:
+    """How often the cache had what a query needed."""
+
+    found_words: int  # the sum over the words of a class
+    missed_words: int
+    found_classes: int  # the sum over the classes, which is asked for only when the former is missing
+    missed_classes: int
+
+
+# ---------------------------------------------------------------- compiling
+
+
+def compile_model(
+    config: LogBilinearConfig,
+    structure: Structure,
+    parameters: Parameters,
+    pool: Workers,
+    output: Array | None = None,
+) -> Compiled:
+    """The model for queries. `output`, R by position, may be given if it is composed already.
+
+    With diagonal C_j it takes as much memory as Q and R have for all words; a full C_j takes Q once for each of the
+    n - 1 places. Where Q belongs to words and C_j is diagonal, Q is not copied.
+    """
+    words = np.arange(len(structure.vocabulary), dtype=np.int32)
+    positions = np.arange(len(structure.layout.members), dtype=np.int64)
+    return _compile(config, structure, parameters, pool, words, positions, output)
+
+
+def compile_part(
+    config: LogBilinearConfig,
+    structure: Structure,
+    parameters: Parameters,
+    words: Ids,
+    classes: NDArray[np.int64],
+) -> Compiled:
+    """The same for some words in contexts, whose ids are then their places in this list, and the words of some classes.
+
+    All other words have no probability. For looking at a few sentences without composing everything.
+    """
+    starts, chosen = structure.layout.starts, np.zeros(structure.classes, bool)
+    chosen[classes] = True
+    positions = np.flatnonzero(np.repeat(chosen, np.diff(starts)))
+    return _compile(config, structure, parameters, None, words, positions, None)
+
+
+def _compile(
+    config: LogBilinearConfig,
+    structure: Structure,
+    parameters: Parameters,
+    pool: Workers | None,
+    words: Ids,
+    positions: NDArray[np.int64],
+    output: Array | None,
+) -> Compiled:
+    layout, members = structure.layout, structure.layout.members[positions]
+    position_of = np.full(len(structure.vocabulary), -1, np.int32)
+    position_of[members] = np.arange(len(members), dtype=np.int32)
+    class_of = layout.class_of[positions]
+    arrays = Compiled(
+        context=_context_table(config, structure.context, parameters, pool, words),
+        offset=0 if config.diagonal else len(words),
+        diagonals=parameters.C if config.diagonal else np.zeros((0, config.width), np.float32),
+        output=_composed(structure.output, parameters.R, pool, members) if output is None else output,
+        biases=parameters.b[members],
+        class_vectors=parameters.S,
+        class_biases=parameters.t,
+        position_of=position_of,
+        class_of=class_of,
+        starts=np.searchsorted(class_of, np.arange(structure.classes + 1)).astype(np.int64),
+    )
+    read_only: dict[str, Any] = {name: _read_only(part) for name, part in arrays._asdict().items() if name != "offset"}
+    return arrays._replace(**read_only)
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def _context_table(
+    config: LogBilinearConfig, side: FactorRows, parameters: Parameters, pool: Workers | None, words: Ids
+) -> Array:
+    """((n - 1) V, d): Q C_j, or Q alone where it is multiplied by diagonals, which takes no time and less memory."""
+    if config.diagonal:
+        is_all = not config.context_factors and len(words) == len(parameters.Q)
+        return parameters.Q if is_all else _composed(side, parameters.Q, pool, words)
+    out = np.empty((config.order - 1, len(words), config.width), np.float32)
+    arguments = words, parameters.Q, side.rows, parameters.C, out
+    _spread(pool, lambda a, b: kernels.transform_range(a, b, *arguments), len(words))
+    return out.reshape(-1, config.width)
+
+
+def _composed(side: FactorRows, table: Array, pool: Workers | None, words: Ids) -> Array:
+    """The vectors of some words."""
+    out = np.empty((len(words), table.shape[1]), np.float32)
+    _spread(pool, lambda a, b: kernels.compose_range(a, b, words, table, side.rows, out), len(words))
+    return out
+
+
+def _spread(pool: Workers | None, task: Callable[[int, int], None], words: int) -> None:
+    """Without threads nothing must be loaded that manages them."""
+    if pool is None:
+        task(0, words)
+    else:
+        pool.over(task, words, SMALLEST_PIECE)
+
+
+def compiled_bytes(model: Compiled) -> int:
+    """The memory that a compiled model takes."""
+    return sum(part.nbytes for part in model if not isinstance(part, int))
+
+
+# ---------------------------------------------------------------- the cache
+
+
+def new_cache(model: Compiled, megabytes: float) -> Cache:
+    """A cache of at most this size, for one thread; 0 megabytes: nothing is kept. It never grows.
+
+    Memory that no entry has reached yet is not taken from the system.
+    """
+    if not megabytes >= 0:
+        raise ConfigError(f"a cache of {megabytes} MB cannot be; give 0 or more")
+    order = model_order(model)
+    sets = int(megabytes * MEGABYTE) // bytes_of_a_set(order)
+    return Cache(
+        keys=np.zeros((sets, WAYS * order), np.int32),
+        values=np.zeros((sets, WAYS), np.float64),
+        oldest=np.zeros(sets, np.uint8),
+        counts=np.zeros(4, np.int64),
+        prediction=np.zeros(model.output.shape[1], np.float32),
+        scores=np.zeros(TILE, np.float32),
+    )
+
+
+def model_order(model: Compiled) -> int:
+    """n."""
+    return 1 + (len(model.context) // model.offset if model.offset else len(model.diagonals))
+
+
+def bytes_of_a_set(order: int) -> int:
+    """What WAYS entries of a model of this order take."""
+    return WAYS * (4 * order + 8) + 1
+
+
+def counts_of(cache: Cache) -> CacheCounts:
+    """What has been found and not found so far."""
+    return CacheCounts(*cache.counts.tolist())
+
+
+# ---------------------------------------------------------------- from Python
+
+
+class _OfThread(threading.local):
+    """What only one thread may touch."""
+
+    cache: Cache | None = None
+    context: Ids
+
+
+class Queries:
+    """Queries to a compiled model from any number of threads; each has its own cache."""
+
+    def __init__(self, model: Compiled, members: Ids, megabytes: float) -> None:
+        """`members` are the words by position."""
+        self.model, self.megabytes = model, megabytes
+        self._members, self._own = members, _OfThread()
+        self._words = len(model.position_of)
+
+    @property
+    def cache(self) -> Cache:
+        """The cache of this thread."""
+        own = self._own
+        if own.cache is None:
+            own.cache = new_cache(self.model, self.megabytes)
+            own.context = np.zeros(model_order(self.model) - 1, np.int32)
+        return own.cache
+
+    def log_probability(self, state: Sequence[int], word: int) -> float:
+        """ln P(word | state); the nearest word of the state first."""
+        cache = self.cache
+        context = self._context(state)
+        if not 0 <= word < self._words:
+            raise IndexError(f"{word} is no id of a word")
+        logprob: float = kernels.log_probability(self.model, cache, context, word)
+        return logprob
+
+    def log_probabilities(self, contexts: Ids, words: Ids) -> NDArray[np.float64]:
+        """ln P of many words, (m,), each after its own context, (m, n - 1); equal contexts are computed once."""
+        cache = self.cache
+        contexts, words = np.ascontiguousarray(contexts, np.int32), np.ascontiguousarray(words, np.int32)
+        if contexts.shape != (len(words), len(self._own.context)):
+            raise ValueError(f"contexts of shape {contexts.shape} for {len(words)} words")
+        for ids in (contexts, words):
+            if ids.size and not 0 <= ids.min() <= ids.max() < self._words:
+                raise IndexError("a number is no id of a word")
+        with workers(1):
+            logprobs: NDArray[np.float64] = kernels.log_probabilities(self.model, cache, contexts, words)
+        return logprobs
+
+    def distribution(self, state: Sequence[int], threads: int) -> NDArray[np.float64]:
+        """P of every word after a state, by id."""
+        _ = self.cache
+        context = self._context(state)
+        model, scores = self.model, np.empty(len(self._members), np.float32)
+        if model.output.size < DISTRIBUTED or threads == 1:
+            kernels.score_positions(0, len(scores), model, context, scores)
+        else:
+            with workers(threads) as pool:
+                pool.over(lambda a, b: kernels.score_positions(a, b, model, context, scores), len(scores))
+        result = np.zeros(self._words)
+        kernels.distribute(model, context, self._members, scores, result)
+        return result
+
+    def _context(self, state: Sequence[int]) -> Ids:
+        """The state in this thread's array, checked: compiled code would read beyond the tables."""
+        context = self._own.context
+        if len(state) != len(context) or min(state) < 0 or max(state) >= self._words:
+            raise IndexError(f"{state} is no state of this model")
+        context[:] = state
+        return context

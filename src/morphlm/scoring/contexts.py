@@ -1,0 +1,114 @@
+"""How a mixture sorts contexts into buckets, each of which has its own weights."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, Vocabulary
+
+COUNT_BUCKETS = 16  # of words, by powers of two of their count
+
+Ids = NDArray[np.int32]
+Buckets = NDArray[np.int64]
+
+
+class SortsContexts(Protocol):
+    """A model that can tell how far a context is to be trusted: n-grams, or a mixture with weights by context."""
+
+    @property
+    def context_buckets(self) -> int:
+        """The number of buckets."""
+
+    def buckets_before(self, tokens: Ids) -> Buckets:
+        """The bucket of the context of every token of encoded sentences."""
+
+    def bucket_of_state(self, state: Any) -> int:
+        """The bucket of a state of the model."""
+
+    def describe_bucket(self, bucket: int) -> str:
+        """What it holds, for people."""
+
+
+class Contexts(ABC):
+    """Sorts contexts into buckets, each of which has its own weights."""
+
+    buckets: int
+
+    @abstractmethod
+    def before(self, tokens: Ids) -> Buckets:
+        """The bucket of the context of every token of encoded sentences."""
+
+    @abstractmethod
+    def after(self, word: int, states: Sequence[Any]) -> int:
+        """The bucket once a word has been seen, after which the components are in these states."""
+
+    @abstractmethod
+    def describe(self, bucket: int) -> str:
+        """What the bucket holds, for people."""
+
+
+class AllContexts(Contexts):
+    """All in one bucket."""
+
+    buckets = 1
+
+    def before(self, tokens: Ids) -> Buckets:
+        """Zeros."""
+        return np.zeros(len(tokens), np.int64)
+
+    def after(self, word: int, states: Sequence[Any]) -> int:
+        """Zero."""
+        return 0
+
+    def describe(self, bucket: int) -> str:
+        """All of them."""
+        return "all"
+
+
+class ComponentContexts(Contexts):
+    """The buckets of a component that sorts contexts itself."""
+
+    def __init__(self, model: SortsContexts, index: int, ids: Ids | None) -> None:
+        """`index` is the component's place in the mixture, `ids` are its ids of the mixture's words, if they differ."""
+        self._model, self._index, self._ids = model, index, ids
+        self.buckets = model.context_buckets
+
+    def before(self, tokens: Ids) -> Buckets:
+        """Those of the component."""
+        return self._model.buckets_before(tokens if self._ids is None else self._ids[tokens])
+
+    def after(self, word: int, states: Sequence[Any]) -> int:
+        """That of the component's state."""
+        return self._model.bucket_of_state(states[self._index])
+
+    def describe(self, bucket: int) -> str:
+        """As the component does."""
+        return self._model.describe_bucket(bucket)
+
+
+class LastWordContexts(Contexts):
+    """By powers of two of how often the word before was seen, where no component knows n-grams."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        """Counts are those of the vocabulary."""
+        powers = np.floor(np.log2(np.maximum(vocabulary.counts, 1)))
+        self._bucket_of = np.minimum(powers, COUNT_BUCKETS - 1).astype(np.int64)
+        self.buckets = COUNT_BUCKETS
+
+    def before(self, tokens: Ids) -> Buckets:
+        """By the token before, which is BEGIN at the start of a sentence."""
+        last = np.concatenate([[END_ID], tokens[:-1]])
+        return self._bucket_of[np.where(last == END_ID, BEGIN_ID, last)]
+
+    def after(self, word: int, states: Sequence[Any]) -> int:
+        """By the word."""
+        return int(self._bucket_of[BEGIN_ID if word == END_ID else word])
+
+    def describe(self, bucket: int) -> str:
+        """The count."""
+        return f"last word, count from {2**bucket}"

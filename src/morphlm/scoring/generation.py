@@ -1,0 +1,107 @@
+"""Text from a model: sentences drawn word by word from its distributions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError
+from morphlm.language_model.base import LanguageModel
+from morphlm.scoring.prediction import Predictor, largest
+from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
+
+Distribution = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class GenerationOptions:
+    """How words are drawn."""
+
+    max_words: int = 50  # a sentence is cut after so many new words
+    temperature: float = 1.0  # p^(1/temperature), normalised: below 1 likely words become likelier; 0: the likeliest
+    top_k: int = 0  # draw from so many likeliest words; 0: from all
+    unknown: bool = False  # whether UNK may be drawn
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        if self.max_words < 1:
+            raise ConfigError(f"max-words {self.max_words} leaves no words; take 1 or more")
+        if not (self.temperature >= 0 and math.isfinite(self.temperature)):
+            raise ConfigError(f"temperature {self.temperature} is not a number from 0 on; 1 draws as the model says")
+        if self.top_k < 0:
+            raise ConfigError(f"top-k {self.top_k} is below 0; 0 draws from all words")
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A sentence that was drawn."""
+
+    words: tuple[str, ...]  # those it was to begin with included
+    logprob: float  # ln p of what was drawn, under the model itself, its end included
+    complete: bool  # whether it came to its end; else it was cut
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields under their names."""
+        return {"text": " ".join(self.words), "logprob": self.logprob, "complete": self.complete}
+
+
+def generate(
+    model: LanguageModel,
+    rng: np.random.Generator,
+    *,
+    begin: Sequence[str] = (),
+    options: GenerationOptions | None = None,
+) -> Iterator[Generated]:
+    """Draw sentences without end that begin with given words."""
+    start, chosen = Predictor(model).state_after(begin), options or GenerationOptions()
+    return (_sentence(model, rng, list(begin), start, chosen) for _ in count())
+
+
+def _sentence(
+    model: LanguageModel, rng: np.random.Generator, words: list[str], state: Any, options: GenerationOptions
+) -> Generated:
+    logprob = 0.0
+    for _ in range(options.max_words):
+        probabilities = model.distribution(state)
+        drawn = draw(_selectable(probabilities, unknown=options.unknown), rng, options)
+        logprob += math.log(probabilities[drawn])
+        if drawn == END_ID:
+            return Generated(tuple(words), logprob, complete=True)
+        words.append(model.vocabulary.words[drawn])
+        _, state = model.score_id(state, drawn)
+    return Generated(tuple(words), logprob, complete=False)
+
+
+def _selectable(probabilities: Distribution, *, unknown: bool) -> Distribution:
+    """A copy without what is never said: BEGIN, and UNK unless it is admitted."""
+    result = probabilities.copy()
+    result[BEGIN_ID] = 0.0
+    if not unknown:
+        result[UNK_ID] = 0.0
+    return result
+
+
+def draw(probabilities: Distribution, rng: np.random.Generator, options: GenerationOptions) -> int:
+    """The id of a word, drawn from a distribution whose sum need not be 1."""
+    if not probabilities.max() > 0:
+        raise ConfigError("after these words the model knows of nothing but unknown words; admit them by --unknown")
+    places = largest(probabilities, options.top_k) if options.top_k else np.arange(len(probabilities))
+    if options.temperature == 0:
+        return int(places[np.argmax(probabilities[places])])
+    bounds = np.cumsum(_tempered(probabilities[places], options.temperature))
+    target = min(rng.random() * bounds[-1], np.nextafter(bounds[-1], 0.0))  # rounding must not lead beyond the end
+    return int(places[np.searchsorted(bounds, target, side="right")])  # what has no probability is never found
+
+
+def _tempered(probabilities: Distribution, temperature: float) -> Distribution:
+    """p^(1/temperature), the largest as 1 so that nothing vanishes."""
+    if temperature == 1:
+        return probabilities
+    result: Distribution = (probabilities / probabilities.max()) ** (1 / temperature)
+    return result

@@ -1,0 +1,293 @@
+"""Making a mixture: load the models, fit the weights to development text by EM, write it, and say what it reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError, InputError
+from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
+from morphlm.modelfile import check_can_hold_model, read_model
+from morphlm.progress import say
+from morphlm.scoring.contexts import Contexts
+from morphlm.scoring.loading import load, model_from_files
+from morphlm.scoring.mixture import (
+    Component,
+    MixtureModel,
+    WeightsBy,
+    as_components,
+    component_scores,
+    contexts_of,
+)
+from morphlm.tables import format_columns
+from morphlm.version import __version__
+from morphlm.vocabulary.corpus import Corpus, Source, describe, encode_text
+
+GAIN = 1e-7  # EM ends when a step gains less than this a token, in nats
+PSEUDO_TOKENS = 10.0  # what the overall weights count for in every bucket of contexts
+DECIMALS = 9  # of weights that were fitted
+
+Buckets = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Weights and how they were found."""
+
+    weights: Numbers  # (buckets, components)
+    objective: tuple[float, ...]  # a token, before each step; the log-likelihood and, with a prior, its logarithm
+    tokens: Buckets  # of the development text, in each bucket
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """A mixture and what it and its components reach."""
+
+    model: MixtureModel
+    out: Path | None
+    names: tuple[str, ...]  # of the components, as they were given
+    development: tuple[Perplexity, ...]  # of each component, then of the mixture; none without the text
+    test: tuple[Perplexity, ...]
+
+    def format(self) -> str:
+        """A table of weights and perplexities."""
+        texts = {"development": self.development, "test": self.test}
+        shown = {name: results for name, results in texts.items() if results}
+        weights = [f"{weight:.4f}" for weight in self.model.training["weights"]]
+        rows = [
+            [name, weight, *(f"{results[row].including_unknown:.2f}" for results in shown.values())]
+            for row, (name, weight) in enumerate(zip([*self.names, "mixture"], [*weights, ""], strict=True))
+        ]
+        lines = [format_columns(["", "weight", *shown], rows), f"signature: {self.model.signature}"]
+        return "\n".join(lines + ([] if self.out is None else [f"written to {self.out}"]))
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures under their names."""
+        names = [*self.names, "mixture"]
+        return {
+            "out": None if self.out is None else str(self.out),
+            "components": list(self.names),
+            "weights": self.model.training["weights"],
+            "weights_by": self.model.weights_by,
+            "development": {name: result.to_json() for name, result in zip(names, self.development, strict=False)},
+            "test": {name: result.to_json() for name, result in zip(names, self.test, strict=False)},
+            "signature": str(self.model.signature),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _Text:
+    """A text, and what each component gives to its tokens."""
+
+    source: Source
+    corpus: Corpus
+    logprobs: Numbers  # (tokens, components)
+    buckets: Buckets
+
+    def perplexities(self, model: MixtureModel) -> tuple[Perplexity, ...]:
+        """Of each component, then of the mixture."""
+        models = [*(component.model for component in model.components), model]
+        columns = [*self.logprobs.T, model.combine(self.logprobs, self.buckets)]
+        return tuple(
+            ScoredText(self.corpus, column).perplexity(describe(self.source), text_signature(scorer, self.source))
+            for scorer, column in zip(models, columns, strict=True)
+        )
+
+
+# ---------------------------------------------------------------- the calls
+
+
+def mix(
+    models: Sequence[str | Path | LanguageModel],
+    dev: Source | None = None,
+    out: str | Path | None = None,
+    *,
+    weights: Sequence[float] | None = None,
+    weights_by: WeightsBy | None = None,
+    allow_unknown: bool = False,
+) -> MixtureModel:
+    """Interpolate models of one vocabulary: p = sum_m lambda_m p_m.
+
+    Models are loaded ones, directories, or ARPA files. The weights are fitted to the development text, for each bucket
+    of contexts (`weights_by="context"`, the default) or for all together ("none"), or are given, for all together. With
+    `out`, the model directory is written there, with the components in it.
+    """
+    return mix_and_test(models, dev, out, weights=weights, weights_by=weights_by, allow_unknown=allow_unknown).model
+
+
+def mix_and_test(
+    models: Sequence[str | Path | LanguageModel],
+    dev: Source | None = None,
+    out: str | Path | None = None,
+    *,
+    weights: Sequence[float] | None = None,
+    weights_by: WeightsBy | None = None,
+    test: Source | None = None,
+    allow_unknown: bool = False,
+) -> Mixed:
+    """The same, with the perplexities of all components and of the mixture."""
+    place = None if out is None else Path(out)
+    _check_choices(models, dev, place, weights, weights_by)
+    components = load_components(models)
+    by: WeightsBy = "none" if weights is not None else weights_by or "context"
+    contexts = contexts_of(components, by)
+    texts = {
+        name: _scored(source, components, contexts, allow_unknown)
+        for name, source in (("dev", dev), ("test", test))
+        if source is not None
+    }
+    if weights is not None:
+        model = MixtureModel(components, _given_weights(weights), by, _record(components, _given_weights(weights)))
+    else:
+        model = _fitted(components, by, texts["dev"])
+    if place is not None:
+        model.save(place)
+    names = tuple(str(given) if isinstance(given, str | Path) else given.kind for given in models)
+    results = {name: text.perplexities(model) for name, text in texts.items()}
+    return Mixed(model, place, names, results.get("dev", ()), results.get("test", ()))
+
+
+def _check_choices(
+    models: Sequence[str | Path | LanguageModel],
+    dev: Source | None,
+    out: Path | None,
+    weights: Sequence[float] | None,
+    weights_by: str | None,
+) -> None:
+    """Refuse, before any work is done, what cannot be."""
+    if len(models) < 2:
+        raise ConfigError("a mixture has two models or more; name another one")
+    if dev is None and weights is None:
+        raise ConfigError("there is nothing to fit the weights to; give development text (--dev), or --weights")
+    if weights_by not in (None, "none", "context"):
+        raise ConfigError(f"weights by {weights_by!r} are not known; choose none or context")
+    if weights is not None:
+        if weights_by == "context":
+            raise ConfigError("weights by context are fitted, not given; leave out the weights, or take none")
+        if len(weights) != len(models):
+            raise ConfigError(f"{len(weights)} weights for {len(models)} models; give one for each")
+        _given_weights(weights)
+    if out is not None:
+        check_can_hold_model(out)
+        places = [Path(given).resolve() for given in models if isinstance(given, str | Path)]
+        if out.resolve() in places:
+            raise ConfigError(f"{out}: this is one of the models to be mixed; choose another place")
+
+
+def load_components(models: Sequence[str | Path | LanguageModel]) -> list[Component]:
+    """Load those that are given by name; differing preparations of their texts are told."""
+    loaded: list[LanguageModel] = []
+    sources: list[tuple[Path, str] | None] = []
+    for given in models:
+        model, source = (given, None) if isinstance(given, LanguageModel) else _loaded(given)
+        loaded.append(model)
+        sources.append(source)
+    prepared = [f"{model.signature.value('tok')}/{model.signature.value('norm')}" for model in loaded]
+    if len(set(prepared)) > 1:
+        say(f"warning: the models' texts were prepared in different ways: {', '.join(prepared)}")
+    return as_components(loaded, sources)
+
+
+def _loaded(path: str | Path) -> tuple[LanguageModel, tuple[Path, str] | None]:
+    if not Path(path).is_dir():
+        return load(path), None
+    files = read_model(path)
+    return model_from_files(path, files), (Path(path), files.digest)
+
+
+def _scored(source: Source, components: Sequence[Component], contexts: Contexts, allow_unknown: bool) -> _Text:
+    corpus = encode_text(source, components[0].model.vocabulary, allow_unknown=allow_unknown)
+    if len(corpus.tokens) == 0:
+        raise InputError("there are no sentences; give at least one", source=describe(source))
+    return _Text(source, corpus, component_scores(components, corpus.tokens), contexts.before(corpus.tokens))
+
+
+def _given_weights(weights: Sequence[float]) -> Numbers:
+    given = np.array([weights], np.float64)
+    if not (np.isfinite(given).all() and (given >= 0).all() and abs(given.sum() - 1) < 1e-6):
+        listed = ", ".join(f"{weight:g}" for weight in weights)
+        raise ConfigError(f"weights are 0 or more and add up to 1, not {listed}; divide them by their sum")
+    normalised: Numbers = given / given.sum()
+    return normalised
+
+
+def _fitted(components: Sequence[Component], weights_by: WeightsBy, dev: _Text) -> MixtureModel:
+    overall = fit_weights(dev.logprobs)
+    fit = overall
+    if weights_by == "context":
+        buckets = contexts_of(components, weights_by).buckets
+        fit = fit_weights(dev.logprobs, dev.buckets, buckets, overall.weights[0])
+    record = _record(components, overall.weights) | {
+        "development_tokens": len(dev.logprobs),
+        "pseudo_tokens": PSEUDO_TOKENS if weights_by == "context" else None,
+        "steps": len(overall.objective) - 1,
+    }
+    return MixtureModel(components, fit.weights, weights_by, record, fit.tokens)
+
+
+def _record(components: Sequence[Component], overall: Numbers) -> dict[str, Any]:
+    """How the mixture came about; what the trainings of all components agree in is also said of it."""
+    trainings = [component.model.training for component in components]
+    shared = {
+        name: trainings[0].get(name)
+        for name in ("kappa", "vocabulary", "preparation", "seed")
+        if all(training.get(name) == trainings[0].get(name) for training in trainings)
+    }
+    return shared | {
+        "version": __version__,
+        "weights": overall[0].tolist(),
+        "components": [str(component.model.signature) for component in components],
+    }
+
+
+# ---------------------------------------------------------------- EM
+
+
+def fit_weights(
+    logprobs: Numbers,
+    buckets: Buckets | None = None,
+    count: int = 1,
+    overall: Numbers | None = None,
+    pseudo_tokens: float = PSEUDO_TOKENS,
+) -> Fit:
+    """The weights under which a text is most likely, for each bucket of its tokens.
+
+    lambda_m is the mean of the posteriors lambda_m p_m / sum_k lambda_k p_k over the tokens of a bucket. With `overall`
+    weights, so many pseudo-tokens that are spread like them are added to every bucket: a Dirichlet prior.
+    """
+    possible = np.isfinite(logprobs).any(axis=1)  # what no model can say tells nothing about them
+    if not possible.any():
+        raise ConfigError("no model gives any token of the development text a probability; take another text")
+    logprobs = logprobs[possible]
+    groups = np.zeros(len(logprobs), np.int64) if buckets is None else buckets[possible]
+    models = logprobs.shape[1]
+    start = np.full(models, 1 / models) if overall is None else overall
+    prior = np.zeros(models) if overall is None else pseudo_tokens * overall
+    weights, objectives = np.tile(start, (count, 1)), []
+    while True:
+        posteriors, objective = _expectation(logprobs, groups, weights, prior)
+        objectives.append(objective)
+        if len(objectives) > 1 and objectives[-1] - objectives[-2] < GAIN:
+            break
+        mass = prior + np.stack([np.bincount(groups, column, count) for column in posteriors.T], axis=1)
+        seen = mass.sum(axis=1) > 0
+        weights[seen] = mass[seen] / mass[seen].sum(axis=1, keepdims=True)
+    rounded = np.round(weights, DECIMALS)
+    return Fit(rounded / rounded.sum(axis=1, keepdims=True), tuple(objectives), np.bincount(groups, minlength=count))
+
+
+def _expectation(logprobs: Numbers, groups: Buckets, weights: Numbers, prior: Numbers) -> tuple[Numbers, float]:
+    """The posteriors of the models for each token, and the objective a token."""
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(weights)
+    joint = logprobs + log_weights[groups]
+    total = np.logaddexp.reduce(joint, axis=1)
+    penalty = np.where(prior > 0, prior, 0.0) @ np.where(prior > 0, log_weights, 0.0).sum(axis=0)
+    return np.exp(joint - total[:, None]), float(total.sum() + penalty) / len(logprobs)

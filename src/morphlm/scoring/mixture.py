@@ -1,0 +1,306 @@
+"""Linear interpolation of models of any kind, p = sum_m lambda_m p_m: a mixture is itself a model.
+
+The weights lambda are the same everywhere, or depend on the context: how long it is and how far it can be trusted.
+A directory of a mixture holds its components, so that it can be moved and read alone.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError, FormatError
+from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.signature import Signature, in_thousands
+from morphlm.modelfile import COMPONENTS, ModelFiles, PartWriter, check_self_test, copy_model, write_model
+from morphlm.ngram.model import NgramModel
+from morphlm.scoring.contexts import AllContexts, Buckets, ComponentContexts, Contexts, LastWordContexts
+from morphlm.text.reading import RESERVED
+from morphlm.vectors.vectors import WordVectors
+from morphlm.vocabulary.vocabulary import BEGIN_ID, UNK_ID
+
+KIND = "mixture"
+WEIGHTS, DEV_TOKENS, WEIGHTS_FILE = "weights", "development_tokens", "weights.tsv"
+
+WeightsBy = Literal["none", "context"]
+Ids = NDArray[np.int32]
+Numbers = NDArray[np.float64]
+State = tuple[Any, ...]  # the bucket of the context, then the state of each component
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """One of the models of a mixture."""
+
+    name: str  # of its folder in the mixture's directory
+    model: LanguageModel
+    ids: Ids | None  # the component's id of each word of the mixture; None: the ids are the same
+    place: Path | None = None  # where it was read
+    digest: str = ""  # of the manifest that was read there
+
+    def score_id(self, state: Any, word: int) -> tuple[float, Any]:
+        """ln p of a word by the mixture's id, and the component's next state."""
+        return self.model.score_id(state, word if self.ids is None else int(self.ids[word]))
+
+    def own_ids(self, tokens: Ids) -> Ids:
+        """Tokens under the component's ids; what lies beyond the vocabulary stays."""
+        if self.ids is None:
+            return tokens
+        known = tokens < len(self.ids)
+        return np.where(known, self.ids[np.where(known, tokens, UNK_ID)], tokens)
+
+    def distribution(self, state: Any) -> Numbers:
+        """p of every word, by the mixture's ids."""
+        probabilities = self.model.distribution(state)
+        return probabilities if self.ids is None else probabilities[self.ids]
+
+    def write(self, folder: Path) -> None:
+        """Into the mixture's directory: as it was read, if that is still there, else anew."""
+        if self.place is not None:
+            try:
+                return copy_model(self.place, self.digest, folder)
+            except FormatError:
+                shutil.rmtree(folder, ignore_errors=True)
+        return self.model.save(folder)
+
+
+def component_scores(components: Sequence[Component], tokens: Ids) -> Numbers:
+    """ln p of every token under each component: (tokens, components)."""
+    return np.stack([component.model.score_tokens(component.own_ids(tokens)) for component in components], axis=1)
+
+
+def contexts_of(components: Sequence[Component], weights_by: WeightsBy) -> Contexts:
+    """Those of the first component that has some, else by the word before."""
+    if weights_by == "none":
+        return AllContexts()
+    for index, component in enumerate(components):
+        model = component.model
+        if isinstance(model, NgramModel) or (isinstance(model, MixtureModel) and model.weights_by == "context"):
+            return ComponentContexts(model, index, component.ids)
+    return LastWordContexts(components[0].model.vocabulary)
+
+
+# ---------------------------------------------------------------- the model
+
+
+class MixtureModel(LanguageModel):
+    """A linear interpolation of other models, over the vocabulary of the first."""
+
+    kind = KIND
+
+    def __init__(
+        self,
+        components: Sequence[Component],
+        weights: Numbers,
+        weights_by: WeightsBy,
+        training: dict[str, Any],
+        development_tokens: Buckets | None = None,
+    ) -> None:
+        """`weights` has a row for each bucket of contexts, which adds up to 1, and a column for each component."""
+        self.components, self.weights_by, self.training = tuple(components), weights_by, training
+        self.vocabulary = components[0].model.vocabulary
+        self.order = max(component.model.order for component in components)
+        self.contexts = contexts_of(components, weights_by)
+        if weights.shape != (self.contexts.buckets, len(components)):
+            raise ConfigError(f"weights of shape {weights.shape} do not fit the components; make the mixture again")
+        self.weights = weights
+        self.development_tokens = np.zeros(len(weights), np.int64) if development_tokens is None else development_tokens
+        with np.errstate(divide="ignore"):  # a weight of 0
+            self._log_weights = np.log(weights)
+        self._log_rows: list[list[float]] = self._log_weights.tolist()  # single numbers are quicker so
+
+    # ------------------------------------------------------------ scoring
+
+    def begin(self) -> State:
+        """The state at the start of a sentence."""
+        return self._state(BEGIN_ID, [component.model.begin() for component in self.components])
+
+    def _state(self, word: int, states: Sequence[Any]) -> State:
+        return (self.contexts.after(word, states), *states)
+
+    def score_id(self, state: State, word: int) -> tuple[float, State]:
+        """ln p(word | state) and the state after it."""
+        bucket, *states = state
+        scored = [component.score_id(own, word) for component, own in zip(self.components, states, strict=True)]
+        joint = [weight + logprob for weight, (logprob, _) in zip(self._log_rows[bucket], scored, strict=True)]
+        return _log_sum(joint), self._state(word, [after for _, after in scored])
+
+    def score_tokens(self, tokens: Ids) -> Numbers:
+        """ln p of every token of encoded sentences, each ending with END."""
+        return self.combine(component_scores(self.components, tokens), self.contexts.before(tokens))
+
+    def score_composed(self, tokens: Ids, forms: Sequence[str]) -> Numbers:
+        """The same, with id V + k for an unknown word forms[k]; components that can compose it in contexts do."""
+        known = np.where(tokens < len(self.vocabulary), tokens, np.int32(UNK_ID))
+        columns = [component.model.score_composed(component.own_ids(tokens), forms) for component in self.components]
+        return self.combine(np.stack(columns, axis=1), self.contexts.before(known))
+
+    @property
+    def composes_contexts(self) -> bool:
+        """Whether some component composes unknown words in contexts."""
+        return any(component.model.composes_contexts for component in self.components)
+
+    def combine(self, logprobs: Numbers, buckets: Buckets) -> Numbers:
+        """ln sum_m lambda_m p_m."""
+        result: Numbers = np.logaddexp.reduce(logprobs + self._log_weights[buckets], axis=1)
+        return result
+
+    def distribution(self, state: State) -> Numbers:
+        """p of every word after a state, by id."""
+        bucket, *states = state
+        result = np.zeros(len(self.vocabulary))
+        for component, own, weight in zip(self.components, states, self.weights[bucket], strict=True):
+            result += weight * component.distribution(own)
+        return result
+
+    @property
+    def scores_unknown(self) -> bool:
+        """Whether words that are not known have a probability: one component that has it is enough."""
+        used = self.weights.max(axis=0) > 0
+        return any(component.model.scores_unknown for component, use in zip(self.components, used, strict=True) if use)
+
+    @property
+    def vectors(self) -> WordVectors:
+        """Those of the first component that has some."""
+        for component in self.components:
+            with suppress(ConfigError):
+                return component.model.vectors
+        return super().vectors
+
+    @property
+    def context_buckets(self) -> int:
+        """Into how many buckets contexts are sorted."""
+        return self.contexts.buckets
+
+    def buckets_before(self, tokens: Ids) -> Buckets:
+        """The bucket of the context of every token."""
+        return self.contexts.before(tokens)
+
+    def bucket_of_state(self, state: State) -> int:
+        """The bucket of the context, which is part of the state."""
+        return int(state[0])
+
+    def describe_bucket(self, bucket: int) -> str:
+        """What a bucket holds, for people."""
+        return self.contexts.describe(bucket)
+
+    @property
+    def signature(self) -> Signature:
+        """The components' fields, joined by + where they differ, and the weights."""
+        signatures = [component.model.signature for component in self.components]
+        kinds = _joined(signature.value("model") or "" for signature in signatures)
+        fields = {
+            "model": f"{KIND}({kinds})",
+            "weights": self.weights_by if self.weights_by != "none" else _joined(f"{x:.3g}" for x in self.weights[0]),
+            "n": str(self.order),
+        }
+        own = {"V": in_thousands(len(self.vocabulary)), "unk": "scored" if self.scores_unknown else "none"}
+        for name in dict.fromkeys(name for signature in signatures[::-1] for name, _ in signature.fields):
+            values = dict.fromkeys(signature.value(name) for signature in signatures)
+            fields.setdefault(name, own.get(name) or _joined(value for value in values if value is not None))
+        return Signature("ppl", tuple(fields.items()))
+
+    # ------------------------------------------------------------ files
+
+    def save(self, directory: str | Path) -> None:
+        """Write the mixture with its components; what is there is replaced in one step."""
+        names = [component.name for component in self.components]
+        files = ModelFiles(
+            kind=KIND,
+            configuration={"components": names, "weights_by": self.weights_by, "order": self.order},
+            training=self.training,
+            tensors={WEIGHTS: self.weights, DEV_TOKENS: self.development_tokens},
+            texts={WEIGHTS_FILE: self._weights_table()},
+            self_test=[self._self_test_case(tokens) for tokens in self._self_test_sentences()],
+        )
+        parts: dict[str, PartWriter] = {component.name: component.write for component in self.components}
+        write_model(directory, files, parts)
+
+    def _weights_table(self) -> str:
+        """The weights for people; buckets that the development text does not reach have the overall ones."""
+        rows = [["context", "development tokens", *(component.name for component in self.components)]]
+        for bucket in np.flatnonzero((self.development_tokens > 0) | (self.contexts.buckets == 1)).tolist():
+            shares = [f"{weight:.6f}" for weight in self.weights[bucket]]
+            rows.append([self.contexts.describe(bucket), str(self.development_tokens[bucket]), *shares])
+        return "".join("\t".join(row) + "\n" for row in rows)
+
+    def _self_test_sentences(self) -> list[list[str]]:
+        """Some likely words, some rare ones, and one that cannot be known if there is a place for it."""
+        words = self.vocabulary.words[len(RESERVED) :]
+        unknown = [["\N{SNOWMAN}\N{SNOWMAN}"]] if self.scores_unknown else []
+        return [[], list(words[:5]), list(words[-5:]), *unknown]
+
+    def _self_test_case(self, tokens: list[str]) -> dict[str, Any]:
+        return {"tokens": tokens, "logprobs": [round(logprob, 5) for logprob in self.sentence(tokens)]}
+
+
+def _log_sum(numbers: Sequence[float]) -> float:
+    """ln sum_m exp(number)."""
+    largest = max(numbers)
+    if largest == -math.inf:
+        return largest
+    return largest + math.log(sum(math.exp(number - largest) for number in numbers))
+
+
+def _joined(values: Iterable[str]) -> str:
+    return "+".join(values)
+
+
+# ---------------------------------------------------------------- making
+
+
+def as_components(models: Sequence[LanguageModel], sources: Sequence[tuple[Path, str] | None]) -> list[Component]:
+    """Name the models by their kinds and map the words of the first to the ids of each.
+
+    `sources` tell where a model was read and the digest of its manifest.
+    """
+    components: list[Component] = []
+    for model, source in zip(models, sources, strict=True):
+        taken = [component.model.kind for component in components].count(model.kind)
+        name = model.kind if taken == 0 else f"{model.kind}-{taken + 1}"
+        ids = _mapped(models[0], model)
+        components.append(Component(name, model, ids, *(source or (None, ""))))
+    return components
+
+
+def _mapped(first: LanguageModel, other: LanguageModel) -> Ids | None:
+    """The other's ids of the first's words; None if they are the same."""
+    ours, theirs = first.vocabulary, other.vocabulary
+    if ours.words == theirs.words:
+        return None
+    lacking = next((word for word in ours if word not in theirs.ids), None)
+    extra = next((word for word in theirs if word not in ours.ids), None)
+    if lacking is not None or extra is not None:
+        example = f"only the first has {lacking!r}" if lacking is not None else f"only the second has {extra!r}"
+        raise ConfigError(
+            f"{first.kind} knows {len(ours):,} words and {other.kind} knows {len(theirs):,}, and they are not the "
+            f"same ({example}); train both on one vocabulary, with `morphlm vocab --out V` and `morphlm train ... "
+            "--vocab V`, or together with `morphlm train --all`"
+        )
+    return theirs.encode(ours.words)
+
+
+def mixture_from_files(directory: str | Path, files: ModelFiles, models: Sequence[LanguageModel]) -> MixtureModel:
+    """The mixture that a checked directory holds, of its components that were loaded; its self-test is run."""
+    names = files.configuration["components"]
+    places = [Path(directory) / COMPONENTS / name for name in names]
+    sources = [(place, files.parts[name].digest) for place, name in zip(places, names, strict=True)]
+    model = MixtureModel(
+        as_components(models, sources),
+        files.tensors[WEIGHTS],
+        files.configuration["weights_by"],
+        files.training,
+        files.tensors[DEV_TOKENS],
+    )
+    if [component.name for component in model.components] != names:
+        raise FormatError(f"{directory}: the components are not those that it was made of; make it again")
+    check_self_test(directory, files.self_test, model.sentence)
+    return model

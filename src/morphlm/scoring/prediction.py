@@ -1,0 +1,177 @@
+"""What comes next: the likely words after some words, and the completions of one that has been begun."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.language_model.base import LanguageModel
+from morphlm.scoring.streaming import Normaliser, normaliser_of
+from morphlm.text.prepare import located
+from morphlm.text.reading import RESERVED, read_blocks, split_tokens
+from morphlm.vocabulary.corpus import check_tokens
+from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
+
+Distribution = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A word that may come next."""
+
+    word: str
+    probability: float  # under the model
+    share: float  # of the probability of all words that were asked for: those with the prefix
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields under their names."""
+        return {"word": self.word, "probability": self.probability, "share": self.share}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What may follow a text."""
+
+    line: int  # the number of the text, from 1
+    tokens: tuple[str, ...]  # what it was taken for
+    prefix: str
+    unknown: int  # how many of its words the model does not know; it reads them as UNK
+    words: tuple[Prediction, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields under their names."""
+        return {
+            "line": self.line,
+            "text": " ".join(self.tokens),
+            "prefix": self.prefix,
+            "unknown": self.unknown,
+            "words": [word.to_json() for word in self.words],
+        }
+
+
+class Predictor:
+    """Answers many queries to one model: the words are sorted once, and the last distribution is kept."""
+
+    def __init__(self, model: LanguageModel, *, normalise: bool = False) -> None:
+        """With `normalise`, words and prefixes are taken as the model's training text was prepared."""
+        self.model = model
+        self._normalise: Normaliser = normaliser_of(model) if normalise else list
+        self._last: tuple[Any, Distribution] | None = None
+
+    def next_words(
+        self, tokens: Sequence[str], k: int = 10, prefix: str = "", *, end: bool = True, unknown: bool = False
+    ) -> list[Prediction]:
+        """The k likeliest words after those of a sentence so far, of equal ones the more frequent first.
+
+        With a prefix, only words that begin with it. Without, `end` admits the sentence's end and `unknown` UNK.
+        """
+        prefix = "".join(self._normalise([prefix])) if prefix else ""
+        probabilities = self._distribution(self.state_after(tokens))
+        candidates = self._with_prefix(prefix) if prefix else self._all(end, unknown)
+        allowed = probabilities[candidates]
+        mass = float(allowed.sum())
+        found = []
+        for place in largest(allowed, k).tolist():
+            probability = float(allowed[place])
+            word = self.model.vocabulary.words[int(candidates[place])]
+            found.append(Prediction(word, probability, probability / mass if mass else 0.0))
+        return found
+
+    def state_after(self, tokens: Sequence[str]) -> Any:
+        """The state after the words of a sentence; only the last n - 1 count."""
+        check_tokens(tokens, allow_unknown=True, number=1)
+        tokens = self._normalise(tokens)
+        state = self.model.begin()
+        for token in tokens[max(0, len(tokens) - self.model.order + 1) :]:
+            _, state = self.model.score(state, token)
+        return state
+
+    def count_unknown(self, tokens: Sequence[str]) -> int:
+        """How many of the words are not known."""
+        return sum(token not in self.model.vocabulary for token in self._normalise(tokens))
+
+    def _distribution(self, state: Any) -> Distribution:
+        """While a word is being typed its prefix grows and the state stays, so the last answer is kept."""
+        if self._last is None or self._last[0] != state:
+            self._last = state, self.model.distribution(state)
+        return self._last[1]
+
+    @cached_property
+    def _sorted(self) -> tuple[list[str], NDArray[np.int64]]:
+        """The words in the order of their letters, and their ids."""
+        words = self.model.vocabulary.words
+        order = sorted(range(len(RESERVED), len(words)), key=words.__getitem__)
+        return [words[number] for number in order], np.array(order, np.int64)
+
+    def _with_prefix(self, prefix: str) -> NDArray[np.int64]:
+        """The ids of the words that begin so, in order."""
+        words, ids = self._sorted
+        first = bisect_left(words, prefix)
+        last = bisect_right(words, prefix, lo=first, key=lambda word: word[: len(prefix)])
+        return np.sort(ids[first:last])
+
+    def _all(self, end: bool, unknown: bool) -> NDArray[np.int64]:
+        marks = [number for number, shown in ((UNK_ID, unknown), (END_ID, end)) if shown]
+        return np.concatenate([np.array(marks, np.int64), np.arange(len(RESERVED), len(self.model.vocabulary))])
+
+
+def next_words(model: LanguageModel, tokens: Sequence[str], k: int = 10, prefix: str = "") -> list[Prediction]:
+    """The k likeliest words after those of a sentence so far. For many queries make one `Predictor`."""
+    return Predictor(model).next_words(tokens, k, prefix)
+
+
+def largest(values: Distribution, k: int) -> NDArray[np.int64]:
+    """The places of the k largest values, the largest first, of equal ones the first first."""
+    if k < len(values):
+        bound = np.partition(values, len(values) - k)[len(values) - k] if k else np.inf
+        places = np.flatnonzero(values >= bound)
+    else:
+        places = np.arange(len(values))
+    found: NDArray[np.int64] = places[np.argsort(-values[places], kind="stable")][:k]
+    return found
+
+
+def split_query(text: str, complete: bool) -> tuple[list[str], str]:
+    """The words of a text and the prefix of the next: with `complete`, its last word unless a space follows it."""
+    tokens = split_tokens(text)
+    if not complete or not tokens or text.endswith((" ", "\t")):
+        return tokens, ""
+    return tokens[:-1], tokens[-1]
+
+
+def answer_texts(
+    predictor: Predictor,
+    texts: Sequence[str],
+    *,
+    k: int = 10,
+    prefix: str = "",
+    complete: bool = False,
+    end: bool = True,
+    unknown: bool = False,
+    source: str = "<texts>",
+    first: int = 1,
+) -> list[Answer]:
+    """What may follow each text."""
+    answers = []
+    for number, text in enumerate(texts, first):
+        tokens, begun = split_query(text, complete)
+        begun = prefix or begun
+        with located(source, number):
+            words = predictor.next_words(tokens, k, begun, end=end, unknown=unknown)
+            new = predictor.count_unknown(tokens)
+        answers.append(Answer(number, tuple(tokens), begun, new, tuple(words)))
+    return answers
+
+
+def answer_lines(predictor: Predictor, path: str | Path, **ask: Any) -> Iterator[list[Answer]]:
+    """What may follow each line of a text ('-': standard input), as they arrive; `ask` as for `answer_texts`."""
+    for block in read_blocks(path, marks="unk"):
+        for number, line in enumerate(block.lines(), block.first_line):
+            yield answer_texts(predictor, [line], source=block.source, first=number, **ask)

@@ -1,0 +1,273 @@
+"""Rescoring k-best lists: features of language models for each hypothesis, and a new order by weights.
+
+The list is read as it arrives, each text is scored once however often a list repeats it, and only the hypotheses of the
+sentence under way are kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from morphlm.errors import ConfigError, InputError
+from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.perplexity import UnknownContexts, finite_or_none
+from morphlm.scoring.kbest import Columns, FormatName, Hypothesis, KBestFormat, Values, check_feature_name, find_format
+from morphlm.scoring.streaming import (
+    UNITS,
+    BatchScorer,
+    Normaliser,
+    Unit,
+    arriving_blocks,
+    normaliser_of,
+    sentence_sums,
+)
+from morphlm.text.prepare import located
+from morphlm.text.reading import END, RESERVED, UNKNOWN, split_tokens
+
+WORDS = "words"  # the name of the feature that counts them
+UNKNOWN_SUFFIX = "_unknown"  # the feature that counts a model's unknown words is named after the model's
+
+Features = Mapping[str, float]  # values by names
+
+
+@dataclass(frozen=True)
+class RescoringOptions:
+    """What is added to a hypothesis, and how hypotheses are ordered."""
+
+    unit: Unit = "nats"
+    word_count: bool = False  # a feature more: the number of words
+    unknown_count: bool = False  # a feature more for each model: the number of words it does not know
+    normalise: bool = False  # score the text as the model's training text was prepared
+    allow_unknown: bool = False  # hypotheses may contain <unk>
+    unknown_contexts: UnknownContexts = "unk"  # what stands for an unknown word in contexts
+    weights: Values | None = None  # order by the sum of weight times feature
+    lm_weights: tuple[float, ...] = ()  # one for each model: added to the given score, or to that sum
+    best: bool = False  # of each sentence only the first in the new order
+
+    @property
+    def ranks(self) -> bool:
+        """Whether there is a new order."""
+        return self.weights is not None or bool(self.lm_weights)
+
+
+@dataclass(frozen=True)
+class Rescored:
+    """A hypothesis with what was found."""
+
+    hypothesis: Hypothesis
+    format: KBestFormat = field(repr=False)
+    added: Features
+    total: float | None = None  # the new score, where there is a new order
+
+    def to_line(self) -> str:
+        """In the format of the list."""
+        return self.format.render(self.hypothesis, self.added, self.total)
+
+    def to_json(self) -> dict[str, Any]:
+        """All that is known; infinite figures, which JSON does not have, as null."""
+        plain: dict[str, Any] = {
+            "line": self.hypothesis.line,
+            "id": self.hypothesis.id,
+            "hypothesis": self.hypothesis.text,
+            "features": {name: finite_or_none(value) for name, value in self.added.items()},
+        }
+        return plain if self.total is None else plain | {"score": finite_or_none(self.total)}
+
+
+class Rescorer:
+    """Scores hypotheses under models, each under the name of its feature."""
+
+    def __init__(self, models: Sequence[tuple[str, LanguageModel]], options: RescoringOptions | None = None) -> None:
+        """Check that names and weights fit together."""
+        self.options = options or RescoringOptions()
+        self._models = [name for name, _ in models]
+        self._check_names()
+        self._lm_weights = _lm_weights(self._models, self.options)
+        self._scorers = [BatchScorer(model, self.options.unknown_contexts) for _, model in models]
+        self._normalisers: list[Normaliser] = [
+            normaliser_of(model) if self.options.normalise else list for _, model in models
+        ]
+        self._last: tuple[str, dict[str, Features]] = ("", {})  # the texts of the sentence under way
+        self.weighted: dict[str, None] = {}  # features met that have a weight, in order
+        self.unweighted: dict[str, None] = {}  # and those that have none, which count nothing
+
+    @property
+    def names(self) -> list[str]:
+        """Of the features that are added, in order."""
+        counts = [WORDS] if self.options.word_count else []
+        for name in self._models:
+            counts += [name, *([name + UNKNOWN_SUFFIX] if self.options.unknown_count else [])]
+        return counts
+
+    def _check_names(self) -> None:
+        for name in self.names:
+            check_feature_name(name)
+        if len(set(self.names)) < len(self.names):
+            raise ConfigError(f"a feature's name is used twice ({', '.join(self.names)}); give others by --feature")
+
+    def features(self, hypotheses: Sequence[Hypothesis]) -> list[Features]:
+        """What is added to each hypothesis, by name. A text that comes again for its sentence has the same values."""
+        last, known = self._last
+        texts = list(dict.fromkeys(h.text for h in hypotheses if h.text not in known))
+        found = known | dict(zip(texts, self._features_of(texts), strict=True))
+        under_way = hypotheses[-1].id
+        kept = {h.text: found[h.text] for h in hypotheses if h.id == under_way}
+        self._last = under_way, (known | kept if under_way == last else kept)
+        return [found[h.text] for h in hypotheses]
+
+    def _features_of(self, texts: Sequence[str]) -> list[Features]:
+        return [dict(zip(self.names, values, strict=True)) for values in zip(*self._columns(texts), strict=True)]
+
+    def _columns(self, texts: Sequence[str]) -> Iterator[list[float]]:
+        """The values of each feature, in the order of `names`."""
+        sentences = [split_tokens(text) for text in texts]
+        if self.options.word_count:
+            yield [len(tokens) for tokens in sentences]
+        for scorer, normaliser in zip(self._scorers, self._normalisers, strict=True):
+            normalised = [normaliser(tokens) for tokens in sentences]
+            sums, _, unknown = sentence_sums(scorer([w.encode() for s in normalised for w in (*s, END)]))
+            yield [logprob * UNITS[self.options.unit] for logprob in sums]
+            if self.options.unknown_count:
+                yield list(unknown)
+
+    def check(self, hypothesis: Hypothesis, layout: KBestFormat) -> None:
+        """Refuse what cannot be scored or extended."""
+        tokens = split_tokens(hypothesis.text)
+        for mark in RESERVED if "<" in hypothesis.text else ():
+            if mark in tokens and not (mark == UNKNOWN and self.options.allow_unknown):
+                hint = ", or say --allow-unk if words were replaced by it" if mark == UNKNOWN else ""
+                raise InputError(f"the hypothesis contains {mark}, a mark that morphlm sets itself; remove it{hint}")
+        for normaliser in self._normalisers:
+            normaliser(tokens)
+        for name in self.names:
+            if layout.has_feature(hypothesis, name):
+                raise InputError(f"there is a feature {name!r} already; give ours another name by --feature")
+
+    def total(self, hypothesis: Hypothesis, layout: KBestFormat, added: Features) -> float:
+        """The new score."""
+        if self.options.weights is None:
+            base = layout.score(hypothesis)
+        else:
+            unlisted = {name: (value,) for name, value in added.items() if name not in self._lm_weights}
+            base = self._weighted({**layout.features(hypothesis), **unlisted}, self.options.weights)
+        total = base + sum(_product(weight, added[name]) for name, weight in self._lm_weights.items())
+        return -math.inf if math.isnan(total) else total  # infinities of both signs: nothing good can be said of it
+
+    def _weighted(self, features: Values, weights: Values) -> float:
+        total = 0.0
+        for name, values in features.items():
+            found = weights.get(name)
+            (self.unweighted if found is None else self.weighted)[name] = None
+            if found is None:
+                continue
+            if len(found) != len(values):
+                raise InputError(f"the feature {name!r} has {len(values)} values but {len(found)} weights; mend either")
+            total += sum(map(_product, found, values))
+        return total
+
+    @property
+    def unused_weights(self) -> list[str]:
+        """Names that have a weight but were not met, so that they may be mistyped."""
+        return [name for name in self.options.weights or {} if name not in self.weighted]
+
+
+def _lm_weights(names: list[str], options: RescoringOptions) -> dict[str, float]:
+    if not options.lm_weights:
+        return {}
+    if len(options.lm_weights) != len(names):
+        raise ConfigError(f"{len(options.lm_weights)} --lm-weight for {len(names)} models; give one for each")
+    if not all(map(math.isfinite, options.lm_weights)):
+        raise ConfigError("an --lm-weight is not finite; give a number")
+    if both := [name for name in names if name in (options.weights or {})]:
+        raise ConfigError(f"{both[0]} has a weight in --weights and an --lm-weight; give it one")
+    return dict(zip(names, options.lm_weights, strict=True))
+
+
+def _product(weight: float, value: float) -> float:
+    return weight * value if weight else 0.0  # also where the value is infinite
+
+
+def feature_names(models: Sequence[LanguageModel], given: Sequence[str] = ()) -> list[str]:
+    """Names for the features of models: those given, else their kinds, numbered where one comes again."""
+    if given and len(given) != len(models):
+        raise ConfigError(f"{len(given)} names of features for {len(models)} models; give one --feature for each")
+    names: list[str] = []
+    for model in models:
+        again = sum(other.kind == model.kind for other in models[: len(names)])
+        names.append(f"{model.kind}{again + 1}" if again else model.kind)
+    return list(given) or names
+
+
+def rescore(
+    rescorer: Rescorer, path: str | Path, *, layout: FormatName = "auto", columns: Columns | None = None
+) -> Iterator[list[Rescored]]:
+    """Rescore a list ('-': standard input); each item is what can be told from what could be read without waiting."""
+    ranks = rescorer.options.ranks
+    if rescorer.options.best and not ranks:
+        raise ConfigError("nothing says which hypothesis is best; give --lm-weight or --weights")
+    pending: list[Rescored] = []
+    for batch in _batches(rescorer, path, layout, columns):
+        scored = _scored(rescorer, batch)
+        if not ranks:
+            yield scored
+            continue
+        pending += scored
+        under_way = pending[-1].hypothesis.id
+        yield _ranked([item for item in pending if item.hypothesis.id != under_way], rescorer.options.best)
+        pending = [item for item in pending if item.hypothesis.id == under_way]
+    yield _ranked(pending, rescorer.options.best)
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Hypotheses that were read together."""
+
+    hypotheses: list[Hypothesis]
+    format: KBestFormat
+    source: str
+
+
+def _batches(rescorer: Rescorer, path: str | Path, layout: FormatName, columns: Columns | None) -> Iterator[_Batch]:
+    found: KBestFormat | None = None
+    seen: set[str] = set()
+    under_way: str | None = None
+    for block in arriving_blocks(path, marks="any"):
+        lines, hypotheses = block.lines(), []
+        found = found or find_format(layout, lines[0], columns)
+        for number, line in enumerate(lines, block.first_line):
+            with located(block.source, number):
+                hypothesis = found.parse(line, number)
+                rescorer.check(hypothesis, found)
+                if hypothesis.id != under_way and hypothesis.id in seen:
+                    raise InputError(
+                        f"the sentence {hypothesis.id} comes again after others; put its hypotheses together"
+                    )
+            under_way = hypothesis.id
+            seen.add(under_way)
+            hypotheses.append(hypothesis)
+        yield _Batch(hypotheses, found, block.source)
+
+
+def _scored(rescorer: Rescorer, batch: _Batch) -> list[Rescored]:
+    result = []
+    for hypothesis, added in zip(batch.hypotheses, rescorer.features(batch.hypotheses), strict=True):
+        total = None
+        if rescorer.options.ranks:
+            with located(batch.source, hypothesis.line):
+                total = rescorer.total(hypothesis, batch.format, added)
+        result.append(Rescored(hypothesis, batch.format, added, total))
+    return result
+
+
+def _ranked(items: list[Rescored], best: bool) -> list[Rescored]:
+    """Each sentence's hypotheses, those with the higher score first, equal ones in the order they had."""
+    result: list[Rescored] = []
+    for _, group in groupby(items, key=lambda item: item.hypothesis.id):
+        ordered = sorted(group, key=lambda item: -math.inf if item.total is None else item.total, reverse=True)
+        result += ordered[:1] if best else ordered
+    return result

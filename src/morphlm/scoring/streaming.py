@@ -1,0 +1,190 @@
+"""Scoring text as it arrives: blocks of whole lines in, one result a line out, for files and for pipes that stay open.
+
+What is there is scored together, so that a large file goes at the speed of batches and one line is answered at once.
+A line without words is a sentence like any other: its end is scored.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError
+from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.perplexity import ScoredText, UnknownContexts, finite_or_none
+from morphlm.text.prepare import PrepareOptions, located, prepare_line, read_preparation
+from morphlm.text.reading import BLOCK_BYTES, END, UNKNOWN, Block, Marks, read_blocks, split_tokens
+from morphlm.vocabulary.corpus import Corpus, TokenEncoder, tokens_of_block
+from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
+
+with suppress(ImportError):  # not on every system
+    import fcntl
+
+Unit = Literal["nats", "log10", "bits"]
+UNITS: dict[Unit, float] = {"nats": 1.0, "log10": 1 / math.log(10), "bits": 1 / math.log(2)}  # of one nat
+Normaliser = Callable[[Sequence[str]], list[str]]
+
+
+@dataclass(frozen=True)
+class TokenScore:
+    """A token as it stood in the text (or END), its log-probability, and whether it was scored as UNK."""
+
+    token: str
+    logprob: float
+    unknown: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields under their names."""
+        return {"token": self.token, "logprob": finite_or_none(self.logprob), "unknown": self.unknown}
+
+
+@dataclass(frozen=True)
+class LineScore:
+    """The score of a line."""
+
+    line: int  # its number in the file, from 1
+    logprob: float
+    tokens: int  # its words, and one for its end
+    unknown: int  # words that were scored as UNK
+    scores: tuple[TokenScore, ...] | None = None  # of each token, where that was asked for
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields under their names; infinite ones, which JSON does not have, as null."""
+        plain = {
+            "line": self.line,
+            "logprob": finite_or_none(self.logprob),
+            "tokens": self.tokens,
+            "unknown": self.unknown,
+        }
+        return plain if self.scores is None else plain | {"scores": [score.to_json() for score in self.scores]}
+
+
+class BatchScorer:
+    """Scores batches of tokens under a model; the table of its words is built once."""
+
+    def __init__(self, model: LanguageModel, unknown_contexts: UnknownContexts = "unk") -> None:
+        """Build the table. Unknown words in contexts are UNK or, if the model can do it, composed of known factors."""
+        self.model = model
+        self._encode = TokenEncoder(model.vocabulary)
+        self._composed = unknown_contexts == "composed" and model.composes_contexts
+
+    def __call__(self, tokens: list[bytes]) -> ScoredText:
+        """Score sentences that each end with END."""
+        ids = self._encode(tokens)
+        logprobs = self._score_composed(tokens, ids) if self._composed else self.model.score_tokens(ids)
+        return ScoredText(Corpus(ids, self.model.vocabulary), logprobs, tokens)
+
+    def _score_composed(self, tokens: list[bytes], ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Unknown words get ids beyond the vocabulary, as `score_composed` wants them; <unk> itself stays UNK."""
+        forms: dict[bytes, int] = {}
+        extended = ids.copy()
+        for place in np.flatnonzero(ids == UNK_ID).tolist():
+            if tokens[place] != UNKNOWN.encode():
+                extended[place] = len(self.model.vocabulary) + forms.setdefault(tokens[place], len(forms))
+        return self.model.score_composed(extended, [form.decode() for form in forms])
+
+
+def score_lines(
+    model: LanguageModel,
+    path: str | Path,
+    *,
+    unit: Unit = "nats",
+    per_token: bool = False,
+    allow_unknown: bool = False,
+    normalise: bool = False,
+    unknown_contexts: UnknownContexts = "unk",
+) -> Iterator[list[LineScore]]:
+    """Score the lines of a text ('-': standard input); each list holds what could be read without waiting."""
+    scorer, scale = BatchScorer(model, unknown_contexts), UNITS[unit]
+    normaliser = normaliser_of(model) if normalise else None
+    # Text that `morphlm prepare` wrote may hold UNK on purpose; its record says so.
+    marked = allow_unknown or read_preparation(path) is not None
+    for block in arriving_blocks(path, marks="unk" if marked else "none"):
+        scored = scorer(tokens_of_block(block) if normaliser is None else _normalised_tokens(block, normaliser))
+        yield list(_line_scores(scored, block.first_line, scale, per_token))
+
+
+def arriving_blocks(path: str | Path, *, marks: Marks) -> Iterator[Block]:
+    """As `read_blocks`; a pipe on standard input may hold more, so that much text is not scored in small pieces."""
+    if str(path) == "-":
+        with suppress(NameError, AttributeError, ValueError, OSError):  # only Linux can, and only pipes
+            fcntl.fcntl(sys.stdin.fileno(), fcntl.F_SETPIPE_SZ, BLOCK_BYTES)
+    yield from read_blocks(path, marks=marks)
+
+
+def _normalised_tokens(block: Block, normaliser: Normaliser) -> list[bytes]:
+    tokens: list[str] = []
+    for number, line in enumerate(block.lines(), block.first_line):
+        with located(block.source, number):
+            tokens += normaliser(split_tokens(line))
+        tokens.append(END)
+    return [token.encode() for token in tokens]
+
+
+def sentence_sums(scored: ScoredText) -> tuple[list[float], list[int], list[int]]:
+    """The log-probability, the number of tokens and the number of unknown words of each sentence."""
+    ids = scored.corpus.tokens
+    ends = np.flatnonzero(ids == END_ID) + 1
+    if not len(ends):
+        return [], [], []
+    starts = np.concatenate([[0], ends[:-1]])
+    sums = np.add.reduceat(scored.logprobs, starts)
+    unknown = np.add.reduceat(ids == UNK_ID, starts, dtype=np.int64)
+    return sums.tolist(), (ends - starts).tolist(), unknown.tolist()
+
+
+def _line_scores(scored: ScoredText, first_line: int, scale: float, per_token: bool) -> Iterator[LineScore]:
+    details = _token_scores(scored, scale) if per_token else None
+    for number, (logprob, tokens, unknown) in enumerate(zip(*sentence_sums(scored), strict=True), first_line):
+        scores = None if details is None else tuple(next(details) for _ in range(tokens))
+        yield LineScore(number, logprob * scale, tokens, unknown, scores)
+
+
+def _token_scores(scored: ScoredText, scale: float) -> Iterator[TokenScore]:
+    unknown = (scored.corpus.tokens == UNK_ID).tolist()
+    for form, logprob, is_unknown in zip(scored.forms or [], scored.logprobs.tolist(), unknown, strict=True):
+        yield TokenScore(form.decode(), logprob * scale, is_unknown)
+
+
+# ------------------------------------------------------------ normalisation as in training
+
+
+def normaliser_of(model: LanguageModel) -> Normaliser:
+    """Does to tokens what `morphlm prepare` did to those of the model's training text, if that is on record.
+
+    Text is not tokenised again: what stands between spaces is taken as a token.
+    """
+    options = _recorded_options(model)
+
+    @lru_cache(maxsize=1 << 16)  # most words come again and again
+    def one(token: str) -> tuple[str, ...]:
+        return (UNKNOWN,) if token == UNKNOWN else tuple(prepare_line(token, options))
+
+    return lambda tokens: [part for token in tokens for part in one(token)]
+
+
+def _recorded_options(model: LanguageModel) -> PrepareOptions:
+    recorded = (model.training.get("preparation") or {}).get("normalisation")
+    if recorded is None:
+        raise ConfigError(
+            f"this {model.kind} model has no record of how its training text was prepared, so nothing can be "
+            "normalised like it; prepare the text yourself and leave --normalise out"
+        )
+    steps = set(recorded.split("+")) - {"none"}
+    share = next((float(step.removeprefix("cyrillic")) for step in steps if step.startswith("cyrillic")), 0.0)
+    return PrepareOptions(
+        tokenise=False,
+        nfc="nonfc" not in steps,
+        lowercase="lc" in steps,
+        digits="digits" in steps,
+        cyrillic_share=share,
+    )

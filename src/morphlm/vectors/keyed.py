@@ -1,0 +1,129 @@
+"""Words and vectors without a model, behind the part of gensim's KeyedVectors that most programs use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError
+from morphlm.vectors.search import Array, nearest, unit_rows
+
+Key = str | NDArray[Any]  # a word, or a vector
+
+
+class KeyedVectors:
+    """A vector for each of some words. Names and results are gensim's; a missing word is a KeyError, as there."""
+
+    def __init__(self, words: Iterable[str], vectors: NDArray[Any]) -> None:
+        """Take words, each once, and the matrix of their vectors."""
+        self.index_to_key: list[str] = list(words)
+        self.key_to_index: dict[str, int] = {word: number for number, word in enumerate(self.index_to_key)}
+        self.vectors = vectors
+        if vectors.ndim != 2 or len(vectors) != len(self.index_to_key):
+            raise ConfigError(f"{len(self.index_to_key)} words and vectors of shape {vectors.shape}; give one each")
+        if len(self.key_to_index) != len(self.index_to_key):
+            raise ConfigError("a word is among the vectors twice; give each word once")
+
+    @property
+    def vector_size(self) -> int:
+        """The length of a vector."""
+        size: int = self.vectors.shape[1]
+        return size
+
+    def __len__(self) -> int:
+        """The number of words."""
+        return len(self.index_to_key)
+
+    def __contains__(self, word: object) -> bool:
+        """Whether a word has a vector."""
+        return word in self.key_to_index
+
+    def __getitem__(self, words: str | Sequence[str]) -> NDArray[Any]:
+        """The vector of a word, or a row for each of several."""
+        if isinstance(words, str):
+            return self.get_vector(words)
+        return self.vectors[[self._place(word) for word in words]]
+
+    def get_vector(self, word: str, norm: bool = False) -> NDArray[Any]:
+        """The vector of a word, on demand with length 1."""
+        row: NDArray[Any] = (self._units if norm else self.vectors)[self._place(word)]
+        return row
+
+    def _place(self, word: str) -> int:
+        if word not in self.key_to_index:
+            raise KeyError(f"{word!r} has no vector")
+        return self.key_to_index[word]
+
+    @cached_property
+    def _units(self) -> Array:
+        return unit_rows(self.vectors)
+
+    # ------------------------------------------------------------ any word
+
+    def known(self, word: str) -> bool:
+        """As `in`; the question that is put to a model's vectors too."""
+        return word in self
+
+    def composable(self, word: str) -> bool:
+        """Never: there is nothing to compose from."""
+        return False
+
+    def rows(self, words: Sequence[str]) -> Array:
+        """A row for each word; zeros for those that have no vector."""
+        places = np.array([self.key_to_index.get(word, -1) for word in words], np.int64)
+        rows = self.vectors[places].astype(np.float32)
+        rows[places < 0] = 0
+        return rows
+
+    # ------------------------------------------------------------ questions
+
+    def most_similar(
+        self, positive: Key | Sequence[Key] = (), negative: Key | Sequence[Key] = (), topn: int = 10
+    ) -> list[tuple[str, float]]:
+        """The words nearest to the mean of the positive ones and the negatives of the others, those left out.
+
+        Words count with length 1, vectors with their own.
+        """
+        chosen = [*_listed(positive), *_listed(negative)]
+        if not chosen:
+            raise ConfigError("nothing to be similar to; give at least one word or vector")
+        weights = np.repeat(np.array([1, -1], np.float32), [len(_listed(positive)), len(_listed(negative))])
+        rows = np.stack([self.get_vector(key, norm=True) if isinstance(key, str) else key for key in chosen])
+        query = (weights[:, None] * rows).mean(axis=0, keepdims=True)
+        skip = [self._place(key) for key in chosen if isinstance(key, str)]
+        ((places, cosines),) = nearest(self._units, query, topn, [skip])
+        return [(self.index_to_key[place], float(cosine)) for place, cosine in zip(places, cosines, strict=True)]
+
+    def similarity(self, one: str, other: str) -> float:
+        """The cosine of two words."""
+        return float(self.get_vector(one, norm=True) @ self.get_vector(other, norm=True))
+
+    def distance(self, one: str, other: str) -> float:
+        """1 less the cosine."""
+        return 1 - self.similarity(one, other)
+
+    def n_similarity(self, some: Sequence[str], others: Sequence[str]) -> float:
+        """The cosine of the means of two groups of words."""
+        if not (some and others):
+            raise ConfigError("a group without words has no mean; give at least one word for each")
+        one, other = unit_rows(np.stack([self[list(some)].mean(axis=0), self[list(others)].mean(axis=0)]))
+        return float(one @ other)
+
+    def doesnt_match(self, words: Iterable[str]) -> str:
+        """The word that is farthest from the mean of all; words without a vector do not take part."""
+        used = [word for word in words if word in self]
+        if not used:
+            raise ConfigError("none of the words has a vector; give some that have")
+        rows = self._units[[self._place(word) for word in used]]
+        cosines = rows @ unit_rows(rows.mean(axis=0, keepdims=True))[0]
+        return min(zip(cosines.tolist(), used, strict=True))[1]
+
+
+def _listed(keys: Key | Sequence[Key]) -> list[Key]:
+    if isinstance(keys, str) or (isinstance(keys, np.ndarray) and keys.ndim == 1):
+        return [keys]
+    return list(keys)

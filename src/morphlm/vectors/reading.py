@@ -1,0 +1,193 @@
+"""Reading files of vectors: word2vec's text and binary, .npy with a list of words, safetensors."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError, FormatError, InputError, MorphlmError
+from morphlm.files import open_binary, source_name
+from morphlm.modelfile import map_tensors
+from morphlm.progress import say
+from morphlm.vectors.export import EXTENSIONS, FORMATS, VECTORS, WORDS, words_file
+from morphlm.vectors.keyed import KeyedVectors
+from morphlm.vectors.search import Array
+
+HEADER_BYTES = 64  # of `words dimensions`
+LINE_BYTES = 1 << 24  # a line of text with a vector is not longer
+ROWS_A_BLOCK = 4096
+FLOATS = ("<f2", "<f4", "<f8")
+
+
+def load_vectors(path: str | Path, file_format: str | None = None) -> KeyedVectors:
+    """Read a file of vectors. Without a format the name decides (.npy, .safetensors, .bin), or else the content."""
+    if file_format is None:
+        by_extension = {extension: name for name, extension in EXTENSIONS.items()} | {".bin": "word2vec-binary"}
+        file_format = by_extension.get(Path(path).suffix)
+    elif file_format not in FORMATS:
+        raise ConfigError(f"{file_format!r} is no format of vectors; choose one of {', '.join(FORMATS)}")
+    if file_format == "npy":
+        return _keyed(path, *_read_npy(path))
+    if file_format == "safetensors":
+        return _keyed(path, *_read_safetensors(path))
+    return _keyed(path, *_read_word2vec(path, None if file_format is None else file_format == "word2vec-binary"))
+
+
+def _keyed(path: str | Path, words: list[str], vectors: NDArray[Any]) -> KeyedVectors:
+    """Of a word that comes twice the first counts, as in gensim."""
+    first = dict(zip(reversed(words), range(len(words) - 1, -1, -1), strict=True))
+    if not np.isfinite(vectors).all():
+        raise _refused(path, "some numbers are not finite; make the file again")
+    if len(first) < len(words):
+        say(f"{source_name(path)}: {len(words) - len(first)} words come again; their first vectors count")
+        places = sorted(first.values())
+        words, vectors = [words[place] for place in places], vectors[places]
+    return KeyedVectors(words, vectors)
+
+
+def _refused(path: str | Path, what: str) -> FormatError:
+    return FormatError(f"{source_name(path)}: {what}")
+
+
+# ---------------------------------------------------------------- word2vec
+
+
+def _read_word2vec(path: str | Path, binary: bool | None) -> tuple[list[str], Array]:
+    with open_binary(path) as stream:
+        number, width = _header(path, stream.readline(HEADER_BYTES))
+        line = stream.readline(LINE_BYTES)
+        if binary is None:
+            binary = not _is_text(line)
+        if binary:
+            return _parse_binary(path, line + stream.read(), number, width)
+        return _parse_text(path, _lines(line, stream), number, width)
+
+
+def _header(path: str | Path, line: bytes) -> tuple[int, int]:
+    fields = line.split()
+    good = len(fields) == 2 and all(field.isdigit() and len(field) < 12 for field in fields) and line.endswith(b"\n")
+    if not good or int(fields[1]) == 0:
+        what = "not a file of vectors, which begins with `words dimensions`; name a model or such a file"
+        raise InputError(what, source=source_name(path), line=1)
+    return int(fields[0]), int(fields[1])
+
+
+def _is_text(line: bytes) -> bool:
+    """Whether these are characters; the bytes of numbers soon hold some that are none."""
+    try:
+        return not any(ord(character) < 32 for character in line.decode().rstrip("\r\n"))
+    except UnicodeDecodeError:
+        return False
+
+
+def _lines(first: bytes, stream: io.BufferedReader) -> Iterable[bytes]:
+    while first:
+        yield first
+        first = stream.readline(LINE_BYTES)
+
+
+def _parse_text(path: str | Path, lines: Iterable[bytes], number: int, width: int) -> tuple[list[str], Array]:
+    words: list[str] = []
+    blocks, rows = [np.zeros((0, width), np.float32)], []
+    for count, line in enumerate(lines, 1):
+        word, _, rest = line.strip(b"\r\n").partition(b" ")
+        try:
+            words.append(word.decode())
+            rows.append([float(field) for field in rest.split()])
+        except ValueError as error:
+            what = f"not `word number number ...` in UTF-8 ({error}); make the file again"
+            raise InputError(what, source=source_name(path), line=count + 1) from error
+        if not word or len(rows[-1]) != width:
+            what = (
+                f"{len(rows[-1])} numbers behind {words[-1]!r}, not {width} as the first line says; make the file again"
+            )
+            raise InputError(what, source=source_name(path), line=count + 1)
+        if len(rows) == ROWS_A_BLOCK:
+            blocks.append(np.array(rows, np.float32))
+            rows = []
+    blocks.append(np.array(rows, np.float32).reshape(-1, width))
+    _check_number(path, len(words), number)
+    return words, np.concatenate(blocks)
+
+
+def _parse_binary(path: str | Path, data: bytes, number: int, width: int) -> tuple[list[str], Array]:
+    if number * (4 * width + 2) > len(data) + number:  # without ends of lines
+        raise _refused(path, f"cut off, the first line says {number} words; make or copy the file again")
+    words: list[str] = []
+    vectors = np.empty((number, width), np.float32)
+    place = 0
+    for count in range(number):
+        space = data.find(b" ", place)
+        end = space + 1 + 4 * width
+        if space < 0 or end > len(data):
+            raise _refused(path, f"cut off after {count} of {number} words; make or copy the file again")
+        words.append(_decoded(path, data[place:space].lstrip(b"\n")))
+        vectors[count] = np.frombuffer(data, "<f4", width, space + 1)
+        place = end
+    if data[place:].strip(b"\n"):
+        raise _refused(path, f"there is more behind {number} words; make the file again")
+    return words, vectors
+
+
+def _decoded(path: str | Path, text: bytes) -> str:
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        raise _refused(path, f"a word is not UTF-8 ({text[:40]!r}); make the file again") from error
+
+
+def _check_number(path: str | Path, found: int, expected: int) -> None:
+    if found != expected:
+        raise _refused(path, f"{found} words, where {expected} are announced; make or copy the file again")
+
+
+# ---------------------------------------------------------------- npy and safetensors
+
+
+def _read_npy(path: str | Path) -> tuple[list[str], NDArray[Any]]:
+    with open_binary(words_file(path)) as stream:
+        words = _split(words_file(path), stream.read())
+    return words, _mapped(path, len(words), lambda: np.load(path, mmap_mode="r", allow_pickle=False))
+
+
+def _read_safetensors(path: str | Path) -> tuple[list[str], NDArray[Any]]:
+    with open_binary(path) as stream:
+        tensors: dict[str, NDArray[Any]] = {}
+
+        def matrix() -> NDArray[Any]:
+            tensors.update(map_tensors(stream))
+            return tensors[VECTORS]
+
+        vectors = _mapped(path, None, matrix)
+    words = _split(path, tensors[WORDS].tobytes() if WORDS in tensors else b"")
+    _check_number(path, len(words), len(vectors))
+    return words, vectors
+
+
+def _split(path: str | Path, text: bytes) -> list[str]:
+    words = _decoded(path, text).split("\n")
+    if words.pop() or "" in words:
+        raise _refused(path, "not a word a line; make the file again")
+    return words
+
+
+def _mapped(path: str | Path, number: int | None, read: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+    """A matrix of numbers with as many rows as there are words."""
+    try:
+        matrix = read()
+    except MorphlmError:
+        raise
+    except (ValueError, KeyError, TypeError, EOFError, AttributeError, OverflowError) as error:
+        raise _refused(path, f"not a matrix of vectors ({error}); make or copy the file again") from error
+    except OSError as error:
+        raise _refused(path, f"it cannot be read ({error.strerror or error}); check the name") from error
+    if matrix.ndim != 2 or matrix.dtype.newbyteorder("<").str not in FLOATS:
+        raise _refused(path, f"not a matrix of vectors (shape {matrix.shape}, {matrix.dtype}); make the file again")
+    if number is not None:
+        _check_number(path, number, len(matrix))
+    return matrix

@@ -1,0 +1,200 @@
+"""Word similarity: Spearman's rank correlation of the cosines of word pairs with the ratings of people (paper, 4.3).
+
+Words that are not known can be composed, be UNK (the paper's "-compose"), or cost their pair its place. A bootstrap
+over the pairs tells how far the correlation can be trusted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from morphlm.errors import InputError
+from morphlm.files import source_name
+from morphlm.segmentation.encoding import normalised
+from morphlm.segmentation.sources.lines import numbered_lines
+from morphlm.tables import format_columns
+from morphlm.text.reading import split_tokens
+from morphlm.vectors.forms import Vectors, form_of, is_lowercased
+from morphlm.vectors.search import Array
+from morphlm.vectors.vectors import WordVectors
+
+Policy = Literal["composed", "unk", "dropped"]
+POLICIES: tuple[Policy, ...] = get_args(Policy)
+TITLES = {"composed": "composed", "unk": "-compose", "dropped": "known pairs"}
+RESAMPLES = 1000
+COVERAGE = 95.0  # per cent of the resamples lie in the interval
+DIGITS = 9  # of a cosine: pairs that are equal but for rounding share their rank
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of words, or of phrases, with the ratings of people. A phrase is the sum of its words."""
+
+    name: str
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    ratings: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        """The number of pairs."""
+        return len(self.ratings)
+
+    def lowercased(self) -> Pairs:
+        """The same for a model of lowercased text."""
+        left, right = (tuple(form_of(word, lowercase=True) for word in words) for words in (self.left, self.right))
+        return Pairs(self.name, left, right, self.ratings)
+
+
+def read_pairs(path: str | Path) -> Pairs:
+    """Read `word TAB word TAB rating` lines; words are taken in Unicode NFC, and several between TABs are a phrase."""
+    rows = [_parse_pair(line, source_name(path), number) for number, line in numbered_lines(path)]
+    left, right, ratings = zip(*rows, strict=True)
+    return Pairs(source_name(path), left, right, np.array(ratings))
+
+
+def _parse_pair(line: str, source: str, number: int) -> tuple[str, str, float]:
+    fields = line.split("\t")
+    if len(fields) != 3 or not all(map(split_tokens, fields)):
+        raise InputError("not `word TAB word TAB rating`; mend the line", source=source, line=number)
+    try:
+        rating = float(fields[2])
+    except ValueError:
+        rating = math.nan
+    if not math.isfinite(rating):
+        raise InputError(f"the rating {fields[2]!r} is no number; mend the line", source=source, line=number)
+    return normalised(fields[0]), normalised(fields[1]), rating
+
+
+# ---------------------------------------------------------------- results
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Spearman's rho x 100 under one policy, with a bootstrap interval; None where it is not defined."""
+
+    pairs: int
+    rho: float | None
+    low: float | None
+    high: float | None
+
+    def format(self) -> str:
+        """`21.3 [15.0, 27.4]`."""
+        if self.rho is None:
+            return "-"
+        return f"{self.rho:.1f}" + ("" if self.low is None else f" [{self.low:.1f}, {self.high:.1f}]")
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """What is reported of one set of pairs."""
+
+    name: str
+    pairs: int
+    known: int  # pairs whose words are both known
+    covered: int  # pairs whose words are both known or composable
+    correlations: dict[Policy, Correlation]
+    signature: str
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures under their names."""
+        figures = {policy: vars(correlation) for policy, correlation in self.correlations.items()}
+        counts = {"pairs": self.pairs, "known": self.known, "covered": self.covered}
+        return {"set": self.name} | counts | {"rho_x_100": figures, "signature": self.signature}
+
+    def row(self) -> list[str]:
+        """The cells of a line of the table."""
+        correlations = [self.correlations[policy].format() for policy in POLICIES]
+        return [self.name, str(self.pairs), str(self.known), str(self.covered), *correlations]
+
+
+def format_similarities(results: Sequence[Similarity]) -> str:
+    """A table with a line for each set, and what the figures depend on."""
+    header = ["rho x 100", "pairs", "known", "covered", *(TITLES[policy] for policy in POLICIES)]
+    return "\n".join([format_columns(header, [result.row() for result in results]), results[0].signature])
+
+
+# ---------------------------------------------------------------- measuring
+
+
+def evaluate_similarity(
+    vectors: Vectors, pairs: Pairs, *, seed: int = 1, resamples: int = RESAMPLES, lowercase: bool | None = None
+) -> Similarity:
+    """Spearman's rho under each policy. Words are lowercased if the model's text was; `lowercase` decides otherwise."""
+    lowercase = is_lowercased(vectors) if lowercase is None else lowercase
+    pairs = pairs.lowercased() if lowercase else pairs
+    known = _both(pairs, vectors.known)
+    covered = _both(pairs, lambda word: vectors.known(word) or vectors.composable(word))
+    composed, unk = (_cosines(_with_policy(vectors, compose), pairs) for compose in (True, False))
+    chosen = {"composed": composed, "unk": unk, "dropped": unk[known]}
+    ratings = {"composed": pairs.ratings, "unk": pairs.ratings, "dropped": pairs.ratings[known]}
+    correlations = {policy: correlate(chosen[policy], ratings[policy], seed, resamples) for policy in POLICIES}
+    signature = _signature(vectors, lowercase=lowercase, seed=seed, resamples=resamples)
+    return Similarity(pairs.name, len(pairs), int(known.sum()), int(covered.sum()), correlations, signature)
+
+
+def _both(pairs: Pairs, question: Callable[[str], bool]) -> NDArray[np.bool_]:
+    """For which pairs the answer is yes for every word on both sides."""
+    yes = {phrase: all(map(question, split_tokens(phrase))) for phrase in {*pairs.left, *pairs.right}}
+    return np.array([yes[one] and yes[other] for one, other in zip(pairs.left, pairs.right, strict=True)], bool)
+
+
+def _with_policy(vectors: Vectors, compose: bool) -> Vectors:
+    return vectors.using(compose=compose) if isinstance(vectors, WordVectors) else vectors
+
+
+def _cosines(vectors: Vectors, pairs: Pairs) -> NDArray[np.float64]:
+    """The cosine of each pair; 0 where a word has no vector at all."""
+    left, right = (_sums(vectors, phrases).astype(np.float64) for phrases in (pairs.left, pairs.right))
+    lengths = np.sqrt((left**2).sum(axis=1) * (right**2).sum(axis=1))
+    products = (left * right).sum(axis=1)
+    cosines: NDArray[np.float64] = np.divide(products, lengths, out=np.zeros(len(pairs)), where=lengths > 0)
+    return cosines.round(DIGITS)
+
+
+def _sums(vectors: Vectors, phrases: Sequence[str]) -> Array:
+    """The vectors of words, and of phrases, whose words' vectors are added."""
+    parts = [split_tokens(phrase) for phrase in phrases]
+    rows = vectors.rows([word for words in parts for word in words])
+    return np.add.reduceat(rows, np.cumsum([0, *map(len, parts)])[:-1])
+
+
+def correlate(
+    scores: NDArray[np.float64], ratings: NDArray[np.float64], seed: int = 1, resamples: int = RESAMPLES
+) -> Correlation:
+    """Spearman's rho x 100 with its percentile bootstrap interval; resamples without a rho do not count."""
+    if len(scores) < 2:
+        return Correlation(len(scores), None, None, None)
+    (rho,) = spearman(scores[None], ratings[None])
+    chosen = np.random.default_rng(seed).integers(0, len(scores), (resamples, len(scores)))
+    drawn = spearman(scores[chosen], ratings[chosen])
+    drawn = drawn[np.isfinite(drawn)]
+    ends = [(100 - COVERAGE) / 2, (100 + COVERAGE) / 2]
+    low, high = np.percentile(100 * drawn, ends).tolist() if len(drawn) else (None, None)
+    return Correlation(len(scores), float(100 * rho) if math.isfinite(rho) else None, low, high)
+
+
+def spearman(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Spearman's rho of each row: the correlation of ranks, equal values sharing theirs; NaN if all are equal."""
+    x, y = (rankdata(values, axis=1) for values in (one, other))
+    x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
+    spread = np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
+    rho: NDArray[np.float64] = np.divide((x * y).sum(axis=1), spread, out=np.full(len(x), np.nan), where=spread > 0)
+    return rho
+
+
+def _signature(vectors: Vectors, *, lowercase: bool, seed: int, resamples: int) -> str:
+    fields: dict[str, Any]
+    if isinstance(vectors, WordVectors):
+        fields = {**vectors.record, "side": vectors.side, "unit": "yes" if vectors.normalise else "no"}
+    else:
+        fields = {"model": "vectors", "d": vectors.vector_size, "V": len(vectors)}
+    fields |= {"case": "lower" if lowercase else "kept", "bootstrap": f"{resamples}.{seed}"}
+    return "|".join(["rho", *(f"{name}:{value}" for name, value in fields.items())])

@@ -1,0 +1,272 @@
+"""Word vectors of a log-bilinear model, of the words it knows and of those that it can compose.
+
+A word's vector is [q; r], its context vector and its output vector (paper, section 4.3). A word that is not known is
+the sum of its known morphemes, and UNK only if none is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError
+from morphlm.segmentation.encoding import normalised
+from morphlm.segmentation.factors import BLOCK_WORDS, Factors
+from morphlm.text.reading import RESERVED
+from morphlm.vectors.keyed import KeyedVectors
+from morphlm.vectors.search import Array, Found, Neighbour, nearest, unit_rows
+from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
+
+Side = Literal["both", "context", "output"]
+SIDES: tuple[Side, ...] = get_args(Side)
+Ids = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class SideVectors:
+    """Q^(f) or R^(f): the vectors of one side of a model."""
+
+    table: Array  # (F, d), or (V, d) without factors
+    factors: Factors | None  # None: every word has a row of its own
+
+    def of_words(self, words: Ids) -> Array:
+        """Rows of M Q^(f): the vectors of the words with these ids."""
+        if self.factors is None:
+            return self.table[words]
+        return self.sums([self.factors[word] for word in words.tolist()])
+
+    def of_range(self, begin: int, end: int) -> Array:
+        """The same of consecutive words."""
+        if self.factors is None:
+            return self.table[begin:end]
+        starts = self.factors.indptr[begin : end + 1]
+        return np.add.reduceat(self.table[self.factors.indices[starts[0] : starts[-1]]], starts[:-1] - starts[0])
+
+    def of_factors(self, begin: int, end: int) -> Array:
+        """The vectors of consecutive factors; on a side without factors a morpheme adds nothing."""
+        if self.factors is None:
+            return np.zeros((end - begin, self.table.shape[1]), np.float32)
+        return self.table[begin:end]
+
+    def sums(self, lists: Sequence[Ids]) -> Array:
+        """The sum of the rows of each list; none is empty."""
+        if not lists:
+            return np.zeros((0, self.table.shape[1]), np.float32)
+        starts = np.cumsum([0, *map(len, lists)])[:-1]
+        return np.add.reduceat(self.table[np.concatenate(lists)], starts)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WordVectors:
+    """The vectors of a model. Choose others by `using(side=..., normalise=..., compose=...)`."""
+
+    vocabulary: Vocabulary
+    context: SideVectors
+    output: SideVectors
+    record: Mapping[str, str] = field(default_factory=dict)  # the fields of the model's signature
+    side: Side = "both"  # [q; r], q alone, or r alone
+    normalise: bool = False  # q and r each to length 1, before they are joined
+    compose: bool = True  # False, the paper's "-compose": all words that are not known are UNK
+
+    def __post_init__(self) -> None:
+        """Refuse what there is not."""
+        if self.side not in SIDES:
+            raise ConfigError(f"{self.side!r} is no side of a model; choose one of {', '.join(SIDES)}")
+
+    def __repr__(self) -> str:
+        """How many, how long and which."""
+        return f"WordVectors({len(self.words):,} words, {self.dimensions} dimensions, {self.side})"
+
+    def using(
+        self, *, side: Side | None = None, normalise: bool | None = None, compose: bool | None = None
+    ) -> WordVectors:
+        """The same model's vectors with other choices; what is not given stays."""
+        return replace(
+            self,
+            side=self.side if side is None else side,
+            normalise=self.normalise if normalise is None else normalise,
+            compose=self.compose if compose is None else compose,
+        )
+
+    # ------------------------------------------------------------ words
+
+    @property
+    def factors(self) -> Factors | None:
+        """The factors of the sides in use; None if they have only words."""
+        sides = {"both": (self.context, self.output), "context": (self.context,), "output": (self.output,)}
+        return next((side.factors for side in sides[self.side] if side.factors is not None), None)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that are known, without the reserved marks."""
+        return self.vocabulary.words[len(RESERVED) :]
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector."""
+        width: int = self.context.table.shape[1]
+        return 2 * width if self.side == "both" else width
+
+    def __contains__(self, word: object) -> bool:
+        """Whether a word is known."""
+        return isinstance(word, str) and self.known(word)
+
+    def __getitem__(self, word: str) -> Array:
+        """The vector of a word: its own, or composed, or UNK's."""
+        row: Array = self.rows([word])[0]
+        return row
+
+    def known(self, word: str) -> bool:
+        """Whether the model has seen the word."""
+        return self._id_of(word) >= len(RESERVED)
+
+    def composable(self, word: str) -> bool:
+        """Whether some of the word's morphemes have vectors; its surface form is none of them."""
+        number = self._id_of(word)
+        if self.factors is None or UNK_ID < number < len(RESERVED):
+            return False
+        if number > UNK_ID:
+            return bool((self.factors[number] >= self.factors.surfaces).any())
+        return len(self.factors.of_new_word(word)) > 0
+
+    def _id_of(self, word: str) -> int:
+        """The word as it stands, or else in Unicode NFC."""
+        return self.vocabulary.ids.get(word) or self.vocabulary.id_of(normalised(word))
+
+    def rows(self, words: Sequence[str]) -> Array:
+        """The vectors of many words, a row each."""
+        ids = np.fromiter(map(self._id_of, words), np.int32, len(words))
+        q, r = self.context.of_words(ids), self.output.of_words(ids)
+        if self.compose and self.factors is not None:
+            unknown = np.flatnonzero(ids == UNK_ID)
+            lists = self.factors.of_new_words([words[place] for place in unknown.tolist()])
+            some = np.array([len(factors) > 0 for factors in lists], bool)
+            lists = [factors for factors in lists if len(factors)]
+            for side, rows in ((self.context, q), (self.output, r)):
+                if side.factors is not None:
+                    rows[unknown[some]] = side.sums(lists)
+        return self._joined(q, r)
+
+    @cached_property
+    def matrix(self) -> Array:
+        """The vectors of all words by id, the reserved marks included: M Q^(f) beside M R^(f)."""
+        matrix = np.empty((len(self.vocabulary), self.dimensions), np.float32)
+        for begin in range(0, len(matrix), BLOCK_WORDS):
+            matrix[begin : begin + BLOCK_WORDS] = self.of_range(begin, min(begin + BLOCK_WORDS, len(matrix)))
+        return matrix
+
+    def of_range(self, begin: int, end: int) -> Array:
+        """Some rows of the matrix, without making all of it."""
+        return self._joined(self.context.of_range(begin, end), self.output.of_range(begin, end))
+
+    def _joined(self, q: Array, r: Array) -> Array:
+        parts = {"both": (q, r), "context": (q,), "output": (r,)}[self.side]
+        return np.concatenate([unit_rows(part) if self.normalise else part for part in parts], axis=1)
+
+    def keyed(self) -> KeyedVectors:
+        """All words with their vectors, behind the interface of gensim's KeyedVectors."""
+        return KeyedVectors(self.words, self.matrix[len(RESERVED) :])
+
+    # ------------------------------------------------------------ morphemes
+
+    @property
+    def morphemes(self) -> tuple[str, ...]:
+        """The names of the morphemes, or of what else the model's factors are; frequent ones first."""
+        return () if self.factors is None else self.factors.names[self.factors.surfaces :]
+
+    def morpheme(self, name: str) -> Array:
+        """The vector of a morpheme: `ung/SUF`."""
+        number = self._morpheme_id(name)
+        row: Array = self._joined(*(side.of_factors(number, number + 1) for side in (self.context, self.output)))[0]
+        return row
+
+    def _morpheme_id(self, name: str) -> int:
+        if self.factors is None:
+            raise ConfigError("this model has no morphemes; ask one with factors (+c, +o or ++)")
+        if name not in self.factors.ids:
+            raise ConfigError(f"{name!r} is no morpheme of this model; write it as in its morphemes.tsv: form/LABEL")
+        return self.factors.ids[name]
+
+    # ------------------------------------------------------------ neighbours
+
+    def neighbours(self, query: str | Array, k: int = 10, *, morpheme: bool = False) -> list[Neighbour]:
+        """The words nearest to a word, to a morpheme (`morpheme=True`), or to a vector; the word itself left out."""
+        return self.neighbours_of_all([query] if isinstance(query, str) else query[None], k, morphemes=morpheme)[0]
+
+    def neighbours_of_all(
+        self, queries: Sequence[str] | Array, k: int = 10, *, morphemes: bool = False
+    ) -> list[list[Neighbour]]:
+        """The same for many words, or morphemes, or for the rows of a matrix."""
+        rows = self._query_rows(queries, morphemes)
+        skip = [[] if morphemes or not isinstance(query, str) else self._places([query]) for query in queries]
+        return self._named(nearest(self._units, rows, k, skip), self.words)
+
+    def nearest_morphemes(self, query: str | Array, k: int = 10, *, morpheme: bool = False) -> list[Neighbour]:
+        """The morphemes nearest to a word, to a morpheme, which is left out, or to a vector."""
+        return self.nearest_morphemes_of_all([query] if isinstance(query, str) else query[None], k, morphemes=morpheme)[
+            0
+        ]
+
+    def nearest_morphemes_of_all(
+        self, queries: Sequence[str] | Array, k: int = 10, *, morphemes: bool = False
+    ) -> list[list[Neighbour]]:
+        """The same for many."""
+        if self.factors is None:
+            raise ConfigError("this model has no morphemes; ask one with factors (+c, +o or ++)")
+        rows, first = self._query_rows(queries, morphemes), self.factors.surfaces
+        skip = [[self.factors.ids[query] - first] if morphemes and isinstance(query, str) else [] for query in queries]
+        return self._named(nearest(self._morpheme_units, rows, k, skip), self.morphemes)
+
+    def analogy(self, a: str, b: str, c: str, k: int = 10) -> list[Neighbour]:
+        """a is to b as c is to what? The words nearest to b - a + c (3CosAdd), these three left out."""
+        return self.analogies([(a, b, c)], k)[0]
+
+    def analogies(self, triples: Sequence[tuple[str, str, str]], k: int = 10) -> list[list[Neighbour]]:
+        """The same for many."""
+        a, b, c = (unit_rows(self.rows([triple[place] for triple in triples])) for place in range(3))
+        return self._named(nearest(self._units, b - a + c, k, [self._places(triple) for triple in triples]), self.words)
+
+    def _places(self, words: Sequence[str]) -> list[int]:
+        """Where those that are known stand among the words."""
+        return [number - len(RESERVED) for number in map(self._id_of, words) if number >= len(RESERVED)]
+
+    def _query_rows(self, queries: Sequence[str] | Array, morphemes: bool) -> Array:
+        if not isinstance(queries, np.ndarray):
+            rows = [self.morpheme(name) for name in queries] if morphemes else self.rows(queries)
+            return np.asarray(rows, np.float32).reshape(len(queries), self.dimensions)
+        if queries.ndim != 2 or queries.shape[1] != self.dimensions:
+            raise ConfigError(f"a vector of shape {queries.shape[1:]} among those of {self.dimensions}; give one alike")
+        return queries
+
+    @staticmethod
+    def _named(found: Iterable[Found], names: Sequence[str]) -> list[list[Neighbour]]:
+        return [
+            [Neighbour(names[place], float(cosine)) for place, cosine in zip(places.tolist(), cosines, strict=True)]
+            for places, cosines in found
+        ]
+
+    @cached_property
+    def _units(self) -> Array:
+        """The words' vectors with length 1, without the reserved marks: these are nobody's neighbours."""
+        return self._units_by(self.of_range, len(RESERVED), len(self.vocabulary))
+
+    @cached_property
+    def _morpheme_units(self) -> Array:
+        assert self.factors is not None
+        return self._units_by(
+            lambda begin, end: self._joined(self.context.of_factors(begin, end), self.output.of_factors(begin, end)),
+            self.factors.surfaces,
+            len(self.factors),
+        )
+
+    def _units_by(self, rows: Callable[[int, int], Array], first: int, last: int) -> Array:
+        units = np.empty((last - first, self.dimensions), np.float32)
+        for begin, end in pairwise([*range(first, last, BLOCK_WORDS), last]):
+            units[begin - first : end - first] = unit_rows(rows(begin, end))
+        return units

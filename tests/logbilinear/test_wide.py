@@ -1,0 +1,124 @@
+"""The wide context: the words of the text before, across sentences, against the float64 reference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from morphlm.errors import ConfigError
+from morphlm.logbilinear import wide
+from morphlm.logbilinear.config import variant
+from morphlm.logbilinear.engine import Engine
+from morphlm.logbilinear.parameters import initial_parameters
+from morphlm.logbilinear.wide import Origin, content_weights
+from morphlm.threads import Workers, workers
+from morphlm.training.batches import shuffled_places
+
+from . import reference
+from .cases import PLAIN, Case, NoiseRecorder, make_case, recovered, relative_errors, with_noise
+
+DROPOUT = replace(PLAIN, surface_dropout=0.4, context_dropout=0.3, prediction_dropout=0.25)
+
+
+@pytest.fixture(autouse=True)
+def content(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In these small vocabularies every word is frequent."""
+    monkeypatch.setattr(wide, "CONTENT", 0.1)
+
+
+def wide_case(kind: str = "clbl++", diagonal: bool = True, *, words: int = 9, tokens: int = 30, reach: int = 5) -> Case:
+    case = make_case(kind, diagonal, words=words, width=2, tokens=tokens)
+    config = replace(case.config, wide=reach, wide_decay=0.8)
+    return replace(case, config=config, parameters=initial_parameters(config, case.structure, 3, 0.7))
+
+
+def problem_at(case: Case, stream: np.ndarray, begin: int, end: int, origin: Origin) -> reference.Problem:
+    problem = reference.problem_of(case.config, case.structure, stream.tolist(), begin, end)
+    weights = content_weights(case.structure).astype(np.float64)
+    return reference.with_wide(problem, weights, origin.text.tolist(), origin.places[begin:end].tolist())
+
+
+@pytest.mark.parametrize("kind", ["clbl", "clbl++", "lbl+c", "lbl+o"])
+@pytest.mark.parametrize("diagonal", [True, False], ids=["diagonal", "full"])
+@pytest.mark.parametrize("learning", [PLAIN, DROPOUT], ids=["plain", "dropout"])
+def test_gradients_are_the_central_differences(
+    kind: str, diagonal: bool, learning: object, one: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert isinstance(learning, type(PLAIN))
+    case = wide_case(kind, diagonal)
+    origin = Origin(case.stream, shuffled_places(case.stream, 1, 0))
+    stream, begin, end = case.stream[origin.places], 3, len(case.stream) - 4
+    recorder = NoiseRecorder(monkeypatch)
+    learner = case.learner(one, learning)
+    objective = learner.step(stream, begin, end, 7, origin)
+    problem = reference.with_dropout(problem_at(case, stream, begin, end, origin), case.structure, learning, 7)
+    if not case.config.classes:
+        problem = with_noise(problem, case, recorder.drawn[-1], learning)
+    tables = reference.tables_of(case.parameters)
+    assert objective == pytest.approx(reference.objective(tables, problem), rel=1e-5)
+    slopes = reference.central_differences(lambda changed: -reference.objective(changed, problem), tables)
+    errors = relative_errors(recovered(tables, learner), slopes)
+    assert max(errors.values()) < 1e-5, errors
+
+
+@given(st.integers(1, 12), st.integers(1, 40), st.integers(0, 3))
+def test_evaluation_is_the_definition_however_the_text_is_cut(reach: int, cut: int, seed: int) -> None:
+    case = wide_case(reach=reach, tokens=40)
+    stream = np.random.default_rng(seed).permutation(case.stream)
+    stream = np.append(stream, case.stream[-1])
+    problem = problem_at(case, stream, 0, len(stream), Origin(stream, np.arange(len(stream))))
+    expected = reference.log_probabilities(reference.tables_of(case.parameters), problem)
+    with workers(1) as pool, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("morphlm.logbilinear.engine.EVALUATED", cut)
+        found = Engine(case.config, case.structure, case.parameters, pool).log_probabilities(stream)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_threads_change_nothing() -> None:
+    case = wide_case("clbl++", words=40, tokens=400, reach=20)
+    origin = Origin(case.stream, shuffled_places(case.stream, 2, 1))
+    stream, tables = case.stream[origin.places], []
+    for threads in (1, 2, 3):
+        with workers(threads) as pool:
+            learner = case.learner(pool, replace(DROPOUT, accumulator=1.0))
+            for begin in (0, 150):
+                learner.step(stream, begin, begin + 150, begin, origin)
+            tables.append(learner.parameters)
+    for other in tables[1:]:
+        for one, two in zip(tables[0], other, strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+def test_the_text_before_a_minibatch_counts(one: Workers) -> None:
+    case = wide_case()
+    changed = case.stream.copy()
+    at = int(np.flatnonzero(changed > 2)[1])
+    changed[at] = 3 if changed[at] != 3 else 4
+    end = int(np.flatnonzero(changed[at:] == case.stream[-1])[0]) + at + 1  # the end of that sentence
+    before, after = (
+        Engine(case.config, case.structure, case.parameters, one).log_probabilities(text)
+        for text in (case.stream, changed)
+    )
+    assert not np.allclose(before[end : end + 2], after[end : end + 2], atol=1e-4)  # the next sentence has seen it
+    far = at + case.config.wide + 1
+    np.testing.assert_allclose(before[max(far, end) :], after[max(far, end) :], atol=1e-6)
+
+
+def test_frequent_words_and_marks_count_little() -> None:
+    case = wide_case(words=12, tokens=200)
+    weights = content_weights(case.structure)
+    counts = case.structure.vocabulary.counts
+    assert (weights[:3] == 0).all()
+    seen = np.flatnonzero(counts[3:]) + 3
+    shares = counts[seen] / counts.sum()
+    np.testing.assert_allclose(weights[seen], np.minimum(1, np.sqrt(0.1 / shares)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("wrong", [{"wide": -1}, {"wide_decay": 0.0}, {"wide_decay": 1.1}])
+def test_what_cannot_be_is_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ConfigError):
+        replace(variant("clbl"), **wrong)  # type: ignore[arg-type]
