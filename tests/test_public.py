@@ -33,6 +33,7 @@ def test_the_public_surface_is_exactly_this() -> None:
         "get_dataset",
         "load",
         "load_vocabulary",
+        "mix",
         "prepare_lines",
         "read_corpus",
         "train",

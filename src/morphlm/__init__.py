@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from morphlm.ngram.model import NgramModel as NgramModel
     from morphlm.ngram.training import train_ngram as train_ngram
     from morphlm.scoring.loading import load as load
+    from morphlm.scoring.mixing import mix as mix
     from morphlm.segmentation.segmenter import MorphemeSegmenter as MorphemeSegmenter
     from morphlm.segmentation.segmenter import train_segmenter as train_segmenter
     from morphlm.text.datasets import get_dataset as get_dataset
@@ -39,6 +40,7 @@ _LAZY = {
     "get_dataset": "morphlm.text.datasets",
     "load": "morphlm.scoring.loading",
     "load_vocabulary": "morphlm.vocabulary.vocabulary",
+    "mix": "morphlm.scoring.mixing",
     "prepare_lines": "morphlm.text.prepare",
     "read_corpus": "morphlm.vocabulary.corpus",
     "train": "morphlm.training.chain",
@@ -65,6 +67,7 @@ __all__ = [
     "get_dataset",
     "load",
     "load_vocabulary",
+    "mix",
     "prepare_lines",
     "read_corpus",
     "train",

@@ -27,7 +27,15 @@ COMMANDS = {
     "classes": "Partition a vocabulary into word classes.",
     "train": "Train a model.",
     "tune": "Search settings for a log-bilinear model.",
+    "mix": "Interpolate models.",
     "ppl": "Perplexity of text under a model.",
+    "score": "Log-probabilities of sentences or tokens, line by line.",
+    "rescore": "Add language model features to k-best lists, or re-rank them.",
+    "predict": "The likely next words, and completions of a word.",
+    "generate": "Draw sentences from a model.",
+    "neighbours": "The nearest words or morphemes, and analogies.",
+    "similarity": "Agreement of word vectors with ratings of word pairs.",
+    "export": "Write word vectors for other tools.",
 }
 
 

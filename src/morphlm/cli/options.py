@@ -19,6 +19,25 @@ seed = click.option(
 )
 allow_unk = click.option("--allow-unk", is_flag=True, help="The text may contain <unk> for words that were replaced.")
 
+as_json_lines = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
+unit = click.option(
+    "--unit",
+    type=click.Choice(["nats", "log10", "bits"]),
+    default="nats",
+    show_default=True,
+    help="Natural logarithms, or those to the base 10 or 2.",
+)
+unknown_contexts = click.option(
+    "--unknown-contexts",
+    type=click.Choice(["unk", "composed"]),
+    default="unk",
+    show_default=True,
+    help="What stands for an unknown word in the context of others: UNK, or the sum of the word's known factors.",
+)
+normalise = click.option(
+    "--normalise", is_flag=True, help="Score words as the model's training text was prepared (lower case, digits as 0)."
+)
+
 
 def kappa(default: float) -> Callable[[Command], Command]:
     """The singleton pruning rate; commands differ in its default."""
@@ -36,6 +55,19 @@ def or_stdin(files: tuple[str, ...]) -> list[str]:
     if files.count("-") > 1:
         raise ConfigError("standard input ('-') is named more than once; it can be read only once")
     return list(files) or ["-"]
+
+
+def check_one_stdin(model: str, *others: str) -> None:
+    """A model and a text cannot both come through standard input."""
+    if [model, *others].count("-") > 1:
+        raise ConfigError(
+            "standard input ('-') is named more than once, or for want of a file; it can be read only once"
+        )
+
+
+def json_line(content: Any) -> str:
+    """JSON on one line."""
+    return json.dumps(content, ensure_ascii=False, allow_nan=False)
 
 
 def print_json(content: Any, *, err: bool = False) -> None:

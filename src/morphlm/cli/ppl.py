@@ -12,12 +12,15 @@ from morphlm.files import source_name
 from morphlm.language_model.perplexity import (
     Perplexity,
     ScoredText,
+    UnknownContexts,
     finite_or_none,
     format_table,
     score_text,
     text_signature,
 )
+from morphlm.progress import say
 from morphlm.scoring.loading import load
+from morphlm.scoring.spelling import train_spelling
 
 
 @click.command(name="ppl")
@@ -25,19 +28,45 @@ from morphlm.scoring.loading import load
 @options.text_files
 @click.option("--per-sentence", "detail", flag_value="sentence", help="A line a sentence before the summary.")
 @click.option("--per-token", "detail", flag_value="token", help="A line a token before the summary.")
+@click.option(
+    "--open-vocabulary",
+    is_flag=True,
+    help="Also spell unknown words: each gets its own share of P(UNK); adds perplexity and bits per character.",
+)
+@options.unknown_contexts
 @options.allow_unk
 @options.as_json
-def command(model_path: str, files: tuple[str, ...], detail: str | None, allow_unk: bool, as_json: bool) -> None:
+def command(
+    model_path: str,
+    files: tuple[str, ...],
+    detail: str | None,
+    open_vocabulary: bool,
+    unknown_contexts: UnknownContexts,
+    allow_unk: bool,
+    as_json: bool,
+) -> None:
     """Perplexity of prepared text under a model directory or an ARPA file, with its signature.
 
     Per sentence: number, ln p, tokens, unknown words, perplexity. Per token: sentence, position, token, ln p and
     whether it is unknown. Both are separated by tabs, with the file first if there are several; the summary follows on
-    stderr. With --json all is one list.
+    stderr. With --json all is one list. With --open-vocabulary they show ln p of the spelled words.
+
+    Characters are counted as `wc -m` does: the words, a space between two, a line end after each sentence.
     """
     model = load(model_path)
+    spelling = train_spelling(model.vocabulary) if open_vocabulary else None
+    if unknown_contexts == "composed" and not model.composes_contexts:
+        say(f"{model_path}: contexts of this model have no factors, or none for new words; they see UNK")
     results: list[tuple[Perplexity, ScoredText]] = []
     for path in options.or_stdin(files):
-        scored = score_text(model, path, allow_unknown=allow_unk, keep_forms=detail == "token")
+        scored = score_text(
+            model,
+            path,
+            allow_unknown=allow_unk,
+            keep_forms=detail == "token",
+            spelling=spelling,
+            unknown_contexts=unknown_contexts,
+        )
         results.append((scored.perplexity(source_name(path), text_signature(model, path)), scored))
     if as_json:
         options.print_json([result.to_json() | _details(scored, detail) for result, scored in results])

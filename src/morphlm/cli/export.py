@@ -1,0 +1,47 @@
+"""`morphlm export`: a model's word vectors as a file for other tools."""
+
+from __future__ import annotations
+
+import click
+
+from morphlm.cli import options, vector_options
+from morphlm.files import check_can_write
+from morphlm.vectors.export import FORMATS, check_export, export_vectors, read_words
+from morphlm.vectors.vectors import Side
+
+
+@click.command(name="export")
+@click.argument("model_path", metavar="MODEL")
+@click.argument("out")
+@click.option("--format", "file_format", type=click.Choice(FORMATS), default="word2vec", show_default=True)
+@click.option("--float16", "half", is_flag=True, help="Half the size, 3 digits; for npy and safetensors.")
+@click.option("--extra-words", metavar="FILE", help="Also these words, composed of what is known of them.")
+@vector_options.choice
+@vector_options.lowercase
+@options.as_json
+def command(
+    model_path: str,
+    out: str,
+    file_format: str,
+    half: bool,
+    extra_words: str | None,
+    side: Side,
+    normalise: bool,
+    lowercase: bool | None,
+    as_json: bool,
+) -> None:
+    """Write the vectors of all words of MODEL to OUT.
+
+    npy writes the words beside the matrix, to a file ending in .words.txt; safetensors holds them as bytes. With '-'
+    the word2vec formats go to standard output. What was written is told on standard error, with --json on standard
+    output.
+    """
+    check_export(out, file_format, half=half)
+    check_can_write(out)
+    extra = [] if extra_words is None else read_words(extra_words)
+    vectors = vector_options.model_vectors(model_path, side, normalise)
+    exported = export_vectors(vectors, out, file_format, half=half, extra_words=extra, lowercase=lowercase)
+    if as_json:
+        options.print_json(exported.to_json(), err=out == "-")
+    else:
+        click.echo(exported.format(), err=True)

@@ -1,0 +1,61 @@
+"""`morphlm mix`: interpolate models, with weights that are fitted to development text."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import click
+
+from morphlm.cli import options
+from morphlm.errors import ConfigError
+from morphlm.scoring.mixing import mix_and_test
+
+
+def _weights(text: str | None) -> list[float] | None:
+    try:
+        return None if text is None else [float(number) for number in text.split(",")]
+    except ValueError:
+        raise ConfigError(f"{text!r} are no weights; write numbers with commas between them, as 0.3,0.7") from None
+
+
+@click.command(name="mix")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@click.option("--dev", metavar="FILE", help="Development text, to which the weights are fitted.")
+@click.option("--out", required=True, type=click.Path(), metavar="DIR", help="Write the model directory here.")
+@click.option("--weights", metavar="W,W...", help="Weights of the models, in their order, instead of fitting them.")
+@click.option(
+    "--weights-by",
+    type=click.Choice(["context", "none"]),
+    help="Weights for contexts by their length and how far they can be trusted, or the same for all.  "
+    "[default: context, if weights are fitted]",
+)
+@click.option("--test", metavar="FILE", help="Also take the perplexities of this text.")
+@options.allow_unk
+@options.as_json
+def command(
+    models: tuple[str, ...],
+    dev: str | None,
+    out: str,
+    weights: str | None,
+    weights_by: Literal["none", "context"] | None,
+    test: str | None,
+    allow_unk: bool,
+    as_json: bool,
+) -> None:
+    """Interpolate models: p = sum of weight times p of each.
+
+    MODEL is a model directory of any kind or an ARPA file; all must know the same words. The mixture is a model like
+    any other, with its components inside its directory.
+
+    \b
+      morphlm mix cs.mkn cs.clbl++ --dev dev.txt --test test.txt --out cs.mixture
+    """
+    if dev == "-" and test == "-":
+        raise ConfigError("standard input ('-') is named more than once; it can be read only once")
+    mixed = mix_and_test(
+        models, dev, out, weights=_weights(weights), weights_by=weights_by, test=test, allow_unknown=allow_unk
+    )
+    if as_json:
+        options.print_json(mixed.to_json())
+    else:
+        click.echo(mixed.format())

@@ -1,0 +1,54 @@
+"""`morphlm neighbours`: the words or morphemes nearest to some, and analogies."""
+
+from __future__ import annotations
+
+import click
+
+from morphlm.cli import options, vector_options
+from morphlm.vectors.questions import Answer, ask
+from morphlm.vectors.vectors import Side
+
+
+@click.command(name="neighbours")
+@click.argument("model_path", metavar="MODEL")
+@click.argument("words", nargs=-1, metavar="[WORD]...")
+@click.option("-k", "k", type=click.IntRange(1), default=10, show_default=True, help="How many neighbours.")
+@click.option("--morpheme", "of_morphemes", is_flag=True, help="The WORDs are morphemes: ung/SUF.")
+@click.option("--among", type=click.Choice(["words", "morphemes"]), default="words", show_default=True)
+@click.option("--analogy", "analogies", nargs=3, multiple=True, metavar="A B C", help="A is to B as C is to what?")
+@vector_options.choice
+@vector_options.lowercase
+@options.as_json
+def command(
+    model_path: str,
+    words: tuple[str, ...],
+    k: int,
+    of_morphemes: bool,
+    among: str,
+    analogies: tuple[tuple[str, str, str], ...],
+    side: Side,
+    normalise: bool,
+    lowercase: bool | None,
+    as_json: bool,
+) -> None:
+    """The nearest words by cosine, of words that MODEL knows and of others, which are composed of their morphemes.
+
+    A line for each neighbour: what was asked for, how it was understood (known, composed, unknown, morpheme or
+    analogy), the neighbour and the cosine, separated by tabs. Of a word of which nothing is known, they are the
+    neighbours of UNK.
+    """
+    vectors = vector_options.model_vectors(model_path, side, normalise)
+    answers = ask(
+        vectors, words, analogies, k,
+        of_morphemes=of_morphemes, among_morphemes=among == "morphemes", lowercase=lowercase,
+    )  # fmt: skip
+    if as_json:
+        options.print_json([answer.to_json() for answer in answers])
+    else:
+        for answer in answers:
+            _print(answer)
+
+
+def _print(answer: Answer) -> None:
+    for name, similarity in answer.neighbours:
+        click.echo(f"{answer.query}\t{answer.understood}\t{name}\t{similarity:.4f}")

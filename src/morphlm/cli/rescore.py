@@ -1,0 +1,104 @@
+"""`morphlm rescore`: features for k-best lists, and new orders."""
+
+from __future__ import annotations
+
+import click
+
+from morphlm.cli import options
+from morphlm.files import atomic_writer
+from morphlm.language_model.perplexity import UnknownContexts
+from morphlm.progress import say
+from morphlm.scoring.kbest import FORMATS, Columns, FormatName, read_weights
+from morphlm.scoring.loading import load
+from morphlm.scoring.rescoring import Rescored, Rescorer, RescoringOptions, feature_names, rescore
+from morphlm.scoring.streaming import Unit
+
+_column = click.IntRange(min=1)
+
+
+@click.command(name="rescore")
+@click.argument("model_path", metavar="MODEL")
+@click.argument("file", default="-", metavar="[FILE]")
+@click.option("--model", "more_models", multiple=True, metavar="MODEL", help="One more model; repeat for more.")
+@click.option("--feature", "features", multiple=True, metavar="NAME", help="Of a model's feature, in order [its kind].")
+@click.option("--format", "layout", type=click.Choice(FORMATS), default="auto", show_default=True)
+@click.option("--word-count", is_flag=True, help="One more feature, `words`: their number.")
+@click.option("--unknown-count", is_flag=True, help="One more for each model, `NAME_unknown`: words it does not know.")
+@click.option("--lm-weight", "lm_weights", multiple=True, type=float, metavar="W", help="Re-rank: score + W x feature.")
+@click.option("--weights", metavar="FILE|'NAME=W ...'", help="Re-rank: the sum of weight x feature over all features.")
+@click.option("--best", is_flag=True, help="Print only the text of the best hypothesis of each sentence.")
+@click.option("--id-column", type=_column, default=Columns.id, show_default=True, help="In a table.")
+@click.option("--text-column", type=_column, default=Columns.text, show_default=True, help="In a table.")
+@click.option(
+    "--score-column", type=click.IntRange(min=0), help="In a table; 0: there is none [3, where a line has it]."
+)
+@options.unit
+@options.normalise
+@options.unknown_contexts
+@options.allow_unk
+@options.as_json_lines
+def command(
+    model_path: str,
+    file: str,
+    more_models: tuple[str, ...],
+    features: tuple[str, ...],
+    layout: FormatName,
+    word_count: bool,
+    unknown_count: bool,
+    lm_weights: tuple[float, ...],
+    weights: str | None,
+    best: bool,
+    id_column: int,
+    text_column: int,
+    score_column: int | None,
+    unit: Unit,
+    normalise: bool,
+    unknown_contexts: UnknownContexts,
+    allow_unk: bool,
+    as_json: bool,
+) -> None:
+    """Score the hypotheses of a k-best list: `id ||| hypothesis ||| features ||| score`, or a table with tabs.
+
+    Without weights the log-probability of each hypothesis (natural, if --unit does not say otherwise) is added as a
+    feature, written as Moses (`NAME= value`) or cdec (`NAME=value`) does, in a table as the last column; all else stays
+    byte for byte. With --lm-weight or --weights the hypotheses of each sentence are also put in the order of the new
+    score, which takes the place of the old one (in a table: is one more column). Equal ones keep their order.
+
+    The hypotheses of a sentence stand together. In --weights, a table's columns have their numbers as names.
+    """
+    paths = (model_path, *more_models)
+    options.check_one_stdin(file, *paths)
+    settings = RescoringOptions(
+        unit=unit,
+        word_count=word_count,
+        unknown_count=unknown_count,
+        normalise=normalise,
+        allow_unknown=allow_unk,
+        unknown_contexts=unknown_contexts,
+        weights=None if weights is None else read_weights(weights),
+        lm_weights=lm_weights,
+        best=best,
+    )
+    models = [load(path) for path in paths]
+    for path, model in zip(paths, models, strict=True):
+        if unknown_contexts == "composed" and not model.composes_contexts:
+            say(f"warning: {path} cannot compose unknown words; they are UNK in contexts")
+    rescorer = Rescorer(list(zip(feature_names(models, features), models, strict=True)), settings)
+    with atomic_writer("-") as out:
+        for items in rescore(rescorer, file, layout=layout, columns=Columns(id_column, text_column, score_column)):
+            out.write("".join(f"{_line(item, best, as_json)}\n" for item in items).encode())
+            out.flush()
+    _warn(rescorer)
+
+
+def _line(item: Rescored, best: bool, as_json: bool) -> str:
+    if as_json:
+        return options.json_line(item.to_json())
+    return item.hypothesis.text if best else item.to_line()
+
+
+def _warn(rescorer: Rescorer) -> None:
+    if rescorer.unweighted:
+        say(f"warning: features without a weight count nothing: {', '.join(rescorer.unweighted)}")
+    if rescorer.unused_weights:
+        say(f"warning: weights of features that the list does not have: {', '.join(rescorer.unused_weights)}")

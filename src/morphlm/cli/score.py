@@ -1,0 +1,77 @@
+"""`morphlm score`: the log-probability of every line as it arrives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from morphlm.cli import options
+from morphlm.files import atomic_writer, source_name
+from morphlm.language_model.perplexity import UnknownContexts
+from morphlm.progress import say
+from morphlm.scoring.loading import load
+from morphlm.scoring.streaming import LineScore, Unit, score_lines
+
+
+@click.command(name="score")
+@click.argument("model_path", metavar="MODEL")
+@options.text_files
+@click.option("--per-token", is_flag=True, help="A line for each token.")
+@options.unit
+@options.normalise
+@options.unknown_contexts
+@options.allow_unk
+@options.as_json_lines
+def command(
+    model_path: str,
+    files: tuple[str, ...],
+    per_token: bool,
+    unit: Unit,
+    normalise: bool,
+    unknown_contexts: UnknownContexts,
+    allow_unk: bool,
+    as_json: bool,
+) -> None:
+    """Score prepared text line by line, as it arrives: each line is answered without waiting for the next.
+
+    Every line, also an empty one, gives one line: its log-probability, its tokens with the end of the sentence, and how
+    many of them are unknown and were scored as UNK. With --per-token there is a line for each token: number of the
+    line, position, token, log-probability, and 1 if it is unknown; </s> is the last of each. Both are separated by
+    tabs, with the file first if there are several. With --json there is one object for each line of the text.
+    """
+    paths = options.or_stdin(files)
+    options.check_one_stdin(model_path, *paths)
+    model = load(model_path)
+    if unknown_contexts == "composed" and not model.composes_contexts:
+        say(f"warning: {model_path} cannot compose unknown words; they are UNK in contexts")
+    with atomic_writer("-") as out:
+        for path in paths:
+            name = source_name(path) if len(paths) > 1 else None
+            for scores in score_lines(
+                model,
+                path,
+                unit=unit,
+                per_token=per_token,
+                allow_unknown=allow_unk,
+                normalise=normalise,
+                unknown_contexts=unknown_contexts,
+            ):
+                rows = _json_rows(scores, unit, name) if as_json else _rows(scores, per_token, name)
+                out.write("".join(f"{row}\n" for row in rows).encode())
+                out.flush()  # whoever wrote the lines may be waiting for it
+
+
+def _rows(scores: list[LineScore], per_token: bool, name: str | None) -> Iterator[str]:
+    first = "" if name is None else f"{name}\t"
+    for score in scores:
+        if not per_token:
+            yield f"{first}{score.logprob:.4f}\t{score.tokens}\t{score.unknown}"
+        for position, token in enumerate(score.scores or (), 1):
+            yield f"{first}{score.line}\t{position}\t{token.token}\t{token.logprob:.6f}\t{token.unknown:d}"
+
+
+def _json_rows(scores: list[LineScore], unit: Unit, name: str | None) -> Iterator[str]:
+    first = {} if name is None else {"text": name}
+    for score in scores:
+        yield options.json_line(first | score.to_json() | {"unit": unit})

@@ -1,0 +1,59 @@
+"""What the commands about vectors share: how vectors are named, loaded and chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from morphlm.errors import ConfigError
+from morphlm.scoring.loading import load
+from morphlm.vectors.keyed import KeyedVectors
+from morphlm.vectors.reading import load_vectors
+from morphlm.vectors.vectors import SIDES, Side, WordVectors
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def choice(command: Command) -> Command:
+    """Which vectors of a model: --side and --normalise."""
+    for option in (
+        click.option(
+            "--normalise/--as-is",
+            default=False,
+            show_default=True,
+            help="Whether q and r are brought to length 1 each before they are joined.",
+        ),
+        click.option(
+            "--side",
+            type=click.Choice(SIDES),
+            default="both",
+            show_default=True,
+            help="Context vectors q, output vectors r, or both joined.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+lowercase = click.option(
+    "--lowercase/--keep-case",
+    default=None,
+    help="Whether words are lowercased. [default: if the model's text was]",
+)
+
+
+def model_vectors(path: str, side: Side, normalise: bool) -> WordVectors:
+    """The vectors of a model directory."""
+    return load(path).vectors.using(side=side, normalise=normalise)
+
+
+def any_vectors(path: str, side: Side, normalise: bool) -> WordVectors | KeyedVectors:
+    """The vectors of a model directory, or those of a file."""
+    if path != "-" and (Path(path).is_dir() or not Path(path).exists()):
+        return model_vectors(path, side, normalise)
+    if side != "both" or normalise:
+        raise ConfigError(f"{path}: a file of vectors has no sides to choose or to normalise; name a model for that")
+    return load_vectors(path)
