@@ -19,6 +19,8 @@ from morphlm.logbilinear.kernels.numerics import (
     exponential,
     inlined,
     mixed,
+    prefetch,
+    prefetch_row,
 )
 
 F = np.float32
@@ -246,18 +248,23 @@ def log_probability(model: Compiled, cache: Cache, context: Array, word: int) ->
     position = np.int64(model.position_of[word])
     if position < 0:
         return -np.inf
+    prefetch_row(model.output, position)
     number = np.int64(model.class_of[position]) + 2
     code = hash_context(context)
     place, way = 0, -1
     if len(cache.oldest):
         place = set_of(cache, code, number)
+        prefetch(cache.keys, place, np.int64(0))  # type: ignore[call-arg]
+        prefetch(cache.values, place, np.int64(0))  # type: ignore[call-arg, unused-ignore]
+    score = score_word(model, context, position)
+    if len(cache.oldest):
         way = find(cache, place, context, number)
     if way >= 0:
         cache.counts[0] += 1
         value = cache.values[place, way]
     else:
         value = normaliser(model, cache, context, code, number - 2)
-    return value + np.float64(score_word(model, context, position))
+    return value + np.float64(score)
 
 
 @compiled
