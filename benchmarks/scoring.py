@@ -28,7 +28,8 @@ from numba import njit
 from logbilinear import SENTENCE, bandwidth, gemm_rate, make_workload
 from morphlm.logbilinear.config import VARIANTS, LogBilinearConfig, variant
 from morphlm.logbilinear.engine import Engine
-from morphlm.logbilinear.kernels.query import Cache, Compiled, log_probabilities, log_probability
+from morphlm.logbilinear.kernels.query import Cache, Compiled, log_probability
+from morphlm.logbilinear.kernels.query_batch import log_probabilities
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
 from morphlm.logbilinear.query import Queries, compile_model, compiled_bytes, counts_of, new_cache

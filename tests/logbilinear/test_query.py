@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from morphlm.errors import ConfigError
 from morphlm.logbilinear import query as query_module
 from morphlm.logbilinear.config import VARIANTS
-from morphlm.logbilinear.kernels import query as kernels
-from morphlm.logbilinear.kernels.query import TILE, WAYS, Cache, Compiled, log_probabilities, log_probability
+from morphlm.logbilinear.kernels import query_batch
+from morphlm.logbilinear.kernels.query import TILE, WAYS, Cache, Compiled, log_probability
+from morphlm.logbilinear.kernels.query_batch import log_probabilities
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.query import (
     MEGABYTE,
@@ -182,9 +183,9 @@ def test_no_queries_have_no_answers() -> None:
 
 def test_more_queries_than_are_sorted_together() -> None:
     case = make_case("clbl++", words=12, width=2)
-    model, queries = compiled(case), random_queries(case, kernels.QUERIES + 77)
+    model, queries = compiled(case), random_queries(case, query_batch.QUERIES + 77)
     found = log_probabilities(model, new_cache(model, 1), *queries)
-    few = np.r_[0:50, kernels.QUERIES - 20 : kernels.QUERIES + 77]
+    few = np.r_[0:50, query_batch.QUERIES - 20 : query_batch.QUERIES + 77]
     np.testing.assert_allclose(found[few], ask(model, new_cache(model, 0), queries[0][few], queries[1][few]), atol=1e-5)
 
 

@@ -108,7 +108,7 @@ class LogBilinearModel(LanguageModel):
 
     def distribution(self, state: State) -> NDArray[np.float64]:
         """P of every word after a state, by id; BEGIN has none."""
-        return self.queries.distribution(state, available_cores())
+        return self.queries.distribution(state, self.threads or available_cores())
 
     @cached_property
     def queries(self) -> Queries:
@@ -116,7 +116,7 @@ class LogBilinearModel(LanguageModel):
         with _COMPILING:
             if "queries" in self.__dict__:  # another thread has done it meanwhile
                 return self.__dict__["queries"]  # type: ignore[no-any-return]
-            with workers(available_cores()) as threads:
+            with workers(self.threads or available_cores()) as threads:
                 compiled = compile_model(self.config, self.structure, self.parameters, threads, self._output)
             made = self.__dict__["queries"] = Queries(compiled, self.structure.layout.members, self.cache_megabytes)
         return made
@@ -126,7 +126,7 @@ class LogBilinearModel(LanguageModel):
         """R = M R^(f) by position."""
         if self._given_output is not None:
             return self._given_output
-        with workers(available_cores()) as threads:
+        with workers(self.threads or available_cores()) as threads:
             return Engine(self.config, self.structure, self.parameters, threads).output_vectors()
 
     @cached_property

@@ -1,7 +1,7 @@
 """A trained model made ready for queries: R = M R^(f) and Q C_j are computed once, so that all variants cost the same.
 
-`compile_model` gives arrays that any compiled code can use with `kernels.query.log_probability` and a cache of its own;
-`Queries` is the same for Python, with a cache for each thread.
+`compile_model` gives arrays for other compiled code, which asks by `log_probability` of kernels/query.py, or many at
+once by `log_probabilities` of kernels/query_batch.py, with a cache of its own. `Queries` is the same for Python.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from morphlm.errors import ConfigError
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.kernels import query as kernels
+from morphlm.logbilinear.kernels import query_batch
 from morphlm.logbilinear.kernels.query import TILE, WAYS, Cache, Compiled
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.logbilinear.structure import FactorRows, Structure
@@ -229,7 +230,7 @@ class Queries:
             if ids.size and not 0 <= ids.min() <= ids.max() < self._words:
                 raise IndexError("a number is no id of a word")
         with workers(1):
-            logprobs: NDArray[np.float64] = kernels.log_probabilities(self.model, cache, contexts, words)
+            logprobs: NDArray[np.float64] = query_batch.log_probabilities(self.model, cache, contexts, words)
         return logprobs
 
     def distribution(self, state: Sequence[int], threads: int) -> NDArray[np.float64]:
