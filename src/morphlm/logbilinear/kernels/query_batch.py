@@ -1,0 +1,253 @@
+"""Many queries in one call: in order of contexts and classes, so that what several of them share is computed once.
+
+The words of a class are read from memory once for all contexts that ask for them, and multiplied by BLAS, which is to
+be held to one thread (`morphlm.threads.workers`).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from morphlm.logbilinear.kernels.numerics import Array, compiled
+from morphlm.logbilinear.kernels.query import (
+    ALL_CLASSES,
+    LOWEST,
+    TILE,
+    Cache,
+    Compiled,
+    add_exponentials,
+    find,
+    hash_context,
+    keep,
+    log_sum,
+    predict,
+    score_row,
+    set_of,
+    with_class,
+)
+
+F = np.float32
+QUERIES = 1 << 14  # that are sorted and scored together
+BLOCK = 64  # predictions that are multiplied with the words of a class at a time
+
+
+class Groups(NamedTuple):
+    """Queries in order of their contexts, every different context once."""
+
+    order: Array  # int64 (m,): the queries
+    group_of: Array  # int64 (m,): the number of each query's context
+    firsts: Array  # int64 (groups,): a query that has this context
+    codes: Array  # uint64 (groups,)
+
+
+@compiled
+def group_contexts(contexts: Array) -> Groups:
+    """Sort by hash code; neighbours that are really equal are one group."""
+    codes = np.empty(len(contexts), np.uint64)
+    for i in range(len(contexts)):
+        codes[i] = hash_context(contexts[i])
+    order = np.argsort(codes)
+    group_of, firsts = np.empty(len(contexts), np.int64), np.empty(len(contexts), np.int64)
+    groups = 0
+    for at in range(len(order)):
+        i = order[at]
+        same = groups > 0
+        if same:
+            for j in range(contexts.shape[1]):
+                same = same and contexts[i, j] == contexts[firsts[groups - 1], j]
+        if not same:
+            firsts[groups] = i
+            groups += 1
+        group_of[i] = groups - 1
+    return Groups(order, group_of, firsts[:groups], codes[firsts[:groups]])
+
+
+class Pairs(NamedTuple):
+    """Queries in order of their classes and contexts, every different pair of these once. Without BEGIN's."""
+
+    queries: Array  # int64: in this order
+    pair_of: Array  # int64: the number of the pair of each, in this order
+    groups: Array  # int64 (pairs,): its context
+    classes: Array  # int64 (pairs,): its class
+
+
+@compiled
+def pair_with_classes(model: Compiled, groups: Groups, words: Array) -> Pairs:
+    """Sort by class; the order by contexts stays inside."""
+    classes = len(model.starts) - 1
+    free = np.zeros(classes + 1, np.int64)
+    for word in words:
+        if model.position_of[word] >= 0:
+            free[model.class_of[model.position_of[word]] + 1] += 1
+    for c in range(classes):
+        free[c + 1] += free[c]
+    queries = np.empty(free[classes], np.int64)
+    for i in groups.order:
+        position = model.position_of[words[i]]
+        if position >= 0:
+            c = model.class_of[position]
+            queries[free[c]] = i
+            free[c] += 1
+    pair_of, of_groups, of_classes = np.empty_like(queries), np.empty_like(queries), np.empty_like(queries)
+    pairs = 0
+    for at in range(len(queries)):
+        group = groups.group_of[queries[at]]
+        number = model.class_of[model.position_of[words[queries[at]]]]
+        if pairs == 0 or of_groups[pairs - 1] != group or of_classes[pairs - 1] != number:
+            of_groups[pairs], of_classes[pairs] = group, number
+            pairs += 1
+        pair_of[at] = pairs - 1
+    return Pairs(queries, pair_of, of_groups[:pairs], of_classes[:pairs])
+
+
+@compiled
+def log_sums(table: Array, biases: Array, begin: int, end: int, chosen: Array, predictions: Array, out: Array) -> None:
+    """out[i] = ln of the sum of exp(score) over rows begin .. end - 1, with p = predictions[chosen[i]]."""
+    width = predictions.shape[1]
+    block, scores = np.empty((BLOCK, width), F), np.empty(BLOCK * min(TILE, end - begin), F)
+    highest, total = np.empty(BLOCK, F), np.empty(BLOCK)
+    for a in range(0, len(chosen), BLOCK):
+        size = min(BLOCK, len(chosen) - a)
+        for i in range(size):
+            highest[i], total[i] = LOWEST, 0.0
+            for k in range(width):
+                block[i, k] = predictions[chosen[a + i], k]
+        for tile in range(begin, end, TILE):
+            rows = min(TILE, end - tile)
+            s = scores[: size * rows].reshape(size, rows)
+            np.dot(block[:size], table[tile : tile + rows].T, s)
+            for i in range(size):
+                for w in range(rows):
+                    s[i, w] += biases[tile + w]
+                highest[i], total[i] = add_exponentials(s[i], highest[i], total[i])
+        for i in range(size):
+            out[a + i] = np.float64(highest[i]) + np.log(total[i])
+
+
+@compiled
+def look_up_pairs(cache: Cache, contexts: Array, groups: Groups, pairs: Pairs, values: Array) -> Array:
+    """Values of the pairs that the cache has; the numbers of those that it has not."""
+    missing = np.empty(len(values), np.int64)
+    size = 0
+    for pair in range(len(values)):
+        group, number = pairs.groups[pair], pairs.classes[pair] + 2
+        context = contexts[groups.firsts[group]]
+        place, way = 0, -1
+        if len(cache.oldest):
+            place = set_of(cache, groups.codes[group], number)
+            way = find(cache, place, context, number)
+        if way >= 0:
+            values[pair] = cache.values[place, way]
+        else:
+            missing[size] = pair
+            size += 1
+    cache.counts[0] += len(pairs.queries) - size
+    cache.counts[1] += size
+    return missing[:size]
+
+
+@compiled
+def sum_classes(
+    model: Compiled, cache: Cache, contexts: Array, groups: Groups, wanted: Array, predictions: Array
+) -> Array:
+    """ln sum_c exp tau(c) of the contexts that are wanted, found or computed."""
+    values, missing = np.zeros(len(wanted)), np.empty(len(wanted), np.int64)
+    size = 0
+    for group in range(len(wanted)):
+        if wanted[group]:
+            context = contexts[groups.firsts[group]]
+            place, way = 0, -1
+            if len(cache.oldest):
+                place = set_of(cache, groups.codes[group], ALL_CLASSES)
+                way = find(cache, place, context, ALL_CLASSES)
+            if way >= 0:
+                values[group] = cache.values[place, way]
+                cache.counts[2] += 1
+            else:
+                missing[size] = group
+                size += 1
+    cache.counts[3] += size
+    sums, classes = np.empty(size), len(model.class_biases)
+    log_sums(model.class_vectors, model.class_biases, 0, classes, missing[:size], predictions, sums)
+    for i in range(size):
+        group = missing[i]
+        values[group] = sums[i]
+        if len(cache.oldest):
+            place = set_of(cache, groups.codes[group], ALL_CLASSES)
+            keep(cache, place, contexts[groups.firsts[group]], ALL_CLASSES, sums[i])
+    return values
+
+
+@compiled
+def compute_pairs(
+    model: Compiled,
+    cache: Cache,
+    contexts: Array,
+    groups: Groups,
+    pairs: Pairs,
+    missing: Array,
+    predictions: Array,
+    values: Array,
+) -> None:
+    """Values of the pairs that the cache had not, class by class, so that a class's words are read once; keeps them."""
+    wanted = np.zeros(len(groups.firsts), np.bool_)
+    for pair in missing:
+        wanted[pairs.groups[pair]] = True
+    class_sums = np.zeros(len(wanted))
+    if len(model.class_biases):
+        class_sums = sum_classes(model, cache, contexts, groups, wanted, predictions)
+    word_sums, chosen = np.empty(len(missing)), np.empty(len(missing), np.int64)
+    for i in range(len(missing)):
+        chosen[i] = pairs.groups[missing[i]]
+    first = 0
+    while first < len(missing):
+        c = pairs.classes[missing[first]]
+        last = first + 1
+        while last < len(missing) and pairs.classes[missing[last]] == c:
+            last += 1
+        begin, end = model.starts[c], model.starts[c + 1]
+        if last - first == 1:
+            p = predictions[chosen[first]]
+            word_sums[first] = log_sum(model.output, model.biases, begin, end, p, cache.scores)
+        else:
+            part = word_sums[first:last]
+            log_sums(model.output, model.biases, begin, end, chosen[first:last], predictions, part)
+        first = last
+    for i in range(len(missing)):
+        group, c = chosen[i], pairs.classes[missing[i]]
+        value = with_class(model, c, predictions[group], class_sums[group], word_sums[i])
+        values[missing[i]] = value
+        if len(cache.oldest):
+            place = set_of(cache, groups.codes[group], c + 2)
+            keep(cache, place, contexts[groups.firsts[group]], c + 2, value)
+
+
+@compiled
+def score_batch(model: Compiled, cache: Cache, contexts: Array, words: Array, out: Array) -> None:
+    """out = ln P(words[i] | contexts[i]); what several queries share is computed once."""
+    groups = group_contexts(contexts)
+    pairs = pair_with_classes(model, groups, words)
+    predictions = np.empty((len(groups.firsts), model.output.shape[1]), F)
+    for group in range(len(predictions)):
+        predict(model, contexts[groups.firsts[group]], predictions[group])
+    values = np.empty(len(pairs.groups))
+    missing = look_up_pairs(cache, contexts, groups, pairs, values)
+    if len(missing):
+        compute_pairs(model, cache, contexts, groups, pairs, missing, predictions, values)
+    for i in range(len(words)):
+        out[i] = -np.inf
+    for at in range(len(pairs.queries)):
+        i, pair = pairs.queries[at], pairs.pair_of[at]
+        position = np.int64(model.position_of[words[i]])
+        score = score_row(model.output, model.biases, position, predictions[pairs.groups[pair]])
+        out[i] = values[pair] + np.float64(score)
+
+
+@compiled
+def log_probabilities(model: Compiled, cache: Cache, contexts: Array, words: Array) -> Array:
+    """ln P of many words, int32 (m,), each after its own context, int32 (m, n - 1), the nearest word first."""
+    out = np.empty(len(words))
+    for begin in range(0, len(words), QUERIES):
+        end = min(begin + QUERIES, len(words))
+        score_batch(model, cache, contexts[begin:end], words[begin:end], out[begin:end])
+    return out
