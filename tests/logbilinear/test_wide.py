@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import morphlm
 from morphlm.errors import ConfigError
 from morphlm.logbilinear import wide
 from morphlm.logbilinear.config import variant
 from morphlm.logbilinear.engine import Engine
+from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
 from morphlm.logbilinear.wide import Origin, content_weights
+from morphlm.scoring.streaming import BatchScorer
 from morphlm.threads import Workers, workers
 from morphlm.training.batches import shuffled_places
+from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
 
 from . import reference
 from .cases import PLAIN, Case, NoiseRecorder, make_case, recovered, relative_errors, with_noise
@@ -116,6 +121,76 @@ def test_frequent_words_and_marks_count_little() -> None:
     seen = np.flatnonzero(counts[3:]) + 3
     shares = counts[seen] / counts.sum()
     np.testing.assert_allclose(weights[seen], np.minimum(1, np.sqrt(0.1 / shares)), rtol=1e-6)
+
+
+def trained_like(case: Case) -> LogBilinearModel:
+    return LogBilinearModel(case.config, case.structure, case.parameters, {"seed": 1})
+
+
+@pytest.mark.parametrize("kind", ["clbl++", "lbl"])
+@pytest.mark.parametrize("diagonal", [True, False], ids=["diagonal", "full"])
+def test_states_give_the_scores_of_the_text(kind: str, diagonal: bool) -> None:
+    case = wide_case(kind, diagonal)
+    model = trained_like(case)
+    expected, state = model.score_tokens(case.stream), model.begin()
+    for word, logprob in zip(case.stream.tolist(), expected, strict=True):
+        distribution = model.distribution(state)
+        assert distribution.sum() == pytest.approx(1, abs=1e-6)
+        assert np.log(distribution[word]) == pytest.approx(logprob, abs=1e-5)
+        found, state = model.score_id(state, word)
+        assert found == pytest.approx(logprob, abs=1e-5)
+        assert len(state.before) <= model.reach == case.config.wide
+        if word == END_ID:
+            state = model.next_sentence(state)
+    assert hash(state) == hash(model.next_sentence(state))
+    assert model.score_id(state, BEGIN_ID)[0] == -np.inf
+
+
+@pytest.mark.parametrize("kind", ["clbl++", "lbl+c"])
+@pytest.mark.parametrize("diagonal", [True, False], ids=["diagonal", "full"])
+def test_a_model_after_a_text_has_its_wide_context_fixed(kind: str, diagonal: bool) -> None:
+    case = wide_case(kind, diagonal)
+    model = trained_like(case)
+    words = [model.vocabulary.words[word] for word in (5, 3, 7, 4, 4, 8, 6)]
+    fixed = model.after_text(words)
+    state, plain = model.begin(), fixed.begin()
+    for word in words:
+        state = model.score(state, word)[1]
+    state = model.next_sentence(state)
+    np.testing.assert_allclose(fixed.distribution(plain), model.distribution(state), atol=1e-6)
+    assert plain == (BEGIN_ID,) * 3
+    assert fixed.reach == 0
+    assert trained_like(replace(case, config=case.config)).after_text([]).reach == 0
+    logprobs = fixed.score_tokens(case.stream)  # every sentence after the same text
+    one = len(logprobs[: int(np.flatnonzero(case.stream == END_ID)[0]) + 1])
+    by_states, now = [], plain
+    for word in case.stream[:one].tolist():
+        logprob, now = fixed.score_id(now, word)
+        by_states.append(logprob)
+    np.testing.assert_allclose(logprobs[:one], by_states, atol=1e-5)
+
+
+def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
+    case = wide_case()
+    model = trained_like(case)
+    model.save(tmp_path / "m")
+    loaded = morphlm.load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.score_tokens(case.stream), model.score_tokens(case.stream))
+    assert loaded.signature.value("wide") == str(case.config.wide)
+
+
+@given(st.lists(st.integers(0, 8).filter(lambda word: word not in (BEGIN_ID, END_ID)), max_size=25), st.integers(1, 6))
+def test_text_that_arrives_in_pieces_is_one_text(words: list[int], size: int) -> None:
+    model = trained_like(wide_case())
+    sentences = [words[at : at + size] for at in range(0, len(words), size)] or [[]]
+    tokens = [[*(model.vocabulary.words[word].encode() for word in s if word), b"</s>"] for s in sentences]
+    together = BatchScorer(model)([token for sentence in tokens for token in sentence]).logprobs
+    scorer = BatchScorer(model)
+    pieces = np.concatenate([scorer(sentence).logprobs for sentence in tokens])
+    np.testing.assert_allclose(pieces, together, atol=1e-5)
+    alone = BatchScorer(model, separate=True)([token for sentence in tokens for token in sentence]).logprobs
+    expected = np.concatenate([BatchScorer(model)(sentence).logprobs for sentence in tokens])
+    np.testing.assert_allclose(alone, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("wrong", [{"wide": -1}, {"wide_decay": 0.0}, {"wide_decay": 1.1}])

@@ -20,6 +20,7 @@ from morphlm.language_model.perplexity import (
     score_text,
 )
 from morphlm.language_model.signature import Signature, in_thousands
+from morphlm.text.reading import RESERVED
 from morphlm.vectors.vectors import WordVectors
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Source, check_tokens
@@ -37,6 +38,18 @@ class LanguageModel(ABC):
     @abstractmethod
     def begin(self) -> Any:
         """The state at the start of a sentence. States can be hashed; equal ones have the same future."""
+
+    def next_sentence(self, state: Any) -> Any:
+        """The state at the start of the sentence after a state; `begin()` unless the model looks back further."""
+        return self.begin()
+
+    @property
+    def reach(self) -> int:
+        """How many words before a sentence count in it: 0 but for models with wide contexts.
+
+        Those take the sentences of a text as consecutive.
+        """
+        return 0
 
     @abstractmethod
     def score_id(self, state: Any, word: int) -> tuple[float, Any]:
@@ -118,6 +131,13 @@ class LanguageModel(ABC):
             f"a model of the kind {self.kind} has no word vectors; ask a log-bilinear one (lbl, ..., clbl++) or a "
             "mixture with one"
         )
+
+    def self_test(self) -> list[dict[str, Any]]:
+        """Sentences with their scores, for the manifest: likely words, rare ones, and one that cannot be known."""
+        words = self.vocabulary.words[len(RESERVED) :]
+        unknown = [["\N{SNOWMAN}\N{SNOWMAN}"]] if self.scores_unknown else []
+        sentences: list[list[str]] = [[], list(words[:5]), list(words[-5:]), *unknown]
+        return [{"tokens": s, "logprobs": [round(logprob, 5) for logprob in self.sentence(s)]} for s in sentences]
 
     @property
     def scores_unknown(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,11 @@ from morphlm.logbilinear.kernels.query import log_probability
 from morphlm.logbilinear.parameters import Parameters, shapes
 from morphlm.logbilinear.query import Queries, compile_model, compile_part, new_cache
 from morphlm.logbilinear.structure import Structure, build_structure, with_new_words
+from morphlm.logbilinear.wide import WideQueries, WideState
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
 from morphlm.segmentation.analyser import analyser_from_files
 from morphlm.segmentation.factors import FACTORS_FILE, MORPHEMES_FILE, parse_factors
 from morphlm.text.processes import available_cores
-from morphlm.text.reading import RESERVED
 from morphlm.threads import workers
 from morphlm.vectors.vectors import SideVectors, WordVectors
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, parse_vocabulary
@@ -36,7 +37,7 @@ SMALL_TEXT = 4096  # tokens; less are scored by one thread, which starts sooner
 _COMPILING = threading.Lock()
 
 Array = NDArray[np.float32]
-State = tuple[int, ...]  # the n - 1 words before, the nearest first
+State = tuple[int, ...] | WideState  # the n - 1 words before, the nearest first; more with wide contexts
 
 
 class LogBilinearModel(LanguageModel):
@@ -65,21 +66,49 @@ class LogBilinearModel(LanguageModel):
     def signature(self) -> Signature:
         """As that of every model, with the width of the vectors and the recipe of the training."""
         plain = super().signature
-        added = {"d": str(self.config.width), "recipe": str(self.training.get("recipe", "own"))}
+        wide = {"wide": str(self.config.wide)} if self.config.wide else {}
+        added = {"d": str(self.config.width), **wide, "recipe": str(self.training.get("recipe", "own"))}
         at = [name for name, _ in plain.fields].index("V")
         return Signature(plain.measure, (*plain.fields[:at], *added.items(), *plain.fields[at:]))
 
     # ------------------------------------------------------------ scoring
 
     def begin(self) -> State:
-        """The state at the start of a sentence."""
-        return (BEGIN_ID,) * (self.order - 1)
+        """The state at the start of a sentence, with nothing before it."""
+        words = (BEGIN_ID,) * self.config.distances
+        return WideState(words, ()) if self.config.wide else words
+
+    def next_sentence(self, state: State) -> State:
+        """The state at the start of the sentence after a state: wide contexts go on."""
+        begin = self.begin()
+        if isinstance(begin, WideState) and isinstance(state, WideState):
+            return begin._replace(before=state.before)
+        return begin
+
+    @property
+    def reach(self) -> int:
+        """How many words before a sentence count in it."""
+        return self.config.wide
 
     def score_id(self, state: State, word: int) -> tuple[float, State]:
         """ln P(word | state) and the state after it."""
         if word == BEGIN_ID:
             return -np.inf, self.begin()
+        if isinstance(state, WideState):
+            after = WideState((word, *state.words[:-1]), (word, *state.before)[: self.config.wide])
+            return self.wide_queries.log_probability(state, word), after
         return self.queries.log_probability(state, word), (word, *state[:-1])
+
+    def after_text(self, tokens: Sequence[str]) -> LogBilinearModel:
+        """The model for sentences after a text: what comes before is fixed, so that states are n - 1 words again.
+
+        Made for decoders: their queries are as fast as those of a model without wide contexts, as which it is saved.
+        """
+        if not self.config.wide:
+            return self
+        before = tuple(self.vocabulary.encode(tokens).tolist()[::-1][: self.config.wide])
+        parameters = self.wide_queries.fixed(before)
+        return LogBilinearModel(replace(self.config, wide=0), self.structure, parameters, self.training, self._output)
 
     def score_tokens(self, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
         """ln P of every token of encoded sentences, each ending with END."""
@@ -108,6 +137,8 @@ class LogBilinearModel(LanguageModel):
 
     def distribution(self, state: State) -> NDArray[np.float64]:
         """P of every word after a state, by id; BEGIN has none."""
+        if isinstance(state, WideState):
+            return self.wide_queries.distribution(state)
         return self.queries.distribution(state, self.threads or available_cores())
 
     @cached_property
@@ -120,6 +151,11 @@ class LogBilinearModel(LanguageModel):
                 compiled = compile_model(self.config, self.structure, self.parameters, threads, self._output)
             made = self.__dict__["queries"] = Queries(compiled, self.structure.layout.members, self.cache_megabytes)
         return made
+
+    @cached_property
+    def wide_queries(self) -> WideQueries:
+        """For states with wide contexts."""
+        return WideQueries(self.config, self.structure, self.parameters, self._output, self._biases)
 
     @cached_property
     def _output(self) -> Array:
@@ -135,8 +171,10 @@ class LogBilinearModel(LanguageModel):
 
     def _few_tokens(self, tokens: Sequence[str]) -> list[float]:
         """As `sentence`, but no more words are composed than are looked at: a model just loaded stays small."""
+        if self.config.wide:
+            return self.sentence(tokens)
         ids = [*self.vocabulary.encode(tokens).tolist(), END_ID]
-        states = [self.begin()]
+        states = [(BEGIN_ID,) * self.config.distances]
         for word in ids[:-1]:
             states.append((word, *states[-1][:-1]))
         words, places = np.unique(np.array(states, np.int32), return_inverse=True)
@@ -180,17 +218,9 @@ class LogBilinearModel(LanguageModel):
             training=self.training,
             tensors=tensors,
             texts=texts,
-            self_test=[self._self_test_case(tokens) for tokens in self._self_test_sentences()],
+            self_test=self.self_test(),
             notes=notes,
         )
-
-    def _self_test_sentences(self) -> list[list[str]]:
-        """Some likely words, some rare ones, and one that cannot be known."""
-        words = self.vocabulary.words[len(RESERVED) :]
-        return [[], list(words[:5]), list(words[-5:]), ["\N{SNOWMAN}\N{SNOWMAN}"]]
-
-    def _self_test_case(self, tokens: list[str]) -> dict[str, Any]:
-        return {"tokens": tokens, "logprobs": [round(logprob, 5) for logprob in self.sentence(tokens)]}
 
 
 def logbilinear_from_files(directory: str | Path, files: ModelFiles) -> LogBilinearModel:

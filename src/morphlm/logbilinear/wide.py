@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.kernels import wide as kernels
 from morphlm.logbilinear.kernels.batch import Batch
-from morphlm.logbilinear.kernels.wide import Wide
+from morphlm.logbilinear.kernels.wide import NEUTRAL, Wide
+from morphlm.logbilinear.parameters import Parameters
 from morphlm.logbilinear.structure import Structure
 from morphlm.logbilinear.working import SHARDS, SMALLEST_PIECE, Workspace, ranged
 from morphlm.text.reading import RESERVED
@@ -117,3 +118,91 @@ class WideContexts:
 
 def _pieces(wide: Wide) -> int:
     return len(wide.tokens) - 1
+
+
+# ---------------------------------------------------------------- one token after the other
+
+
+class WideState(NamedTuple):
+    """What the next word depends on."""
+
+    words: tuple[int, ...]  # the n - 1 words before in the sentence, the nearest first
+    before: tuple[int, ...]  # those of the wide context, which go on across sentences, the nearest first
+
+
+class WideQueries:
+    """P(w|h) by states of a model with wide contexts, in plain NumPy: each state has its own p, so nothing is kept."""
+
+    def __init__(
+        self, config: LogBilinearConfig, structure: Structure, parameters: Parameters, output: Array, biases: Array
+    ) -> None:
+        """`output` and `biases` are by position."""
+        self.config, self.structure, self.parameters = config, structure, parameters
+        self._output, self._biases = output, biases
+        self._weights = content_weights(structure).astype(np.float64)
+
+    def wide_prediction(self, before: tuple[int, ...]) -> NDArray[np.float64]:
+        """u C."""
+        ids = np.array(before, np.int64)
+        weights = self.config.wide_decay ** np.arange(len(ids)) * self._weights[ids]
+        total = sum((w * self._vector(word) for w, word in zip(weights.tolist(), before, strict=True) if w), 0.0)
+        u = np.zeros(self.config.width) + total / (NEUTRAL + weights.sum())
+        return self._transformed(u, -1)
+
+    def log_probability(self, state: WideState, word: int) -> float:
+        """ln P(word | state)."""
+        p = self._prediction(state)
+        c = int(self.structure.class_of[word])
+        first, last = self.structure.layout.starts[c : c + 2]
+        scores = self._output[first:last] @ p + self._biases[first:last]
+        at = self.structure.layout.position_of[word] - first
+        return float(_log_softmax(scores)[at] + self._log_classes(p)[c])
+
+    def distribution(self, state: WideState) -> NDArray[np.float64]:
+        """P of every word, by id."""
+        p, layout = self._prediction(state), self.structure.layout
+        log_classes, scores = self._log_classes(p), self._output @ p + self._biases
+        result = np.zeros(len(self.structure.vocabulary))
+        for c, (first, last) in enumerate(zip(layout.starts[:-1], layout.starts[1:], strict=True)):
+            result[layout.members[first:last]] = np.exp(log_classes[c] + _log_softmax(scores[first:last]))
+        return result
+
+    def fixed(self, before: tuple[int, ...]) -> Parameters:
+        """Parameters of a model without wide contexts that agrees with this one as long as `before` does not change.
+
+        With p = p' + u C, p . r_w + b_w = p' . r_w + (u C . r_w + b_w): the constant part becomes part of the biases.
+        """
+        part, parameters = self.wide_prediction(before).astype(np.float32), self.parameters
+        biases = parameters.b.copy()
+        biases[self.structure.layout.members] += self._output @ part
+        return parameters._replace(
+            C=parameters.C[: self.config.distances], b=biases, t=parameters.t + parameters.S @ part
+        )
+
+    def _prediction(self, state: WideState) -> NDArray[np.float64]:
+        """p = sum_j q_j C_j + u C."""
+        parts = [self._transformed(self._vector(word), j) for j, word in enumerate(state.words)]
+        prediction: NDArray[np.float64] = sum(parts, self.wide_prediction(state.before))
+        return prediction
+
+    def _vector(self, word: int) -> NDArray[np.float64]:
+        rows = self.structure.context.rows
+        factors = rows.items[rows.starts[word] : rows.starts[word + 1]]
+        vector: NDArray[np.float64] = self.parameters.Q[factors].sum(axis=0, dtype=np.float64)
+        return vector
+
+    def _transformed(self, vector: NDArray[np.float64], j: int) -> NDArray[np.float64]:
+        transform = self.parameters.C[j]
+        result: NDArray[np.float64] = vector * transform if self.config.diagonal else vector @ transform
+        return result
+
+    def _log_classes(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not self.config.classes:
+            return np.zeros(1)
+        return _log_softmax(self.parameters.S @ p + self.parameters.t)
+
+
+def _log_softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    shifted = scores - scores.max()
+    result: NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum())
+    return result

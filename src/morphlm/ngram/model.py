@@ -14,7 +14,6 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
 from morphlm.ngram.arpa import read_arpa, write_arpa
 from morphlm.ngram.trie import Trie
-from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, Vocabulary, parse_vocabulary
 
 VOCABULARY_FILE = "vocabulary.tsv"
@@ -112,18 +111,9 @@ class NgramModel(LanguageModel):
             training=self.training,
             tensors={name: getattr(self.trie, name) for name in _ARRAYS},
             texts={VOCABULARY_FILE: self.vocabulary.to_tsv()},
-            self_test=[self._self_test_case(tokens) for tokens in self._self_test_sentences()],
+            self_test=self.self_test(),
         )
         write_model(directory, files)
-
-    def _self_test_sentences(self) -> list[list[str]]:
-        """Some likely words, some rare ones, and one that cannot be known if the model has a place for it."""
-        words = self.vocabulary.words[len(RESERVED) :]
-        unknown = [["\N{SNOWMAN}\N{SNOWMAN}"]] if self.scores_unknown else []
-        return [[], list(words[:5]), list(words[-5:]), *unknown]
-
-    def _self_test_case(self, tokens: list[str]) -> dict[str, Any]:
-        return {"tokens": tokens, "logprobs": [round(logprob, 6) for logprob in self.sentence(tokens)]}
 
 
 def states_before(trie: Trie, tokens: NDArray[np.int32]) -> Nodes:

@@ -23,7 +23,6 @@ from morphlm.language_model.signature import Signature, in_thousands
 from morphlm.modelfile import COMPONENTS, ModelFiles, PartWriter, check_self_test, copy_model, write_model
 from morphlm.ngram.model import NgramModel
 from morphlm.scoring.contexts import AllContexts, Buckets, ComponentContexts, Contexts, LastWordContexts
-from morphlm.text.reading import RESERVED
 from morphlm.vectors.vectors import WordVectors
 from morphlm.vocabulary.vocabulary import BEGIN_ID, UNK_ID
 
@@ -123,6 +122,16 @@ class MixtureModel(LanguageModel):
         """The state at the start of a sentence."""
         return self._state(BEGIN_ID, [component.model.begin() for component in self.components])
 
+    def next_sentence(self, state: State) -> State:
+        """The state at the start of the sentence after a state."""
+        states = [component.model.next_sentence(own) for component, own in zip(self.components, state[1:], strict=True)]
+        return self._state(BEGIN_ID, states)
+
+    @property
+    def reach(self) -> int:
+        """How many words before a sentence count in it."""
+        return max(component.model.reach for component in self.components)
+
     def _state(self, word: int, states: Sequence[Any]) -> State:
         return (self.contexts.after(word, states), *states)
 
@@ -219,7 +228,7 @@ class MixtureModel(LanguageModel):
             training=self.training,
             tensors={WEIGHTS: self.weights, DEV_TOKENS: self.development_tokens},
             texts={WEIGHTS_FILE: self._weights_table()},
-            self_test=[self._self_test_case(tokens) for tokens in self._self_test_sentences()],
+            self_test=self.self_test(),
         )
         parts: dict[str, PartWriter] = {component.name: component.write for component in self.components}
         write_model(directory, files, parts)
@@ -231,15 +240,6 @@ class MixtureModel(LanguageModel):
             shares = [f"{weight:.6f}" for weight in self.weights[bucket]]
             rows.append([self.contexts.describe(bucket), str(self.development_tokens[bucket]), *shares])
         return "".join("\t".join(row) + "\n" for row in rows)
-
-    def _self_test_sentences(self) -> list[list[str]]:
-        """Some likely words, some rare ones, and one that cannot be known if there is a place for it."""
-        words = self.vocabulary.words[len(RESERVED) :]
-        unknown = [["\N{SNOWMAN}\N{SNOWMAN}"]] if self.scores_unknown else []
-        return [[], list(words[:5]), list(words[-5:]), *unknown]
-
-    def _self_test_case(self, tokens: list[str]) -> dict[str, Any]:
-        return {"tokens": tokens, "logprobs": [round(logprob, 5) for logprob in self.sentence(tokens)]}
 
 
 def _log_sum(numbers: Sequence[float]) -> float:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -69,19 +70,46 @@ class LineScore:
 
 
 class BatchScorer:
-    """Scores batches of tokens under a model; the table of its words is built once."""
+    """Scores batches of tokens under a model; the table of its words is built once.
 
-    def __init__(self, model: LanguageModel, unknown_contexts: UnknownContexts = "unk") -> None:
+    A model that looks back beyond the sentence sees the batches as one text, or each sentence as a text of its own.
+    """
+
+    def __init__(
+        self, model: LanguageModel, unknown_contexts: UnknownContexts = "unk", *, separate: bool = False
+    ) -> None:
         """Build the table. Unknown words in contexts are UNK or, if the model can do it, composed of known factors."""
         self.model = model
         self._encode = TokenEncoder(model.vocabulary)
         self._composed = unknown_contexts == "composed" and model.composes_contexts
+        self._separate = separate
+        self._before: list[bytes] = []  # sentences that the model can still see
 
     def __call__(self, tokens: list[bytes]) -> ScoredText:
         """Score sentences that each end with END."""
         ids = self._encode(tokens)
-        logprobs = self._score_composed(tokens, ids) if self._composed else self.model.score_tokens(ids)
+        if not self.model.reach:
+            logprobs = self._score(tokens, ids)
+        elif self._separate:
+            ends = np.flatnonzero(ids == END_ID) + 1
+            spans = pairwise([0, *ends.tolist()])
+            logprobs = np.concatenate([self._score(tokens[a:b], ids[a:b]) for a, b in spans] or [np.zeros(0)])
+        else:
+            logprobs = self._continued(tokens)
         return ScoredText(Corpus(ids, self.model.vocabulary), logprobs, tokens)
+
+    def _score(self, tokens: list[bytes], ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        return self._score_composed(tokens, ids) if self._composed else self.model.score_tokens(ids)
+
+    def _continued(self, tokens: list[bytes]) -> NDArray[np.float64]:
+        """Score what comes after the text so far, of which whole sentences are kept."""
+        text = self._before + tokens
+        logprobs = self._score(text, self._encode(text))[len(self._before) :]
+        first = max(0, len(text) - self.model.reach)
+        while first and text[first - 1] != END.encode():
+            first -= 1
+        self._before = text[first:]
+        return logprobs
 
     def _score_composed(self, tokens: list[bytes], ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """Unknown words get ids beyond the vocabulary, as `score_composed` wants them; <unk> itself stays UNK."""
