@@ -13,29 +13,27 @@ try() { # LANGUAGE NAME PLACE [OPTION]...
     shift 3
     morphlm train --all --kinds clbl++ --train "$text/train.$language.txt" --dev "$text/dev.$language.txt" \
         --test "$text/test.$language.txt" --stages "$out/$language/stages" --out "$place" --resume --json $options \
-        "$@" 2>/dev/null | python -c "
+        "$@" | python -c "
 import json, sys
 row = json.load(sys.stdin)[0]
 figures = [row[part]['perplexity_including_unknown'] for part in ('development', 'test')]
 print('$language', '$name', row['training']['best_epoch'], *(f'{figure:.2f}' for figure in figures), sep='\t', flush=True)"
 }
 
-vary() { # LANGUAGE NAME OPTION...
-    language=$1 name=$2
-    shift 2
-    try "$language" "$name" "$out/$language.tried/$name" "$@"
+vary() { # NAME OPTION...
+    name=$1
+    shift
+    for language in cs de fr; do try $language "$name" "$out/$language.tried/$name" "$@"; done
 }
 
-for language in cs de fr; do
-    try $language default "$out/$language"
-    vary $language gaussian-start --gaussian
-    vary $language constant-step --step-decay 1
-    vary $language no-dropout --prediction-dropout 0
-    vary $language decay-inside --decay-inside --decay 30
-    vary $language surface-dropout --surface-dropout 0.3
-    vary $language context-dropout --context-dropout 0.1
-    vary $language paper --recipe paper
-    vary $language corpus-weight-1 --corpus-weight 1
-    vary $language width-200 --width 200
-    vary $language wide-context --wide-context
-done
+for language in cs de fr; do try $language default "$out/$language"; done
+vary wide-context --wide-context
+vary corpus-weight-1 --corpus-weight 1
+vary no-dropout --prediction-dropout 0
+vary constant-step --step-decay 1
+vary gaussian-start --gaussian
+vary paper --recipe paper
+vary surface-dropout --surface-dropout 0.3
+vary width-200 --width 200
+vary context-dropout --context-dropout 0.1
+vary decay-inside --decay-inside --decay 30

@@ -151,15 +151,17 @@ def test_states_give_the_scores_of_the_text(kind: str, diagonal: bool) -> None:
 def test_a_model_after_a_text_has_its_wide_context_fixed(kind: str, diagonal: bool) -> None:
     case = wide_case(kind, diagonal)
     model = trained_like(case)
-    words = [model.vocabulary.words[word] for word in (5, 3, 7, 4, 4, 8, 6)]
-    fixed = model.after_text(words)
+    sentences = [[model.vocabulary.words[word] for word in ids] for ids in ((5, 3), (7, 4), (), (8,))]
+    fixed = model.after_text(sentences)
     state, plain = model.begin(), fixed.begin()
-    for word in words:
-        state = model.score(state, word)[1]
-    state = model.next_sentence(state)
+    for sentence in sentences:
+        for word in (*sentence, "</s>"):
+            state = model.score(state, word)[1]
+        state = model.next_sentence(state)
     np.testing.assert_allclose(fixed.distribution(plain), model.distribution(state), atol=1e-6)
     assert plain == (BEGIN_ID,) * 3
     assert fixed.reach == 0
+    assert fixed.signature.value("wide") == f"fixed{case.config.wide}"
     assert trained_like(replace(case, config=case.config)).after_text([]).reach == 0
     logprobs = fixed.score_tokens(case.stream)  # every sentence after the same text
     one = len(logprobs[: int(np.flatnonzero(case.stream == END_ID)[0]) + 1])
@@ -168,6 +170,26 @@ def test_a_model_after_a_text_has_its_wide_context_fixed(kind: str, diagonal: bo
         logprob, now = fixed.score_id(now, word)
         by_states.append(logprob)
     np.testing.assert_allclose(logprobs[:one], by_states, atol=1e-5)
+
+
+def test_a_mixture_looks_back_as_far_as_its_components() -> None:
+    case = wide_case()
+    model = trained_like(case)
+    pieces = np.split(case.stream, np.flatnonzero(case.stream == END_ID) + 1)[:-1]
+    sentences = [[model.vocabulary.words[word] for word in piece[:-1]] for piece in pieces]
+    known = [[word for word in sentence if word != "<unk>"] for sentence in sentences]
+    grams = morphlm.train_ngram(known, order=2, vocabulary=model.vocabulary)
+    mixture = morphlm.mix([grams, model], weights=[0.3, 0.7])
+    assert mixture.reach == case.config.wide
+    expected, state, found = mixture.score_tokens(case.stream), mixture.begin(), []
+    for word in case.stream.tolist():
+        logprob, state = mixture.score_id(state, word)
+        found.append(logprob)
+        state = mixture.next_sentence(state) if word == END_ID else state
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    fixed = mixture.after_text(sentences)
+    assert fixed.reach == 0
+    np.testing.assert_allclose(fixed.distribution(fixed.begin()), mixture.distribution(state), atol=1e-6)
 
 
 def test_a_saved_model_is_the_same(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,10 @@ class LanguageModel(ABC):
     def next_sentence(self, state: Any) -> Any:
         """The state at the start of the sentence after a state; `begin()` unless the model looks back further."""
         return self.begin()
+
+    def after_text(self, sentences: Iterable[Sequence[str]]) -> LanguageModel:
+        """The model for sentences after a text; itself, unless the words of the text count in it."""
+        return self
 
     @property
     def reach(self) -> int:

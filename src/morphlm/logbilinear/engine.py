@@ -91,7 +91,8 @@ class Engine:
         if self.config.diagonal:
             task = partial(ranged, context.predict_diagonal, batch.slots, vectors, transforms, out)
         else:
-            transformed = np.empty((len(transforms), *vectors.shape), np.float32)
+            rows = self.space.rows("transformed", len(transforms) * len(vectors), self.config.width)
+            transformed = rows.reshape(len(transforms), *vectors.shape)
             transform = partial(ranged, context.transform_words, vectors, transforms, transformed)
             self.workers.over(transform, len(vectors), context.BLOCK)
             task = partial(ranged, context.predict_full, batch.slots, transformed, out)
@@ -329,7 +330,6 @@ class Learner(Engine):
         objectives = np.zeros(self.structure.classes)
         shards = self._class_shards(batch)
         updated = self.parameters.R, self.squares.R
-        biases = self.parameters.b[layout.members], self.squares.b[layout.members]
         steps = np.float32(self.step_size), self._shrink_inside(length)
 
         def score(shard: int, _: int) -> None:
@@ -342,7 +342,8 @@ class Learner(Engine):
                 np.float32(self.learning.surface_dropout),
                 predictions,
                 *updated,
-                *biases,
+                self.parameters.b,
+                self.squares.b,
                 self._factor(length),
                 *steps,
                 self._shared[shard],
@@ -352,7 +353,6 @@ class Learner(Engine):
             )
 
         self.workers.each(score, len(shards))
-        self.parameters.b[layout.members], self.squares.b[layout.members] = biases
         task = partial(ranged, softmax.update_shared, layout, self._shared, self._touched, *updated, *steps)
         self.workers.over(task, len(layout.shared), SMALLEST_PIECE)
         return math.fsum(objectives)
@@ -394,7 +394,7 @@ class Learner(Engine):
         bias_gradients = np.empty(len(words), np.float32)
         gathered = contrast, predictions, target_errors, noise_errors, noise_gradients, k, gradients, bias_gradients
         self.workers.over(lambda a, b: noise.gather_contrast(a, b, *gathered), len(words), SMALLEST_PIECE)
-        noise.update_biases(words, bias_gradients, self.parameters.b, self.squares.b, np.float32(self.step_size))
+        numerics.update_biases(words, bias_gradients, self.parameters.b, self.squares.b, np.float32(self.step_size))
         self._update_factors(words, output, surface_key, gradients, "R", length)
         return math.fsum(objectives)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -27,11 +27,13 @@ from morphlm.modelfile import ModelFiles, check_self_test, write_model
 from morphlm.segmentation.analyser import analyser_from_files
 from morphlm.segmentation.factors import FACTORS_FILE, MORPHEMES_FILE, parse_factors
 from morphlm.text.processes import available_cores
+from morphlm.text.reading import END
 from morphlm.threads import workers
 from morphlm.vectors.vectors import SideVectors, WordVectors
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, parse_vocabulary
 
 VOCABULARY_FILE, CLASSES_FILE = "vocabulary.tsv", "classes.tsv"
+FIXED = "fixed_wide_context"  # in the training record of a model whose wide context was fixed: how many words it had
 CLASS_OF = "class_of"  # the tensor behind classes.tsv, which is for people
 SMALL_TEXT = 4096  # tokens; less are scored by one thread, which starts sooner
 _COMPILING = threading.Lock()
@@ -66,7 +68,8 @@ class LogBilinearModel(LanguageModel):
     def signature(self) -> Signature:
         """As that of every model, with the width of the vectors and the recipe of the training."""
         plain = super().signature
-        wide = {"wide": str(self.config.wide)} if self.config.wide else {}
+        reach = f"fixed{self.training[FIXED]}" if FIXED in self.training else str(self.config.wide or "")
+        wide = {"wide": reach} if reach else {}
         added = {"d": str(self.config.width), **wide, "recipe": str(self.training.get("recipe", "own"))}
         at = [name for name, _ in plain.fields].index("V")
         return Signature(plain.measure, (*plain.fields[:at], *added.items(), *plain.fields[at:]))
@@ -99,16 +102,18 @@ class LogBilinearModel(LanguageModel):
             return self.wide_queries.log_probability(state, word), after
         return self.queries.log_probability(state, word), (word, *state[:-1])
 
-    def after_text(self, tokens: Sequence[str]) -> LogBilinearModel:
-        """The model for sentences after a text: what comes before is fixed, so that states are n - 1 words again.
+    def after_text(self, sentences: Iterable[Sequence[str]]) -> LogBilinearModel:
+        """The model for one more sentence after a text: what comes before is fixed, so that states are n - 1 words.
 
-        Made for decoders: their queries are as fast as those of a model without wide contexts, as which it is saved.
+        Made for decoders: queries are as fast as those of a model without wide contexts. Its first word has the same
+        probabilities as under this model; later ones do not see the sentence itself in their wide context.
         """
         if not self.config.wide:
             return self
-        before = tuple(self.vocabulary.encode(tokens).tolist()[::-1][: self.config.wide])
-        parameters = self.wide_queries.fixed(before)
-        return LogBilinearModel(replace(self.config, wide=0), self.structure, parameters, self.training, self._output)
+        text = [token for sentence in sentences for token in (*sentence, END)]
+        before = tuple(self.vocabulary.encode(text[-self.config.wide :]).tolist()[::-1])
+        config, training = replace(self.config, wide=0), self.training | {FIXED: self.config.wide}
+        return LogBilinearModel(config, self.structure, self.wide_queries.fixed(before), training, self._output)
 
     def score_tokens(self, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
         """ln P of every token of encoded sentences, each ending with END."""

@@ -10,7 +10,7 @@ import math
 import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -126,6 +126,14 @@ class MixtureModel(LanguageModel):
         """The state at the start of the sentence after a state."""
         states = [component.model.next_sentence(own) for component, own in zip(self.components, state[1:], strict=True)]
         return self._state(BEGIN_ID, states)
+
+    def after_text(self, sentences: Iterable[Sequence[str]]) -> MixtureModel:
+        """The mixture of the components after a text."""
+        if not self.reach:
+            return self
+        text = [list(sentence) for sentence in sentences]
+        parts = [replace(part, model=part.model.after_text(text), place=None, digest="") for part in self.components]
+        return MixtureModel(parts, self.weights, self.weights_by, self.training, self.development_tokens)
 
     @property
     def reach(self) -> int:

@@ -202,11 +202,3 @@ def gather_contrast(
                     gradients[slot, k] += error * predictions[token, k]
             bias += error
         bias_gradients[slot] = bias
-
-
-@compiled
-def update_biases(words: Array, gradients: Array, biases: Array, squares: Array, step: float) -> None:
-    """AdaGrad on the biases of some words, each listed once."""
-    for u in range(len(words)):
-        squares[words[u]] += gradients[u] * gradients[u]
-        biases[words[u]] -= step * gradients[u] / np.sqrt(squares[words[u]])

@@ -125,6 +125,14 @@ def adagrad(weights: Array, squares: Array, gradient: Array, step: float, shrink
 
 
 @compiled
+def update_biases(words: Array, gradients: Array, biases: Array, squares: Array, step: float) -> None:
+    """AdaGrad on the biases of some words, each listed once."""
+    for u in range(len(words)):
+        squares[words[u]] += gradients[u] * gradients[u]
+        biases[words[u]] -= step * gradients[u] / np.sqrt(squares[words[u]])
+
+
+@compiled
 def update_dense(weights: Array, squares: Array, shards: Array, step: float, shrink: float) -> None:
     """AdaGrad on flat weights whose gradient is the sum of shards, added in their order."""
     gradient = shards[0]

@@ -19,6 +19,7 @@ from morphlm.logbilinear.kernels.numerics import (
     inlined,
     prefetch_row,
     surface_weight,
+    update_biases,
 )
 
 F = np.float32
@@ -150,12 +151,12 @@ def word_softmax(
 ) -> None:
     """Tokens of some classes against the words of their class: nu = p R' + b; adds to dL/dp.
 
-    `biases` and their squares are by position. These and factors that belong to one word alone are updated at once,
-    while their gradients are in the cache; those of shared factors are added up in `shared` and marked as `touched`.
+    Biases and factors that belong to one word alone are updated at once, while their gradients are in the cache; those
+    of shared factors are added up in `shared` and marked as `touched`.
     """
     largest, width = largest_class(classes, layout), table.shape[1]
     all_vectors, all_gradients = np.empty((largest, width), F), np.empty((largest, width), F)
-    weights, all_bias_gradients = np.empty(largest, F), np.empty(largest, F)
+    weights, own_biases, all_bias_gradients = np.empty(largest, F), np.empty(largest, F), np.empty(largest, F)
     scratch = new_scratch(largest, width)
     for c in classes:
         first, words = layout.starts[c], layout.starts[c + 1] - layout.starts[c]
@@ -170,6 +171,7 @@ def word_softmax(
             count = layout.rows.starts[position + 1] - at
             weights[w] = surface_weight(layout.members[position], count, layout.rows.items[at], surfaces, key, rate)
             compose(vectors[w], table, position, layout.rows, weights[w])
+            own_biases[w] = biases[layout.members[position]]
         objectives[c] = score_class(
             batch.targets,
             batch.class_starts[c],
@@ -177,7 +179,7 @@ def word_softmax(
             layout.position_of,
             first,
             vectors,
-            biases[first : first + words],
+            own_biases[:words],
             scale,
             predictions,
             gradients,
@@ -188,7 +190,7 @@ def word_softmax(
         for w in range(words):
             position = first + w
             learn_word(position, layout, weights[w], gradients[w], table, table_squares, step, shrink, shared, touched)
-        adagrad(biases[first : first + words], bias_squares[first : first + words], bias_gradients, step, F(0.0))
+        update_biases(layout.members[first : first + words], bias_gradients, biases, bias_squares, step)
 
 
 @inlined
