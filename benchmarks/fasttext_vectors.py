@@ -10,6 +10,7 @@ similarity OUT PAIRS...` finds all of them.
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import numpy as np
 from gensim.models import FastText, KeyedVectors
@@ -19,7 +20,7 @@ def words_of(paths: list[str]) -> list[str]:
     """Every word of the pairs once, those of phrases one by one; sorted."""
     words: set[str] = set()
     for path in paths:
-        with open(path, encoding="utf-8") as file:
+        with Path(path).open(encoding="utf-8") as file:
             for line in file:
                 for phrase in line.rstrip("\n").split("\t")[:2]:
                     words.update(phrase.lower().split())

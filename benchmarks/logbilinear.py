@@ -126,7 +126,9 @@ def work_of_a_step(
 # ---------------------------------------------------------------- what is timed
 
 
-def prototype_step(folder: str, structure: Structure, parameters: Parameters, config: LogBilinearConfig) -> Any:
+def prototype_step(
+    folder: str, structure: Structure, parameters: Parameters, config: LogBilinearConfig, threads: int
+) -> Any:
     """The prototype's step on the same words, renumbered as it wants them: classes as ranges of ids."""
     sys.path.insert(0, folder)
     import eng_numba  # type: ignore[import-not-found]  # noqa: PLC0415
@@ -148,7 +150,7 @@ def prototype_step(folder: str, structure: Structure, parameters: Parameters, co
     names = {"Qf": "Q", "Rf": "R", "S": "S", "C": "C", "b": "b", "t": "t"}
     held = {name: getattr(parameters, ours).copy() for name, ours in names.items()}
     sums = {name: np.full_like(array, 1e-6) for name, array in held.items()}
-    step = eng_numba.stepper(available_cores())(world, held, sums, config.diagonal)
+    step = eng_numba.stepper(threads)(world, held, sums, config.diagonal)
 
     def run(text: np.ndarray, begin: int, end: int) -> None:
         ids = number[text]
@@ -207,7 +209,7 @@ def measure_epoch(config: LogBilinearConfig, structure: Structure, text: np.ndar
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kind", choices=VARIANTS, default="clbl++")
+    parser.add_argument("--kind", choices=[kind for kind in VARIANTS if kind.startswith("c")], default="clbl++")
     parser.add_argument("--width", type=int, default=100)
     parser.add_argument("--batch", type=int, default=10_000)
     parser.add_argument("--full", action="store_true", help="full instead of diagonal C_j")
@@ -237,7 +239,9 @@ def main() -> None:
         limit = 1.0 / max(operations / flops, moved / bytes_a_second)
         print(f"machine: {flops / 1e9:.0f} GFLOP/s in products of matrices, {bytes_a_second / 1e9:.1f} GB/s")
         print(f"a token: {operations / 1e3:.0f} kFLOP, {moved / 1e3:.1f} kB; limit {limit:,.0f} tokens/s", flush=True)
-        prototype = arguments.prototype and prototype_step(arguments.prototype, structure, parameters, config)
+        prototype = arguments.prototype and prototype_step(
+            arguments.prototype, structure, parameters, config, arguments.threads
+        )
         squares = filled_like(parameters, 1.0)
         arranged, order = arranged_by_class(structure)
         parameters = parameters._replace(R=parameters.R[order])

@@ -1,0 +1,75 @@
+"""CPU seconds of an epoch on a real text, and the time until the first minibatch is done, in a process that just began.
+
+    python benchmarks/epoch.py TRAIN DEV STAGES [--kind clbl++] [--width 100] [--threads 2]
+
+STAGES is a folder where vocabulary, segmenter and classes are found or kept; run it twice, so that these are there and
+the kernels compiled. The recipe is the default one, with dropout and weight decay.
+"""
+
+from __future__ import annotations
+
+import time
+
+STARTED = time.perf_counter()  # before the heavy imports
+
+import argparse  # noqa: E402
+
+from morphlm.logbilinear.config import VARIANTS  # noqa: E402
+from morphlm.logbilinear.engine import DECAY_EVERY, Learner  # noqa: E402
+from morphlm.logbilinear.parameters import filled_like, initial_parameters  # noqa: E402
+from morphlm.logbilinear.structure import arranged_by_class  # noqa: E402
+from morphlm.logbilinear.wide import Origin  # noqa: E402
+from morphlm.text.processes import available_cores  # noqa: E402
+from morphlm.threads import Workers, workers  # noqa: E402
+from morphlm.training.batches import key_of, shuffled_places  # noqa: E402
+from morphlm.training.chain import ModelChoices, parts_of, task_of  # noqa: E402
+from morphlm.training.loop import Task  # noqa: E402
+from morphlm.training.stages import StageChoices, gather  # noqa: E402
+
+
+def measure(task: Task, pool: Workers, gathered: float) -> None:
+    """One epoch, minibatch by minibatch, as training does it."""
+    training, text, length = task.training, task.train.tokens, task.batch
+    structure, order = arranged_by_class(task.structure)
+    parameters = initial_parameters(task.config, task.structure, 1, training.deviation, near_identity=True)
+    parameters = parameters._replace(R=parameters.R[order])
+    squares = filled_like(parameters, training.learning.first_squares(task.config))
+    learner = Learner(task.config, structure, parameters, squares, training.learning, len(text), pool)
+    origin = Origin(text, shuffled_places(text, 1, 0))
+    stream = text[origin.places]
+    cpu, wall = time.process_time(), time.perf_counter()
+    for number, begin in enumerate(range(0, len(stream), length)):
+        learner.step(stream, begin, min(begin + length, len(stream)), key_of(1, 0, number), origin)
+        if number == 0:
+            now = time.perf_counter()
+            print(
+                f"first minibatch {now - STARTED:.1f} s after the start, {now - gathered:.1f} s after the text was read"
+            )
+        if (number + 1) % DECAY_EVERY == 0:
+            learner.decay(DECAY_EVERY * length)
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    types = len(task.structure.vocabulary)
+    print(f"{task.config.kind}, d = {task.config.width}, {len(stream):,} tokens, {types:,} types, L = {length:,}")
+    print(f"an epoch: {cpu:.1f} CPU s, {wall:.1f} s with {pool.threads} threads, {len(stream) / wall:,.0f} tokens/s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("train")
+    parser.add_argument("dev")
+    parser.add_argument("stages")
+    parser.add_argument("--kind", choices=VARIANTS, default="clbl++")
+    parser.add_argument("--width", type=int, default=100)
+    parser.add_argument("--threads", type=int, default=available_cores())
+    options = parser.parse_args()
+    choices = ModelChoices(width=options.width)
+    factors, classes = parts_of([choices.config(options.kind)])
+    materials = gather(options.train, options.dev, StageChoices(), options.stages, factors=factors, classes=classes)
+    gathered = time.perf_counter()
+    task = task_of(options.kind, materials, choices)
+    with workers(options.threads) as pool:
+        measure(task, pool, gathered)
+
+
+if __name__ == "__main__":
+    main()
