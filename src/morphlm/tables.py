@@ -1,6 +1,8 @@
-"""Plain tables for the terminal."""
+"""How results are laid out: plain tables for the terminal, and numbers that JSON can hold."""
 
 from __future__ import annotations
+
+import math
 
 
 def format_columns(header: list[str], rows: list[list[str]]) -> str:
@@ -16,3 +18,8 @@ def _format_row(row: list[str], widths: list[int]) -> str:
         for k, (cell, width) in enumerate(zip(row, widths, strict=True))
     )
     return "  ".join([first, *others]).rstrip()
+
+
+def finite_or_none(number: float) -> float | None:
+    """For JSON, which has no infinity."""
+    return number if math.isfinite(number) else None

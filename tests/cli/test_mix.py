@@ -87,6 +87,7 @@ def test_development_text_may_come_from_standard_input(tmp_path: Path, models: P
         (["2", "3", "--weights", "a,b"], "'a,b' are no weights; write numbers"),
         (["2", "3", "--weights", "0.5,0.6"], "divide them by their sum"),
         (["2", "3", "--dev", "-", "--test", "-"], "named more than once"),
+        (["-", "2", "--dev", "-"], "named more than once"),
         (["2", "nothing", "--dev", "dev.txt"], "nothing: there is no such model"),
     ],
 )

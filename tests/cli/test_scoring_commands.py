@@ -306,6 +306,7 @@ def test_generate_from_a_beginning(model: Path, morphlm_command: Command) -> Non
     ("arguments", "what"),
     [
         (["score", "-"], "named more than once"),
+        (["ppl", "-"], "named more than once"),
         (["score", "MODEL", "-", "-"], "named more than once"),
         (["rescore", "-"], "named more than once"),
         (["rescore", "MODEL", "LIST", "--model", "-", "--model", "-"], "named more than once"),

@@ -91,6 +91,8 @@ SETTINGS: list[tuple[list[str], str, Any]] = [
     (["--step-decay", "0.5"], "step_decay", 0.5),
     (["--slow", "0.1"], "slow", 0.1),
     (["--deviation", "0.2"], "deviation", 0.2),
+    (["--near-identity"], "near_identity", True),
+    (["--gaussian"], "near_identity", False),
     (["--noise-samples", "9"], "samples", 9),
     (["--noise", "token"], "noise", "token"),
     (["--surface-dropout", "0.1"], "surface_dropout", 0.1),

@@ -86,6 +86,21 @@ def test_models_without_vectors(command: list[str], tmp_path: Path, pairs: Path,
     assert not (tmp_path / "out.vec").exists()
 
 
+@pytest.mark.parametrize("command", [["neighbours", "FILE", "a"], ["export", "FILE", "OUT"]])
+def test_files_are_no_models_with_vectors(command: list[str], tmp_path: Path, morphlm_command: Command) -> None:
+    (tmp_path / "v.vec").write_text("1 2\npro 1 2\n")
+    places = {"FILE": tmp_path / "v.vec", "OUT": tmp_path / "out.vec"}
+    outcome = morphlm_command(*(places.get(argument, argument) for argument in command))
+    assert outcome.status == 2
+    assert "v.vec: this is a file; name the folder of a model that has word vectors" in outcome.stderr
+
+
+def test_vectors_and_pairs_cannot_both_come_through_the_pipe(pairs: Path, morphlm_command: Command) -> None:
+    outcome = morphlm_command("similarity", "-", "-", stdin=pairs)
+    assert outcome.status == 2
+    assert "named more than once" in outcome.stderr
+
+
 def test_similarity_of_a_model(model: Path, pairs: Path, morphlm_command: Command) -> None:
     outcome = morphlm_command("similarity", model, pairs, "--seed", "5")
     wanted = evaluate_similarity(model_with(kind="clbl++").vectors, read_pairs(pairs), seed=5)

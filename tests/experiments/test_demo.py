@@ -3,14 +3,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from morphlm import load
+from morphlm.classes.partition import Partition
+from morphlm.experiments.demo import content_words
+from morphlm.text.reading import RESERVED
 from morphlm.training.loop import TrainingRun
+from morphlm.vocabulary.vocabulary import Vocabulary
 from tests.conftest import Outcome
 
-MODELS = ("mkn 2-gram", "mkn 3-gram", "mkn 4-gram", "clbl", "clbl++")
+MODELS = ("mkn2", "mkn3", "mkn4", "clbl", "clbl++", "mkn4 + clbl++")
+PLACES = ("segmenter", "classes.tsv", "mkn2", "mkn3", "mkn4", "clbl", "clbl++", "mixture")
 
 
 @pytest.fixture
@@ -35,9 +42,7 @@ def test_the_demo_falls_back_to_the_generated_language_and_says_so(
     assert all(" + " in line and "/STM" in line for line in result["morphemes"])
     assert len(result["classes"]) == 5
     assert (tmp_path / "demo" / "gen.classes.tsv").is_file()
-    assert [Path(model).name for model in result["models"]] == [
-        *["gen.segmenter", "gen.classes.tsv", "gen.mkn2", "gen.mkn3", "gen.mkn4", "gen.clbl", "gen.clbl++"]
-    ]
+    assert [Path(model).name for model in result["models"]] == [f"gen.{name}" for name in PLACES]
     names = [f"{model}, {part}" for model in MODELS for part in ("dev", "test")]
     assert [row["name"] for row in result["perplexities"]] == names
     for place, (dev, test) in zip(
@@ -48,6 +53,45 @@ def test_the_demo_falls_back_to_the_generated_language_and_says_so(
             text = tmp_path / "demo" / f"{part}.gen.prepared.txt"
             assert model.perplexity(text).including_unknown == pytest.approx(row["perplexity_including_unknown"])
             assert row["signature"] == str(model.signature)
+    check_mixture(result)
+    check_vectors(result)
+
+
+def check_mixture(result: dict[str, Any]) -> None:
+    """Mixed by context, and better than its parts on the text that its weights were fitted to."""
+    dev = {row["name"]: row["perplexity_including_unknown"] for row in result["perplexities"][::2]}
+    assert dev["mkn4 + clbl++, dev"] < min(dev["mkn4, dev"], dev["clbl++, dev"])
+    mixture = load(result["models"][-1])
+    assert mixture.signature.value("weights") == "context"
+    assert result["weights"] == dict(zip(("mkn4", "clbl++"), mixture.training["weights"], strict=True))
+
+
+def check_vectors(result: dict[str, Any]) -> None:
+    """Neighbours of three frequent words, and of two that only the test text has, of morphemes that are known."""
+    place = Path(result["models"][0]).parent
+    train, test = (set((place / f"{part}.gen.prepared.txt").read_text().split()) for part in ("train", "test"))
+    vectors = load(place / "gen.clbl++").vectors
+    known, new = result["neighbours"], result["composed"]
+    assert [(answer["understood"], answer["query"] in train) for answer in known] == [("known", True)] * 3
+    assert [(answer["understood"], answer["query"] in train) for answer in new] == [("composed", False)] * 2
+    for answer in [*known, *new]:
+        nearest = vectors.neighbours(answer["query"], 6)
+        assert [near["name"] for near in answer["neighbours"]] == [near.name for near in nearest]
+        assert [near["similarity"] for near in answer["neighbours"]] == pytest.approx([near[1] for near in nearest])
+    for answer in new:
+        assert answer["query"] in test
+        assert answer["query"] == "".join(name.partition("/")[0] for name in answer["morphemes"])
+        assert len(answer["morphemes"]) > 1
+        total = sum(vectors.morpheme(name) for name in answer["morphemes"])
+        np.testing.assert_allclose(vectors[answer["query"]], total, rtol=1e-5, atol=1e-6)
+    assert not {*new[0]["morphemes"]} & {*new[1]["morphemes"]}
+
+
+def test_words_of_content_are_the_frequent_ones_of_the_larger_classes() -> None:
+    words = ("pokud", "nebo", "dokument", "soubor", "a1b2c3", "tabulka", "vrátí", "dům", "okno")
+    vocabulary = Vocabulary((*RESERVED, *words), np.arange(len(words) + 3, 0, -1))
+    class_of = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3], np.int32)
+    assert content_words(Partition(vocabulary, class_of, 4, "test")) == ["dokument", "vrátí"]
 
 
 @pytest.mark.usefixtures("small")
@@ -72,7 +116,7 @@ def test_an_interrupted_demo_goes_on(
     assert "resuming after epoch" in outcome.stderr
     again = morphlm_command("demo", tmp_path / "demo")
     assert again.stdout == outcome.stdout
-    assert again.stderr.count("not trained again") == 2
+    assert again.stderr.count("not trained again") == 5
 
 
 @pytest.mark.usefixtures("small")

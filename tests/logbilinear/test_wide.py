@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import morphlm
-from morphlm.errors import ConfigError
+from morphlm.errors import ConfigError, InputError
 from morphlm.logbilinear import wide
 from morphlm.logbilinear.config import variant
 from morphlm.logbilinear.engine import Engine
@@ -21,7 +21,7 @@ from morphlm.logbilinear.wide import Origin, content_weights
 from morphlm.scoring.streaming import BatchScorer
 from morphlm.threads import Workers, workers
 from morphlm.training.batches import shuffled_places
-from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
+from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
 
 from . import reference
 from .cases import PLAIN, Case, NoiseRecorder, make_case, recovered, relative_errors, with_noise
@@ -146,6 +146,18 @@ def test_states_give_the_scores_of_the_text(kind: str, diagonal: bool) -> None:
     assert model.score_id(state, BEGIN_ID)[0] == -np.inf
 
 
+def test_states_with_the_same_future_are_equal() -> None:
+    model = trained_like(wide_case(reach=3))
+    states = []
+    for words in ([UNK_ID, 4, 5], [END_ID, END_ID, 4, 5], [4, 5]):  # marks and UNK count nothing in wide contexts
+        state = model.begin()
+        for word in words:
+            state = model.score_id(state, word)[1]
+        states.append(model.next_sentence(state))
+    assert states[0] == states[1] == states[2]
+    assert len({hash(state) for state in states}) == 1
+
+
 @pytest.mark.parametrize("kind", ["clbl++", "lbl+c"])
 @pytest.mark.parametrize("diagonal", [True, False], ids=["diagonal", "full"])
 def test_a_model_after_a_text_has_its_wide_context_fixed(kind: str, diagonal: bool) -> None:
@@ -163,6 +175,8 @@ def test_a_model_after_a_text_has_its_wide_context_fixed(kind: str, diagonal: bo
     assert fixed.reach == 0
     assert fixed.signature.value("wide") == f"fixed{case.config.wide}"
     assert trained_like(replace(case, config=case.config)).after_text([]).reach == 0
+    with pytest.raises(InputError, match="<sentences>:1: a sentence is a list of tokens, not a string; split it"):
+        model.after_text(["word"])
     logprobs = fixed.score_tokens(case.stream)  # every sentence after the same text
     one = len(logprobs[: int(np.flatnonzero(case.stream == END_ID)[0]) + 1])
     by_states, now = [], plain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +18,13 @@ KINDS = ("mkn", "clbl++")
 def small_model(kind: str) -> LanguageModel:
     """A trigram model; its words are those of `tests.training.small`."""
     return train_ngram(sentences(60, 1), 3, kappa=0.5) if kind == "mkn" else train_model(task(kind, epochs=1))
+
+
+@cache
+def wide_model() -> LanguageModel:
+    """One that looks back further than its order, across sentences."""
+    plain = task("clbl++", epochs=1, deviation=0.7)
+    return train_model(replace(plain, config=replace(plain.config, wide=8)))
 
 
 def with_preparation(model: LanguageModel, normalisation: str) -> LanguageModel:

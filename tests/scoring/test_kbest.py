@@ -208,7 +208,7 @@ def test_malformed_weights(content: str, what: str, tmp_path: Path) -> None:
         read_weights(str(tmp_path / "w"))
 
 
-@pytest.mark.parametrize("name", ["", "a b", "a=", "|||", "lm:"])
+@pytest.mark.parametrize("name", ["", "a b", "a=", "|||", "lm:", "\udcff"])
 def test_names_that_could_not_be_read_again(name: str) -> None:
     with pytest.raises(ConfigError, match="cannot be the name of a feature"):
         check_feature_name(name)

@@ -14,6 +14,7 @@ from morphlm.logbilinear.config import VARIANTS
 from morphlm.modelfile import read_model, write_model
 from morphlm.ngram.training import train_ngram
 from morphlm.scoring.loading import READERS, load
+from morphlm.segmentation.segmenter import train_segmenter
 from morphlm.training.checkpoint import Progress, place_of, write_checkpoint
 from morphlm.training.loop import train_model
 from tests.training.small import sentences, task
@@ -54,6 +55,12 @@ def test_a_checkpoint_is_no_model_and_the_message_tells_what_to_do(tmp_path: Pat
     assert message.startswith(f"{place}: this is a training that has not ended, not a model")
     assert "--resume" in message
     assert "without .checkpoint" in message
+
+
+def test_a_segmenter_is_no_model_and_the_message_tells_what_it_is(tmp_path: Path) -> None:
+    train_segmenter({"domu": 2, "domy": 1, "školu": 1}).save(tmp_path / "segmenter")
+    with pytest.raises(FormatError, match=r"this segments words and is no language model; use it by `morphlm segment"):
+        load(tmp_path / "segmenter")
 
 
 def test_a_kind_that_is_not_known_is_refused(tmp_path: Path) -> None:

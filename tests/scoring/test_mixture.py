@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 import morphlm
-from morphlm.errors import ConfigError, FormatError
+from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
@@ -173,13 +173,13 @@ def test_perplexity_lies_below_that_of_each_component_on_the_text_of_the_fit(mod
 def test_the_signature_names_the_components_and_joins_what_differs(models: dict[str, LanguageModel]) -> None:
     signature = str(mix([models["mkn"], models["clbl++"]], weights=[0.25, 0.75]).signature)
     assert signature == (
-        "ppl|model:mixture(mkn+clbl++)|weights:0.25+0.75|n:3|d:8|recipe:own|V:48|kappa:given+0.5|unk:scored|eos:yes|"
+        "ppl|model:mixture(mkn,clbl++)|weights:0.25+0.75|n:3|d:8|recipe:own|V:48|kappa:given+0.5|unk:scored|eos:yes|"
         "tok:as-is|norm:as-is|seed:1+3|v:0.1"
     )
     by_context = mix([models["mkn"], models["clbl++"]], DEV).signature
     assert by_context.value("weights") == "context"
     nested = mix([models["clbl"], mix([models["mkn"], models["clbl++"]], DEV)], weights=[0.5, 0.5])
-    assert nested.signature.value("model") == "mixture(clbl+mixture(mkn+clbl++))"
+    assert nested.signature.value("model") == "mixture(clbl,mixture(mkn,clbl++))"
 
 
 def test_differing_preparations_are_told(models: dict[str, LanguageModel], capsys: pytest.CaptureFixture[str]) -> None:
@@ -230,6 +230,29 @@ def test_a_component_is_not_replaced_by_the_mixture(tmp_path: Path, models: dict
     models["mkn"].save(tmp_path / "mkn")
     with pytest.raises(ConfigError, match="one of the models to be mixed"):
         mix([tmp_path / "mkn", models["clbl++"]], DEV, tmp_path / "x" / ".." / "mkn")
+
+
+def test_a_component_is_not_written_into_or_around(saved: Path) -> None:
+    inside, before = saved / "mixture" / COMPONENTS / "mkn", contents(saved / "mixture" / COMPONENTS / "mkn")
+    with pytest.raises(ConfigError, match="lies inside one of the models to be mixed"):
+        mix([saved / "mixture", saved / "clbl++"], out=inside, weights=[0.5, 0.5])
+    with pytest.raises(ConfigError, match="lies around one of the models to be mixed"):
+        mix([inside, saved / "clbl++"], out=saved / "mixture", weights=[0.5, 0.5])
+    assert contents(inside) == before
+
+
+def test_a_place_that_cannot_be_is_refused_before_the_models_are_read(saved: Path) -> None:
+    (saved / "file").write_text("")
+    with pytest.raises(InputError, match="cannot write here"):
+        mix([saved / "no-model", saved / "clbl++"], DEV, saved / "file" / "mixture")
+
+
+def test_every_component_has_its_own_figures(saved: Path, models: dict[str, LanguageModel]) -> None:
+    mixture, clbl = morphlm.load(saved / "mixture"), models["clbl"]
+    found = mix_and_test([mixture, clbl, clbl], DEV, weights=[0.5, 0.25, 0.25]).to_json()
+    assert found["components"] == ["mixture-2", "clbl", "clbl-2"]
+    assert list(found["development"]) == ["mixture-2", "clbl", "clbl-2", "mixture"]
+    assert found["development"]["mixture-2"]["logprob"] == pytest.approx(mixture.perplexity(DEV).logprob)
 
 
 def test_a_text_that_no_model_can_say_is_refused() -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from morphlm.errors import ConfigError, InputError
-from morphlm.scoring.prediction import Predictor, answer_lines, answer_texts, largest, next_words, split_query
-from tests.scoring.models import KINDS, small_model, text_file, with_preparation
+from morphlm.scoring.prediction import Predictor, answer_lines, answer_texts, next_words, split_query
+from tests.scoring.models import KINDS, small_model, text_file, wide_model, with_preparation
 from tests.training.small import ENDINGS, STEMS
 
 WORDS = [stem + ending for stem in STEMS for ending in ENDINGS]
@@ -76,6 +75,17 @@ def test_only_the_last_words_count(kind: str, tokens: list[str]) -> None:
     assert Predictor(model).state_after(tokens) == state
 
 
+@given(contexts)
+def test_all_words_count_that_a_wide_context_reaches(tokens: list[str]) -> None:
+    model, tokens = wide_model(), [*tokens, *WORDS[:3]]
+    state = model.begin()
+    for token in tokens:
+        _, state = model.score(state, token)
+    expected, found = model.distribution(state), Predictor(model).next_words(tokens, len(model.vocabulary))
+    assert len(found) == len(model.vocabulary) - 2
+    assert [entry.probability for entry in found] == [expected[model.vocabulary.id_of(e.word)] for e in found]
+
+
 def test_a_distribution_is_computed_once_while_a_word_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:
     model, asked = small_model("clbl++"), []
 
@@ -91,12 +101,6 @@ def test_a_distribution_is_computed_once_while_a_word_is_typed(monkeypatch: pyte
     assert [answer.words for answer in answers] == [
         tuple(next_words(model, list(answer.tokens), 10, answer.prefix)) for answer in answers
     ]
-
-
-@given(st.lists(st.integers(0, 4)), st.integers(0, 6))
-def test_the_largest(values: list[int], k: int) -> None:
-    expected = sorted(range(len(values)), key=lambda place: (-values[place], place))[:k]
-    assert largest(np.array(values, float), k).tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -151,3 +155,7 @@ def test_what_is_no_text() -> None:
         answer_texts(Predictor(small_model("mkn")), ["domu", "<s> domu"])
     with pytest.raises(InputError, match="not a proper string"):
         next_words(small_model("mkn"), ["\udcff"])
+    with pytest.raises(InputError, match="not a proper string"):
+        next_words(small_model("mkn"), ["domu"], prefix="\udcff")
+    with pytest.raises(InputError, match="white space inside"):
+        next_words(small_model("mkn"), ["domu"], prefix="ško la")

@@ -11,7 +11,7 @@ from morphlm.logbilinear.config import variant
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
 from morphlm.logbilinear.structure import build_structure
-from morphlm.segmentation.analyser import MorphemeAnalyser
+from morphlm.segmentation.choice import segmenter_source
 from morphlm.segmentation.factors import Factors, build_factors
 from morphlm.segmentation.kernels.paths import CATEGORIES, EDGE, NEVER, STM, SUF
 from morphlm.segmentation.morphemes import STEM, SUFFIX, Morpheme, Segmentation
@@ -57,8 +57,7 @@ def segmenter(categories: bool = True) -> MorphemeSegmenter:
 def factors_of(source: str) -> Factors:
     if source in ("segmenter", "baseline"):
         trained = segmenter(source == "segmenter")
-        analyser = MorphemeAnalyser(trained.paths, labels=source == "segmenter")
-        return build_factors(vocabulary(), trained.segmentation, analyser=analyser)
+        return build_factors(vocabulary(), segmenter_source(trained, vocabulary(), source))
     if source == "ngrams":
         return build_factors(vocabulary(), character_ngrams(2, 3))
     return build_factors(vocabulary(), train_pieces(dict.fromkeys(KNOWN, 1), size=30).factorisation())

@@ -17,9 +17,11 @@ from morphlm.errors import FormatError
 from morphlm.logbilinear.model import LogBilinearModel, logbilinear_from_files
 from morphlm.modelfile import ModelFiles
 from morphlm.scoring.loading import load
-from morphlm.segmentation.analyser import KIND_FILE, MORPHS_FILE, analyser_from_files
+from morphlm.segmentation.analyser import MORPHS_FILE, analyser_from_files
+from morphlm.segmentation.choice import choose_source
 from morphlm.segmentation.factors import Factors, build_factors
 from morphlm.segmentation.sources import from_mapping
+from morphlm.segmentation.sources.factorisation import KIND_FILE
 from morphlm.training.stages import StageChoices, gather
 from tests.segmentation.small import SOURCES, factors_of, model_of, model_with, segmenter, vocabulary
 from tests.training.small import ENDINGS, STEMS, sentences
@@ -113,6 +115,25 @@ def test_an_analyser_comes_with_every_form_of_a_segmenter(tmp_path: Path) -> Non
         materials = gather(sentences(60, 1), sentences(9, 2), StageChoices(factors=given_factors), classes=False)
         assert materials.factors is not None
         assert len(materials.factors.of_new_word("domou")) > 0, given_factors
+
+
+@pytest.mark.parametrize("labels", [True, False])
+@pytest.mark.parametrize("categories", [True, False])
+def test_a_segmenter_by_its_name_analyses_new_words_with_the_labels_of_known_ones(
+    tmp_path: Path, categories: bool, labels: bool
+) -> None:
+    segmenter(categories).save(tmp_path / "segmenter")
+    source = choose_source(f"segmenter:{tmp_path / 'segmenter'}", vocabulary(), labels=labels)
+    expected = ["dom/STM", "ou/SUF"] if categories and labels else ["dom", "ou"]
+    assert names(build_factors(vocabulary(), source), "domou") == expected
+
+
+def test_lengths_of_ngrams_that_cannot_be_are_refused() -> None:
+    files = changed(
+        model_with("ngrams").to_files({}), {KIND_FILE: json.dumps({"kind": "ngrams", "shortest": 4, "longest": 3})}
+    )
+    with pytest.raises(FormatError, match=r"analyser\.json.*4 to 3 letters"):
+        analyser_from_files(files.texts, files.tensors)
 
 
 def changed(files: ModelFiles, change: dict[str, Any]) -> ModelFiles:

@@ -6,12 +6,13 @@ import unicodedata
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from morphlm.errors import ConfigError, FormatError, InputError
-from morphlm.modelfile import ModelFiles, write_model
+from morphlm.modelfile import ModelFiles, read_model, write_model
 from morphlm.segmentation.morphemes import LABELS, Morpheme, letters
 from morphlm.segmentation.segmenter import MorphemeSegmenter, train_segmenter
 from morphlm.text.datasets.generated import GeneratedConfig, generate_sentences, gold_segmentation
@@ -115,6 +116,38 @@ def test_a_damaged_or_foreign_directory_is_refused(tmp_path: Path) -> None:
     write_model(tmp_path / "other", ModelFiles("mkn", {}, {}, {}))
     with pytest.raises(FormatError, match="not a segmenter"):
         MorphemeSegmenter.load(tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"morphemes.tsv": None},
+        {"segmentation.txt": None},
+        {"morphemes.tsv": ""},
+        {"morphemes.tsv": "ab\tmany\n"},
+        {"segmentation.txt": "ab/STM\n"},
+        {"segmentation.txt": "1 ab/STM\n1 ab/STM\n"},
+        {"emissions": None},
+        {"emissions": np.zeros((1, 3))},
+        {"transitions": np.zeros((4, 5))},
+        {"new_stem": np.zeros(0)},
+        {"configuration": {"corpus_weight": 1.0, "flavour": "sweet"}},
+        {"self_test": [{"tokens": ["ab"]}]},
+        {"self_test": ["ab"]},
+        {"self_test": [{"word": "", "best_path": ""}]},
+    ],
+)
+def test_parts_that_do_not_fit_are_refused_though_the_hashes_are_right(tmp_path: Path, change: dict[str, Any]) -> None:
+    place = tmp_path / "segmenter"
+    train_segmenter({"ab": 1, "abab": 1}).save(place)
+    files = read_model(place)
+    parts = {**files.texts, **files.tensors, "configuration": files.configuration, "self_test": files.self_test}
+    parts = {name: part for name, part in (parts | change).items() if part is not None}
+    texts = {name: part for name, part in parts.items() if isinstance(part, str)}
+    tensors = {name: part for name, part in parts.items() if isinstance(part, np.ndarray)}
+    write_model(place, ModelFiles("segmenter", parts["configuration"], {}, tensors, texts, parts["self_test"]))
+    with pytest.raises(FormatError, match=r"segmenter: parts are missing or do not fit \(.+\); train it again"):
+        MorphemeSegmenter.load(place)
 
 
 def test_lines_are_flatcats(tmp_path: Path) -> None:

@@ -41,6 +41,17 @@ def test_bad_text_is_refused_with_file_line_and_cure(tmp_path: Path, name: str) 
     assert "; " in message
 
 
+@pytest.mark.parametrize("name", ["nul", "crlf", "bom", "long"])
+def test_tables_are_not_sent_to_prepare(tmp_path: Path, name: str) -> None:
+    content, line, what = BAD[name]
+    (tmp_path / "table").write_bytes(content)
+    with pytest.raises(InputError, match=rf"table:{line}: .*{what}.*; ") as caught:
+        read(tmp_path / "table", marks="any")
+    assert "prepare" not in str(caught.value)
+    with pytest.raises(InputError, match="`morphlm prepare --mend` does it"):
+        read(tmp_path / "table", marks="unk")
+
+
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_bytes(b"")
     with pytest.raises(InputError, match="text: the file is empty"):

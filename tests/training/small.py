@@ -15,7 +15,8 @@ from morphlm.segmentation.factors import build_factors
 from morphlm.segmentation.sources import from_mapping
 from morphlm.text.reading import RESERVED
 from morphlm.training.config import TrainingConfig
-from morphlm.training.loop import LOG_FILE, Task
+from morphlm.training.log import LOG_FILE
+from morphlm.training.loop import Task
 from morphlm.vocabulary.corpus import encode_text, read_corpus
 from morphlm.vocabulary.vocabulary import Vocabulary
 

@@ -39,7 +39,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("kind", MODELS)
 def test_each_kind_from_sentences_without_a_folder(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    model = train(kind, SENTENCES, iter(HELD_OUT), classes=6, **QUICK)
+    model = train(kind, SENTENCES, iter(HELD_OUT), **({} if kind == "mkn" else {"classes": 6, **QUICK}))
     assert (model.kind, model.order) == (kind, 4)
     assert model.distribution(model.begin()).sum() == pytest.approx(1.0, abs=1e-6)
     assert model.training["kappa"] == 0.2
@@ -96,8 +96,8 @@ def test_mkn_is_that_of_train_ngram_on_the_same_vocabulary(tmp_path: Path) -> No
 
 def test_a_given_vocabulary_shows_in_the_signature() -> None:
     vocabulary = train_ngram(SENTENCES, 1).vocabulary
-    for kind in ("mkn", "lbl"):
-        model = train(kind, SENTENCES, HELD_OUT, vocabulary=vocabulary, **QUICK)
+    for kind, settings in (("mkn", {}), ("lbl", QUICK)):
+        model = train(kind, SENTENCES, HELD_OUT, vocabulary=vocabulary, **settings)
         assert model.signature.value("kappa") == "given"
         assert model.vocabulary.words == vocabulary.words
 
@@ -121,6 +121,7 @@ def test_resuming_what_is_complete_trains_nothing(
         ({"kind": "clbl+++"}, "choose one of lbl, .*, mkn"),
         ({"order": 1}, "order 2 or more"),
         ({"kind": "mkn", "order": 0}, "order"),
+        ({"kind": "mkn"}, "no notice of width, epochs, batch; leave it out, it is for lbl, .*"),
         ({"width": 0}, "width of 1 or more"),
         ({"recipe": "secret"}, "choose one of default, paper"),
         ({"stepp": 1}, "no setting stepp"),

@@ -245,11 +245,6 @@ def test_a_development_text_without_sentences_is_refused() -> None:
         task(dev=[])
 
 
-def test_zero_threads_are_refused() -> None:
-    with pytest.raises(ConfigError, match="0 threads cannot do anything"):
-        train_model(task(), threads=0)
-
-
 def test_a_place_that_is_no_model_is_refused_before_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Learner, "step", lambda *_: pytest.fail("it has begun"))
     (tmp_path / "letter.txt").write_text("dear")

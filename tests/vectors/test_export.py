@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -89,12 +90,12 @@ def test_all_words_and_some_that_are_composed(file_format: str, tmp_path: Path) 
 
 def test_extra_words_are_lowercased_like_the_model_s_text(tmp_path: Path) -> None:
     model = model_with().vectors
-    lowercased = WordVectors(model.vocabulary, model.context, model.output, {"norm": "lc+digits"})
+    lowercased, kept = (replace(model, record={"norm": norm}) for norm in ("lc+digits", "digits"))
     for vectors, lowercase, found in (
-        (model, None, []),
+        (kept, None, []),
         (lowercased, None, ["domou"]),
         (lowercased, False, []),
-        (model, True, ["domou"]),
+        (kept, True, ["domou"]),
     ):
         export_vectors(vectors, tmp_path / "v.vec", extra_words=["DOMOU"], lowercase=lowercase)
         assert load_vectors(tmp_path / "v.vec").index_to_key[len(KNOWN) :] == found
@@ -246,6 +247,13 @@ def test_what_cannot_be_written_is_refused_first(tmp_path: Path) -> None:
             export_vectors(vectors, tmp_path / "v", file_format, half=True)
     for file_format, name in (("npy", "v.vec"), ("safetensors", "-"), ("npy", "v.npy.gz")):
         with pytest.raises(ConfigError, match=r"a file whose name ends in \."):
+            export_vectors(vectors, tmp_path / name, file_format)
+    for file_format, name, promised in (
+        ("word2vec", "v.npy", "npy"),
+        ("word2vec", "v.bin", "word2vec-binary"),
+        ("word2vec-binary", "v.safetensors", "safetensors"),
+    ):
+        with pytest.raises(ConfigError, match=f"the name says {promised}, the format is {file_format}; change one"):
             export_vectors(vectors, tmp_path / name, file_format)
     with pytest.raises(ConfigError, match="no format of vectors; choose one of word2vec"):
         export_vectors(vectors, tmp_path / "v", "glove")

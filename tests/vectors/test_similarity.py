@@ -173,11 +173,12 @@ def test_words_are_lowercased_like_the_model_s_text() -> None:
     lowercased = replace(model, record={"norm": "lc+digits"})
     pairs = pairs_of(("DOMU", "Domy", 1.0), ("POLU", "řeka", 2.0))
     for vectors, lowercase, known in (
-        (model, None, 0),
-        (model, True, 2),
+        (replace(model, record={"norm": "digits"}), None, 0),
+        (replace(model, record={"norm": "digits"}), True, 2),
         (lowercased, None, 2),
         (lowercased, False, 0),
-        (replace(model, record={"norm": "digits"}), None, 0),
+        (replace(model, record={"norm": "as-is"}), None, 2),  # nobody says so, but there is no capital letter
+        (replace(model, record={}), None, 2),
     ):
         assert evaluate_similarity(vectors, pairs, lowercase=lowercase).known == known
     rows = np.ones((200, 2), np.float32)
@@ -212,7 +213,7 @@ def test_the_table_and_the_json_hold_all() -> None:
     assert table[1].split()[:4] == ["set", "9", "4", "7"]
     assert table[3] == result.signature
     assert result.signature.startswith("rho|model:lbl++|n:3|d:4|")
-    assert result.signature.endswith("|side:output|unit:no|case:kept|bootstrap:50.4")
+    assert result.signature.endswith("|side:output|unit:no|case:lower|bootstrap:50.4")
     json = result.to_json()
     assert (json["set"], json["pairs"], json["known"], json["covered"]) == ("set", 9, 4, 7)
     assert json["rho_x_100"]["unk"]["rho"] == result.correlations["unk"].rho

@@ -89,7 +89,8 @@ def run(arguments: list[str] | None = None) -> None:
         # Whoever read our output has gone; nothing is wrong. Python must not complain again when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-
+    except UnicodeEncodeError as error:
+        _fail(f"{error.object[error.start : error.end]!r} cannot be written in {error.encoding}; use names in UTF-8", 2)
     except OSError as error:
         place = "" if error.filename is None else f"{error.filename}: "
         _fail(f"{place}{error.strerror or error}; check the place and its permissions", 2)

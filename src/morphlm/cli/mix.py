@@ -50,8 +50,7 @@ def command(
     \b
       morphlm mix cs.mkn cs.clbl++ --dev dev.txt --test test.txt --out cs.mixture
     """
-    if dev == "-" and test == "-":
-        raise ConfigError("standard input ('-') is named more than once; it can be read only once")
+    options.check_one_stdin(*models, dev or "", test or "")
     mixed = mix_and_test(
         models, dev, out, weights=_weights(weights), weights_by=weights_by, test=test, allow_unknown=allow_unk
     )

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from morphlm.errors import ConfigError
+from morphlm.progress import say
+
+if TYPE_CHECKING:  # not all commands take the time to load models
+    from morphlm.language_model.base import LanguageModel
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def applied(decorators: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
+    """Several options as one decorator, in this order."""
+
+    def apply(command: Command) -> Command:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return apply
+
 
 text_files = click.argument("files", nargs=-1, metavar="[FILE]...")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -37,6 +53,7 @@ unknown_contexts = click.option(
 normalise = click.option(
     "--normalise", is_flag=True, help="Score words as the model's training text was prepared (lower case, digits as 0)."
 )
+scoring = applied([unit, normalise, unknown_contexts, allow_unk, as_json_lines])
 
 
 def kappa(default: float) -> Callable[[Command], Command]:
@@ -63,6 +80,12 @@ def check_one_stdin(model: str, *others: str) -> None:
         raise ConfigError(
             "standard input ('-') is named more than once, or for want of a file; it can be read only once"
         )
+
+
+def check_composes(path: str, model: LanguageModel, contexts: str) -> None:
+    """Tell where unknown words were to be composed in contexts and cannot be."""
+    if contexts == "composed" and not model.composes_contexts:
+        say(f"warning: {path} cannot compose unknown words; they are UNK in contexts")
 
 
 def json_line(content: Any) -> str:

@@ -13,14 +13,13 @@ from morphlm.language_model.perplexity import (
     Perplexity,
     ScoredText,
     UnknownContexts,
-    finite_or_none,
     format_table,
     score_text,
     text_signature,
 )
-from morphlm.progress import say
 from morphlm.scoring.loading import load
 from morphlm.scoring.spelling import train_spelling
+from morphlm.tables import finite_or_none
 
 
 @click.command(name="ppl")
@@ -53,12 +52,13 @@ def command(
 
     Characters are counted as `wc -m` does: the words, a space between two, a line end after each sentence.
     """
+    paths = options.or_stdin(files)
+    options.check_one_stdin(model_path, *paths)
     model = load(model_path)
     spelling = train_spelling(model.vocabulary) if open_vocabulary else None
-    if unknown_contexts == "composed" and not model.composes_contexts:
-        say(f"{model_path}: contexts of this model have no factors, or none for new words; they see UNK")
+    options.check_composes(model_path, model, unknown_contexts)
     results: list[tuple[Perplexity, ScoredText]] = []
-    for path in options.or_stdin(files):
+    for path in paths:
         scored = score_text(
             model,
             path,

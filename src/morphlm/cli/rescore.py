@@ -32,11 +32,7 @@ _column = click.IntRange(min=1)
 @click.option(
     "--score-column", type=click.IntRange(min=0), help="In a table; 0: there is none [3, where a line has it]."
 )
-@options.unit
-@options.normalise
-@options.unknown_contexts
-@options.allow_unk
-@options.as_json_lines
+@options.scoring
 def command(
     model_path: str,
     file: str,
@@ -81,8 +77,7 @@ def command(
     )
     models = [load(path) for path in paths]
     for path, model in zip(paths, models, strict=True):
-        if unknown_contexts == "composed" and not model.composes_contexts:
-            say(f"warning: {path} cannot compose unknown words; they are UNK in contexts")
+        options.check_composes(path, model, unknown_contexts)
     rescorer = Rescorer(list(zip(feature_names(models, features), models, strict=True)), settings)
     with atomic_writer("-") as out:
         for items in rescore(rescorer, file, layout=layout, columns=Columns(id_column, text_column, score_column)):

@@ -9,7 +9,6 @@ import click
 from morphlm.cli import options
 from morphlm.files import atomic_writer, source_name
 from morphlm.language_model.perplexity import UnknownContexts
-from morphlm.progress import say
 from morphlm.scoring.loading import load
 from morphlm.scoring.streaming import LineScore, Unit, score_lines
 
@@ -18,11 +17,7 @@ from morphlm.scoring.streaming import LineScore, Unit, score_lines
 @click.argument("model_path", metavar="MODEL")
 @options.text_files
 @click.option("--per-token", is_flag=True, help="A line for each token.")
-@options.unit
-@options.normalise
-@options.unknown_contexts
-@options.allow_unk
-@options.as_json_lines
+@options.scoring
 def command(
     model_path: str,
     files: tuple[str, ...],
@@ -43,8 +38,7 @@ def command(
     paths = options.or_stdin(files)
     options.check_one_stdin(model_path, *paths)
     model = load(model_path)
-    if unknown_contexts == "composed" and not model.composes_contexts:
-        say(f"warning: {model_path} cannot compose unknown words; they are UNK in contexts")
+    options.check_composes(model_path, model, unknown_contexts)
     with atomic_writer("-") as out:
         for path in paths:
             name = source_name(path) if len(paths) > 1 else None

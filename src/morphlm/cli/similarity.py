@@ -31,7 +31,8 @@ def command(
     does not know are composed of their morphemes; or, under -compose, are UNK; or their pairs are dropped. "covered"
     counts the pairs whose words are known or can be composed. In brackets: 95 % of 1000 bootstrap samples of the pairs.
     """
-    sets = [read_pairs(path) for path in options.or_stdin(files)]
+    options.check_one_stdin(model_path, *files)
+    sets = [read_pairs(path) for path in files]
     vectors = vector_options.any_vectors(model_path, side, normalise)
     results = [evaluate_similarity(vectors, pairs, seed=seed, lowercase=lowercase) for pairs in sets]
     if as_json:

@@ -41,7 +41,7 @@ def _training_options(command: training_options.Command) -> training_options.Com
         training_options.running,
         options.as_json,
     ]
-    return training_options.applied(parts)(command)
+    return options.applied(parts)(command)
 
 
 @click.group(name="train", invoke_without_command=True, no_args_is_help=True)

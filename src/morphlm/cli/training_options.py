@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from morphlm.cli import options
+from morphlm.cli.options import applied
 from morphlm.errors import ConfigError
 from morphlm.logbilinear.config import VARIANTS, LogBilinearConfig, variant
 from morphlm.segmentation.choice import KINDS
@@ -22,19 +23,6 @@ Option = Callable[[Command], Command]
 POSITIVE = click.FloatRange(min=0, min_open=True)
 RATE = click.FloatRange(0, 1, max_open=True)
 FROM_ONE = click.IntRange(min=1)
-
-
-def applied(decorators: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
-    """Several options as one decorator, in this order."""
-
-    def apply(command: Command) -> Command:
-        for decorator in reversed(decorators):
-            command = decorator(command)
-        return command
-
-    return apply
-
-
 _DEFAULTS = RECIPES["default"].to_json()
 
 

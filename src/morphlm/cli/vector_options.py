@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
+from morphlm.cli.options import applied
 from morphlm.errors import ConfigError
 from morphlm.scoring.loading import load
 from morphlm.vectors.keyed import KeyedVectors
 from morphlm.vectors.reading import load_vectors
 from morphlm.vectors.vectors import SIDES, Side, WordVectors
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def choice(command: Command) -> Command:
-    """Which vectors of a model: --side and --normalise."""
-    for option in (
-        click.option(
-            "--normalise/--as-is",
-            default=False,
-            show_default=True,
-            help="Whether q and r are brought to length 1 each before they are joined.",
-        ),
+choice = applied(  # of the vectors of a model
+    [
         click.option(
             "--side",
             type=click.Choice(SIDES),
@@ -33,10 +22,14 @@ def choice(command: Command) -> Command:
             show_default=True,
             help="Context vectors q, output vectors r, or both joined.",
         ),
-    ):
-        command = option(command)
-    return command
-
+        click.option(
+            "--normalise/--as-is",
+            default=False,
+            show_default=True,
+            help="Whether q and r are brought to length 1 each before they are joined.",
+        ),
+    ]
+)
 
 lowercase = click.option(
     "--lowercase/--keep-case",
@@ -46,7 +39,9 @@ lowercase = click.option(
 
 
 def model_vectors(path: str, side: Side, normalise: bool) -> WordVectors:
-    """The vectors of a model directory."""
+    """The vectors of a model directory; no file has what is needed to compose words."""
+    if path == "-" or (Path(path).exists() and not Path(path).is_dir()):
+        raise ConfigError(f"{path}: this is a file; name the folder of a model that has word vectors")
     return load(path).vectors.using(side=side, normalise=normalise)
 
 

@@ -1,32 +1,37 @@
-"""The demo: from nothing to trained models on the default data, with what was found printed on the way."""
+"""The demo: from nothing to trained models, their mixture and word vectors on the default data, and what was found."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from morphlm.classes.partition import Partition
+from morphlm.classes.partition import Partition, by_frequency
 from morphlm.errors import FetchError
 from morphlm.language_model.perplexity import Perplexity, format_table
-from morphlm.ngram.training import NgramConfig, preparation_record, train_ngram_on
 from morphlm.progress import say
+from morphlm.scoring.mixing import Mixed, mix_and_test
 from morphlm.segmentation.morphemes import Segmentation
 from morphlm.text.datasets import DataFolder, get_dataset
 from morphlm.text.prepare import PrepareOptions, prepare_files
 from morphlm.text.processes import available_cores
-from morphlm.training.chain import STAGES_FOLDER, ModelChoices, RunChoices, fit, task_of
+from morphlm.training.chain import NGRAMS, STAGES_FOLDER, ModelChoices, RunChoices, Trained, fit, task_of
 from morphlm.training.checkpoint import belongs_to, place_of, remove_checkpoint
 from morphlm.training.stages import Materials, StageChoices, Stages, gather
-from morphlm.vocabulary.corpus import read_corpus
+from morphlm.vectors.questions import Answer, ask
+from morphlm.vectors.vectors import WordVectors
+from morphlm.vocabulary.corpus import WordCounts, read_corpus
 from morphlm.vocabulary.statistics import CorpusStatistics, corpus_statistics, format_statistics
 from morphlm.vocabulary.vocabulary import Vocabulary
 
 PARTS = ("train", "dev", "test")
 ORDERS = (2, 3, 4)  # of modified Kneser-Ney
 LOGBILINEAR, WIDTH = ("clbl", "clbl++"), 100
+MIXED = ("mkn4", "clbl++")
 SHOWN_WORDS, SHOWN_CLASSES = 10, 5
+CONTENT_WORDS, LEAST_LETTERS, NEW_WORDS, NEIGHBOURS = 3, 5, 2, 6
 
 Item = TypeVar("Item")
 
@@ -42,6 +47,22 @@ class DemoConfig:
 
 
 @dataclass(frozen=True)
+class ComposedWord:
+    """A word that is not in the training text."""
+
+    morphemes: tuple[str, ...]  # which the model knows, all of them; their vectors are added
+    answer: Answer  # its neighbours
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it under its names."""
+        return {"morphemes": list(self.morphemes)} | self.answer.to_json()
+
+    def format(self) -> str:
+        """A line with the morphemes and one with the neighbours."""
+        return f"  {self.answer.query} = {' + '.join(self.morphemes)}\n    {format_neighbours(self.answer)}"
+
+
+@dataclass(frozen=True)
 class DemoResult:
     """What was found."""
 
@@ -49,8 +70,11 @@ class DemoResult:
     corpus: list[CorpusStatistics]
     morphemes: list[str]  # some words as their labelled morphemes
     classes: list[list[str]]  # the most frequent words of some classes
-    perplexities: list[tuple[str, Perplexity]]  # named by model and text
     models: list[Path]
+    perplexities: list[tuple[str, Perplexity]]  # named by model and text; those of the mixture are the last
+    weights: dict[str, float]  # of the mixture, on average over contexts
+    neighbours: list[Answer]  # of some frequent words
+    composed: list[ComposedWord]
 
     def to_json(self) -> dict[str, Any]:
         """All figures under their names."""
@@ -59,8 +83,11 @@ class DemoResult:
             "corpus": [row.to_json() for row in self.corpus],
             "morphemes": self.morphemes,
             "classes": self.classes,
-            "perplexities": [{"name": name} | result.to_json() for name, result in self.perplexities],
             "models": [str(path) for path in self.models],
+            "perplexities": [{"name": name} | result.to_json() for name, result in self.perplexities],
+            "weights": self.weights,
+            "neighbours": [answer.to_json() for answer in self.neighbours],
+            "composed": [word.to_json() for word in self.composed],
         }
 
     def format(self) -> str:
@@ -68,36 +95,47 @@ class DemoResult:
         morphemes = "\n".join(f"  {line}" for line in self.morphemes)
         classes = "\n".join(f"  {' '.join(words)}" for words in self.classes)
         models = "\n".join(f"  {path}" for path in self.models)
+        weights = ", ".join(f"{weight:.2f} {name}" for name, weight in self.weights.items())
+        neighbours = "\n".join(f"  {answer.query}: {format_neighbours(answer)}" for answer in self.neighbours)
+        composed = "\n".join(word.format() for word in self.composed)
         return (
             f"Corpus ({self.data})\n{format_statistics(self.corpus)}\n\n"
             f"Morphemes of some words (prefix, stem, suffix)\n{morphemes}\n\n"
             f"Frequent words of some classes\n{classes}\n\n"
-            f"Perplexity\n{format_table(self.perplexities)}\n\n"
-            f"Written: models for `morphlm ppl`, a segmenter for `morphlm segment --load`, classes\n{models}"
+            f"Written: models for `morphlm ppl`, a segmenter for `morphlm segment --load`, classes\n{models}\n\n"
+            f"Perplexity\n{format_table(self.perplexities)}\n"
+            f"weights of the mixture, by context, on average: {weights}\n\n"
+            f"Neighbours of frequent words, with their cosines\n{neighbours}\n\n"
+            f"Neighbours of words that are not in the training text, composed of their morphemes\n{composed}"
         )
 
 
+def format_neighbours(answer: Answer) -> str:
+    """Words and cosines on a line."""
+    return ", ".join(f"{name} {similarity:.2f}" for name, similarity in answer.neighbours)
+
+
 def run_demo(config: DemoConfig) -> DemoResult:
-    """Get the data, prepare it, train and evaluate."""
+    """Get the data, prepare it, train, mix and evaluate."""
     data = get_data(config)
     texts = {part: prepare_part(data, part, config) for part in PARTS}
-    statistics = [corpus_statistics(part, read_corpus(texts[part]).words, config.kappa) for part in PARTS]
-    materials, segmentation, models = learn_structure(texts, config, data.languages[0])
-    perplexities = []
-    for order in ORDERS:
-        say(f"training modified Kneser-Ney of order {order} ...")
-        ngram_config = NgramConfig(order, config.kappa, config.seed)
-        model = train_ngram_on(materials.train, ngram_config, preparation_record(texts["train"]))
-        models.append(config.directory / f"{data.languages[0]}.mkn{order}")
-        model.save(models[-1])
-        perplexities += [(f"mkn {order}-gram, {part}", model.perplexity(texts[part])) for part in ("dev", "test")]
-    for kind in LOGBILINEAR:
-        say(f"training {kind} ...")
-        models.append(config.directory / f"{data.languages[0]}.{kind}")
-        perplexities += train_logbilinear(kind, materials, models[-1], config.seed)
-    morphemes = some_words(segmentation, materials.vocabulary)
+    words = {part: read_corpus(texts[part]).words for part in PARTS}
+    materials, segmentation, places = learn_structure(texts, config, data.languages[0])
+    models = train_models(materials, config, data.languages[0])
+    mixed = mix_models(models, texts, config.directory / f"{data.languages[0]}.mixture")
     assert materials.partition is not None
-    return DemoResult(data.name, statistics, morphemes, some_classes(materials.partition), perplexities, models)
+    vectors = mixed.model.vectors  # those of the log-bilinear model in it
+    return DemoResult(
+        data=data.name,
+        corpus=[corpus_statistics(part, words[part], config.kappa) for part in PARTS],
+        morphemes=some_words(segmentation, materials.vocabulary),
+        classes=some_classes(materials.partition),
+        models=[*places, *(place_in(trained) for trained in models.values()), place_in(mixed)],
+        perplexities=named_perplexities(models, mixed),
+        weights=dict(zip(MIXED, mixed.model.training["weights"], strict=True)),
+        neighbours=neighbours_of(vectors, content_words(materials.partition)),
+        composed=composed_words(vectors, words["train"], words["test"]),
+    )
 
 
 def learn_structure(
@@ -114,14 +152,49 @@ def learn_structure(
     return materials, segmenter.segmentation, places
 
 
-def train_logbilinear(kind: str, materials: Materials, out: Path, seed: int) -> list[tuple[str, Perplexity]]:
+def train_models(materials: Materials, config: DemoConfig, language: str) -> dict[str, Trained]:
+    """All models by their names, those that are complete found again."""
+    models = {}
+    for order in ORDERS:
+        say(f"training modified Kneser-Ney of order {order} ...")
+        choices, out = ModelChoices(order=order, seed=config.seed), config.directory / f"{language}.mkn{order}"
+        models[f"mkn{order}"] = fit(NGRAMS, materials, choices, out=out, keep_complete=True)
+    for kind in LOGBILINEAR:
+        say(f"training {kind} ...")
+        models[kind] = train_logbilinear(kind, materials, config.directory / f"{language}.{kind}", config.seed)
+    return models
+
+
+def train_logbilinear(kind: str, materials: Materials, out: Path, seed: int) -> Trained:
     """Train a model, unless it is there; a demo that was interrupted goes on."""
     choices = ModelChoices(width=WIDTH, seed=seed)
     forget_others(out, task_of(kind, materials, choices).identity)
     run = RunChoices(resume=place_of(out).exists())
-    trained = fit(kind, materials, choices, run, out, keep_complete=True)
-    assert trained.test is not None
-    return [(f"{kind}, dev", trained.development), (f"{kind}, test", trained.test)]
+    return fit(kind, materials, choices, run, out, keep_complete=True)
+
+
+def mix_models(models: dict[str, Trained], texts: dict[str, Path], out: Path) -> Mixed:
+    """Interpolate two of them, with weights by context."""
+    say(f"mixing {' and '.join(MIXED)} ...")
+    return mix_and_test([place_in(models[name]) for name in MIXED], texts["dev"], out, test=texts["test"])
+
+
+def place_in(written: Trained | Mixed) -> Path:
+    """Where a model was written; in a demo all are."""
+    assert written.out is not None
+    return written.out
+
+
+def named_perplexities(models: dict[str, Trained], mixed: Mixed) -> list[tuple[str, Perplexity]]:
+    """Those of the models, then of the mixture, on both texts."""
+    results = {name: (trained.development, trained.test) for name, trained in models.items()}
+    results[" + ".join(MIXED)] = (mixed.development[-1], mixed.test[-1])
+    return [
+        (f"{name}, {part}", result)
+        for name, pair in results.items()
+        for part, result in zip(("dev", "test"), pair, strict=True)
+        if result is not None
+    ]
 
 
 def forget_others(out: Path, identity: str) -> None:
@@ -142,6 +215,44 @@ def some_words(segmentation: Segmentation, vocabulary: Vocabulary) -> list[str]:
     """Words of two morphemes or more, from the frequent to the rare."""
     composed = [word for word in vocabulary if len(segmentation.analyses.get(word, ())) > 1]
     return [" + ".join(map(str, segmentation[word])) for word in spread(composed, SHOWN_WORDS)]
+
+
+def content_words(partition: Partition) -> list[str]:
+    """Frequent words of different classes. Those of content are in the larger classes, for there are many of them."""
+    is_large = partition.sizes > partition.sizes.mean()
+    chosen: dict[int, str] = {}
+    for number in by_frequency(partition.vocabulary).tolist():
+        word, group = partition.vocabulary.words[number], int(partition.class_of[number])
+        if is_large[group] and word.isalpha() and len(word) >= LEAST_LETTERS:
+            chosen.setdefault(group, word)
+    return list(chosen.values())[:CONTENT_WORDS]
+
+
+def composed_words(vectors: WordVectors, train: WordCounts, test: WordCounts) -> list[ComposedWord]:
+    """The neighbours of some words that only the test text has."""
+    found = new_words(vectors, train, test)
+    answers = neighbours_of(vectors, list(found))
+    return [ComposedWord(morphemes, answer) for morphemes, answer in zip(found.values(), answers, strict=True)]
+
+
+def neighbours_of(vectors: WordVectors, words: list[str]) -> list[Answer]:
+    """Of some words, if there are any."""
+    return ask(vectors, words, k=NEIGHBOURS) if words else []
+
+
+def new_words(vectors: WordVectors, train: WordCounts, test: WordCounts) -> dict[str, tuple[str, ...]]:
+    """The longest words that are not in the training text, of two known morphemes or more, and without a common one."""
+    assert vectors.factors is not None
+    assert vectors.factors.analyser is not None
+    seen, known = set(train.forms), vectors.factors.ids
+    words = sorted({word for word in test.forms if word.isalpha()} - seen, key=lambda word: (-len(word), word))
+    chosen: dict[str, tuple[str, ...]] = {}
+    used: set[str] = set()
+    for word, morphemes in zip(words, vectors.factors.analyser.names_of(words), strict=True):
+        if len(morphemes) > 1 and used.isdisjoint(morphemes) and known.keys() >= {*morphemes}:
+            chosen[word] = tuple(morphemes)
+            used.update(morphemes)
+    return dict(islice(chosen.items(), NEW_WORDS))
 
 
 def spread(items: Sequence[Item], count: int) -> list[Item]:

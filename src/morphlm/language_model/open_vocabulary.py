@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.language_model.signature import Signature
+from morphlm.tables import finite_or_none
 from morphlm.vocabulary.corpus import Corpus
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
 
@@ -103,11 +104,6 @@ def count_characters(corpus: Corpus) -> int:
     lengths[END_ID] = -1  # the line end is counted with the last word
     begins_line = np.concatenate([[True], tokens[:-1] == END_ID])
     return int((lengths[tokens] + 1).sum()) + int((begins_line & (tokens == END_ID)).sum())
-
-
-def finite_or_none(number: float) -> float | None:
-    """For JSON, which has no infinity."""
-    return number if math.isfinite(number) else None
 
 
 def perplexity_from(logprobs: LogProbabilities) -> float:

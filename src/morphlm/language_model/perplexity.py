@@ -23,9 +23,8 @@ from morphlm.language_model.open_vocabulary import (
     summarise_open,
     with_shares,
 )
-from morphlm.language_model.open_vocabulary import finite_or_none as finite_or_none  # noqa: PLC0414  (exported)
 from morphlm.language_model.signature import Signature, common_signature
-from morphlm.tables import format_columns
+from morphlm.tables import finite_or_none, format_columns
 from morphlm.text.prepare import read_preparation
 from morphlm.vocabulary.corpus import (
     Corpus,

@@ -30,6 +30,7 @@ from morphlm.text.processes import available_cores
 from morphlm.text.reading import END
 from morphlm.threads import workers
 from morphlm.vectors.vectors import SideVectors, WordVectors
+from morphlm.vocabulary.corpus import check_tokens
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, parse_vocabulary
 
 VOCABULARY_FILE, CLASSES_FILE = "vocabulary.tsv", "classes.tsv"
@@ -98,8 +99,7 @@ class LogBilinearModel(LanguageModel):
         if word == BEGIN_ID:
             return -np.inf, self.begin()
         if isinstance(state, WideState):
-            after = WideState((word, *state.words[:-1]), (word, *state.before)[: self.config.wide])
-            return self.wide_queries.log_probability(state, word), after
+            return self.wide_queries.log_probability(state, word), self.wide_queries.after(state, word)
         return self.queries.log_probability(state, word), (word, *state[:-1])
 
     def after_text(self, sentences: Iterable[Sequence[str]]) -> LogBilinearModel:
@@ -110,7 +110,10 @@ class LogBilinearModel(LanguageModel):
         """
         if not self.config.wide:
             return self
-        text = [token for sentence in sentences for token in (*sentence, END)]
+        text: list[str] = []
+        for number, sentence in enumerate(sentences, 1):
+            check_tokens(sentence, allow_unknown=True, number=number)
+            text += [*sentence, END]
         before = tuple(self.vocabulary.encode(text[-self.config.wide :]).tolist()[::-1])
         config, training = replace(self.config, wide=0), self.training | {FIXED: self.config.wide}
         return LogBilinearModel(config, self.structure, self.wide_queries.fixed(before), training, self._output)

@@ -149,6 +149,13 @@ class WideQueries:
         u = np.zeros(self.config.width) + total / (NEUTRAL + weights.sum())
         return self._transformed(u, -1)
 
+    def after(self, state: WideState, word: int) -> WideState:
+        """The state after a word. Words that count nothing are dropped at the far end: equal futures, equal states."""
+        before = (word, *state.before)[: self.config.wide]
+        while before and not self._weights[before[-1]]:
+            before = before[:-1]
+        return WideState((word, *state.words[:-1]), before)
+
     def log_probability(self, state: WideState, word: int) -> float:
         """ln P(word | state)."""
         p = self._prediction(state)
@@ -161,10 +168,12 @@ class WideQueries:
     def distribution(self, state: WideState) -> NDArray[np.float64]:
         """P of every word, by id."""
         p, layout = self._prediction(state), self.structure.layout
-        log_classes, scores = self._log_classes(p), self._output @ p + self._biases
+        starts = layout.starts[:-1]
+        scores = (self._output @ p + self._biases).astype(np.float64)
+        shifted = np.exp(scores - np.maximum.reduceat(scores, starts)[layout.class_of])
+        shares = np.exp(self._log_classes(p)) / np.add.reduceat(shifted, starts)
         result = np.zeros(len(self.structure.vocabulary))
-        for c, (first, last) in enumerate(zip(layout.starts[:-1], layout.starts[1:], strict=True)):
-            result[layout.members[first:last]] = np.exp(log_classes[c] + _log_softmax(scores[first:last]))
+        result[layout.members] = shifted * shares[layout.class_of]
         return result
 
     def fixed(self, before: tuple[int, ...]) -> Parameters:
@@ -179,11 +188,11 @@ class WideQueries:
             C=parameters.C[: self.config.distances], b=biases, t=parameters.t + parameters.S @ part
         )
 
-    def _prediction(self, state: WideState) -> NDArray[np.float64]:
+    def _prediction(self, state: WideState) -> Array:
         """p = sum_j q_j C_j + u C."""
         parts = [self._transformed(self._vector(word), j) for j, word in enumerate(state.words)]
         prediction: NDArray[np.float64] = sum(parts, self.wide_prediction(state.before))
-        return prediction
+        return prediction.astype(np.float32)
 
     def _vector(self, word: int) -> NDArray[np.float64]:
         rows = self.structure.context.rows
@@ -196,13 +205,13 @@ class WideQueries:
         result: NDArray[np.float64] = vector * transform if self.config.diagonal else vector @ transform
         return result
 
-    def _log_classes(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _log_classes(self, p: Array) -> NDArray[np.float64]:
         if not self.config.classes:
             return np.zeros(1)
         return _log_softmax(self.parameters.S @ p + self.parameters.t)
 
 
-def _log_softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    shifted = scores - scores.max()
+def _log_softmax(scores: Array) -> NDArray[np.float64]:
+    shifted = scores.astype(np.float64) - scores.max()
     result: NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum())
     return result

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
-from morphlm.scoring.prediction import Predictor, largest
+from morphlm.scoring.prediction import Predictor
+from morphlm.vectors.search import largest
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
 
 Distribution = NDArray[np.float64]

@@ -255,7 +255,7 @@ def _weights_of_line(content: str, before: Values) -> Values:
 
 def check_feature_name(name: str) -> None:
     """Refuse a name that could not be read again."""
-    if not name or "=" in name or name.endswith(":") or "|||" in name or len(name.split()) != 1:
+    if not name.isprintable() or "=" in name or name.endswith(":") or "|||" in name or len(name.split()) != 1:
         raise ConfigError(f"{name!r} cannot be the name of a feature; leave out spaces, = and |||, and a : at the end")
 
 

@@ -13,6 +13,7 @@ from morphlm.modelfile import COMPONENTS, ModelFiles, read_model
 from morphlm.ngram.model import ngram_from_arpa, ngram_from_files
 from morphlm.scoring.mixture import KIND as MIXTURE
 from morphlm.scoring.mixture import MixtureModel, mixture_from_files
+from morphlm.segmentation.segmenter import KIND as SEGMENTER
 from morphlm.training.checkpoint import KIND as CHECKPOINT
 
 
@@ -43,7 +44,11 @@ def model_from_files(path: str | Path, files: ModelFiles) -> LanguageModel:
     if files.kind == CHECKPOINT:
         raise FormatError(
             f"{path}: this is a training that has not ended, not a model; go on with it by `morphlm train` with "
-            "--resume, or load the best model so far from the folder of the same name without .checkpoint"
+            "--resume, or load the best model so far, if there is one, from the folder of that name without .checkpoint"
+        )
+    if files.kind == SEGMENTER:
+        raise FormatError(
+            f"{path}: this segments words and is no language model; use it by `morphlm segment --load` or name a model"
         )
     if files.kind not in READERS:
         known = ", ".join(sorted(READERS))

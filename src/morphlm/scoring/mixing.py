@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.errors import ConfigError, InputError
+from morphlm.files import check_can_make
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
 from morphlm.modelfile import check_can_hold_model, read_model
 from morphlm.progress import say
 from morphlm.scoring.contexts import Contexts
 from morphlm.scoring.loading import load, model_from_files
+from morphlm.scoring.mixture import KIND as MIXTURE
 from morphlm.scoring.mixture import (
     Component,
     MixtureModel,
@@ -24,6 +26,7 @@ from morphlm.scoring.mixture import (
     as_components,
     component_scores,
     contexts_of,
+    numbered,
 )
 from morphlm.tables import format_columns
 from morphlm.version import __version__
@@ -52,7 +55,7 @@ class Mixed:
 
     model: MixtureModel
     out: Path | None
-    names: tuple[str, ...]  # of the components, as they were given
+    names: tuple[str, ...]  # of the components, as they were given, each another
     development: tuple[Perplexity, ...]  # of each component, then of the mixture; none without the text
     test: tuple[Perplexity, ...]
 
@@ -63,14 +66,14 @@ class Mixed:
         weights = [f"{weight:.4f}" for weight in self.model.training["weights"]]
         rows = [
             [name, weight, *(f"{results[row].including_unknown:.2f}" for results in shown.values())]
-            for row, (name, weight) in enumerate(zip([*self.names, "mixture"], [*weights, ""], strict=True))
+            for row, (name, weight) in enumerate(zip([*self.names, MIXTURE], [*weights, ""], strict=True))
         ]
         lines = [format_columns(["", "weight", *shown], rows), f"signature: {self.model.signature}"]
         return "\n".join(lines + ([] if self.out is None else [f"written to {self.out}"]))
 
     def to_json(self) -> dict[str, Any]:
         """All figures under their names."""
-        names = [*self.names, "mixture"]
+        names = [*self.names, MIXTURE]
         return {
             "out": None if self.out is None else str(self.out),
             "components": list(self.names),
@@ -149,9 +152,9 @@ def mix_and_test(
         model = _fitted(components, by, texts["dev"])
     if place is not None:
         model.save(place)
-    names = tuple(str(given) if isinstance(given, str | Path) else given.kind for given in models)
+    names = [str(given) if isinstance(given, str | Path) else given.kind for given in models]
     results = {name: text.perplexities(model) for name, text in texts.items()}
-    return Mixed(model, place, names, results.get("dev", ()), results.get("test", ()))
+    return Mixed(model, place, tuple(numbered([MIXTURE, *names])[1:]), results.get("dev", ()), results.get("test", ()))
 
 
 def _check_choices(
@@ -176,9 +179,16 @@ def _check_choices(
         _given_weights(weights)
     if out is not None:
         check_can_hold_model(out)
-        places = [Path(given).resolve() for given in models if isinstance(given, str | Path)]
-        if out.resolve() in places:
-            raise ConfigError(f"{out}: this is one of the models to be mixed; choose another place")
+        check_can_make(out)
+        _check_apart(out.resolve(), [Path(given).resolve() for given in models if isinstance(given, str | Path)])
+
+
+def _check_apart(out: Path, places: Sequence[Path]) -> None:
+    """A mixture must not take the place of a model that it is made of, nor one inside it or around it."""
+    for place in places:
+        if out == place or out in place.parents or place in out.parents:
+            what = "is" if out == place else "lies around" if out in place.parents else "lies inside"
+            raise ConfigError(f"{out}: this {what} one of the models to be mixed; choose another place")
 
 
 def load_components(models: Sequence[str | Path | LanguageModel]) -> list[Component]:

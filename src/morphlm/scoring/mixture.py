@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
@@ -213,7 +214,7 @@ class MixtureModel(LanguageModel):
     def signature(self) -> Signature:
         """The components' fields, joined by + where they differ, and the weights."""
         signatures = [component.model.signature for component in self.components]
-        kinds = _joined(signature.value("model") or "" for signature in signatures)
+        kinds = ",".join(signature.value("model") or "" for signature in signatures)
         fields = {
             "model": f"{KIND}({kinds})",
             "weights": self.weights_by if self.weights_by != "none" else _joined(f"{x:.3g}" for x in self.weights[0]),
@@ -270,13 +271,20 @@ def as_components(models: Sequence[LanguageModel], sources: Sequence[tuple[Path,
 
     `sources` tell where a model was read and the digest of its manifest.
     """
-    components: list[Component] = []
-    for model, source in zip(models, sources, strict=True):
-        taken = [component.model.kind for component in components].count(model.kind)
-        name = model.kind if taken == 0 else f"{model.kind}-{taken + 1}"
-        ids = _mapped(models[0], model)
-        components.append(Component(name, model, ids, *(source or (None, ""))))
-    return components
+    names = numbered([model.kind for model in models])
+    return [
+        Component(name, model, _mapped(models[0], model), *(source or (None, "")))
+        for name, model, source in zip(names, models, sources, strict=True)
+    ]
+
+
+def numbered(names: Sequence[str], mark: str = "-") -> list[str]:
+    """The names, with a number behind each that comes again: clbl, clbl-2."""
+    result: list[str] = []
+    for name in names:
+        again = (f"{name}{mark}{number}" for number in count(2))
+        result.append(name if name not in result else next(other for other in again if other not in result))
+    return result
 
 
 def _mapped(first: LanguageModel, other: LanguageModel) -> Ids | None:

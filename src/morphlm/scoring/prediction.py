@@ -16,6 +16,7 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.scoring.streaming import Normaliser, normaliser_of
 from morphlm.text.prepare import located
 from morphlm.text.reading import RESERVED, read_blocks, split_tokens
+from morphlm.vectors.search import largest
 from morphlm.vocabulary.corpus import check_tokens
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
 
@@ -40,7 +41,7 @@ class Answer:
     """What may follow a text."""
 
     line: int  # the number of the text, from 1
-    tokens: tuple[str, ...]  # what it was taken for
+    tokens: tuple[str, ...]  # its words, as they were given
     prefix: str
     unknown: int  # how many of its words the model does not know; it reads them as UNK
     words: tuple[Prediction, ...]
@@ -72,7 +73,9 @@ class Predictor:
 
         With a prefix, only words that begin with it. Without, `end` admits the sentence's end and `unknown` UNK.
         """
-        prefix = "".join(self._normalise([prefix])) if prefix else ""
+        if prefix:
+            check_tokens([prefix], allow_unknown=True, number=1)
+            prefix = "".join(self._normalise([prefix]))
         probabilities = self._distribution(self.state_after(tokens))
         candidates = self._with_prefix(prefix) if prefix else self._all(end, unknown)
         allowed = probabilities[candidates]
@@ -85,11 +88,12 @@ class Predictor:
         return found
 
     def state_after(self, tokens: Sequence[str]) -> Any:
-        """The state after the words of a sentence; only the last n - 1 count."""
+        """The state after the words of a sentence; only as many count as the model looks back."""
         check_tokens(tokens, allow_unknown=True, number=1)
         tokens = self._normalise(tokens)
         state = self.model.begin()
-        for token in tokens[max(0, len(tokens) - self.model.order + 1) :]:
+        far = max(self.model.order - 1, self.model.reach)
+        for token in tokens[max(0, len(tokens) - far) :]:
             _, state = self.model.score(state, token)
         return state
 
@@ -125,17 +129,6 @@ class Predictor:
 def next_words(model: LanguageModel, tokens: Sequence[str], k: int = 10, prefix: str = "") -> list[Prediction]:
     """The k likeliest words after those of a sentence so far. For many queries make one `Predictor`."""
     return Predictor(model).next_words(tokens, k, prefix)
-
-
-def largest(values: Distribution, k: int) -> NDArray[np.int64]:
-    """The places of the k largest values, the largest first, of equal ones the first first."""
-    if k < len(values):
-        bound = np.partition(values, len(values) - k)[len(values) - k] if k else np.inf
-        places = np.flatnonzero(values >= bound)
-    else:
-        places = np.arange(len(values))
-    found: NDArray[np.int64] = places[np.argsort(-values[places], kind="stable")][:k]
-    return found
 
 
 def split_query(text: str, complete: bool) -> tuple[list[str], str]:

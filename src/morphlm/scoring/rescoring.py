@@ -15,8 +15,9 @@ from typing import Any
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.base import LanguageModel
-from morphlm.language_model.perplexity import UnknownContexts, finite_or_none
+from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.scoring.kbest import Columns, FormatName, Hypothesis, KBestFormat, Values, check_feature_name, find_format
+from morphlm.scoring.mixture import numbered
 from morphlm.scoring.streaming import (
     UNITS,
     BatchScorer,
@@ -26,6 +27,7 @@ from morphlm.scoring.streaming import (
     normaliser_of,
     sentence_sums,
 )
+from morphlm.tables import finite_or_none
 from morphlm.text.prepare import located
 from morphlm.text.reading import END, RESERVED, UNKNOWN, split_tokens
 
@@ -196,11 +198,7 @@ def feature_names(models: Sequence[LanguageModel], given: Sequence[str] = ()) ->
     """Names for the features of models: those given, else their kinds, numbered where one comes again."""
     if given and len(given) != len(models):
         raise ConfigError(f"{len(given)} names of features for {len(models)} models; give one --feature for each")
-    names: list[str] = []
-    for model in models:
-        again = sum(other.kind == model.kind for other in models[: len(names)])
-        names.append(f"{model.kind}{again + 1}" if again else model.kind)
-    return list(given) or names
+    return list(given) or numbered([model.kind for model in models], mark="")
 
 
 def rescore(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from morphlm.errors import ConfigError
+from morphlm.segmentation.analyser import MorphemeAnalyser
 from morphlm.segmentation.segmenter import MorphemeSegmenter
 from morphlm.segmentation.sources import (
     Factorisation,
@@ -41,8 +42,16 @@ def choose_source(choice: str, vocabulary: Vocabulary, *, labels: bool = True) -
 
 
 def _segmenter(path: str, vocabulary: Vocabulary, labels: bool) -> Factorisation:
-    segmentation = MorphemeSegmenter.load(path).segment_all(vocabulary.words[len(RESERVED) :])
-    return from_segmentation(segmentation, labels=labels, source=f"segmenter {path}")
+    return segmenter_source(MorphemeSegmenter.load(path), vocabulary, f"segmenter {path}", labels=labels)
+
+
+def segmenter_source(
+    segmenter: MorphemeSegmenter, vocabulary: Vocabulary, source: str, *, labels: bool = True
+) -> Factorisation:
+    """The morphemes of a vocabulary by a segmenter, which stays with them for other words."""
+    segmentation = segmenter.segment_all(vocabulary.words[len(RESERVED) :])
+    analyser = MorphemeAnalyser(segmenter.paths, labels=labels and segmenter.config.categories)
+    return from_segmentation(segmentation, labels=labels, source=source, analyser=analyser)
 
 
 def _morfessor(path: str, vocabulary: Vocabulary, labels: bool) -> Factorisation:

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.errors import ConfigError, FormatError
-from morphlm.segmentation.analyser import Analyser, analyser_of
 from morphlm.segmentation.morphemes import Segmentation
-from morphlm.segmentation.sources.factorisation import Factor, Factorisation, from_segmentation
+from morphlm.segmentation.sources.factorisation import Analyser, Factor, Factorisation, from_segmentation
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import Vocabulary, two_columns
 
@@ -175,13 +174,9 @@ class _Entries:
 
 
 def build_factors(
-    vocabulary: Vocabulary,
-    factorisation: Factorisation | Segmentation,
-    *,
-    surface: bool = True,
-    analyser: Analyser | None = None,
+    vocabulary: Vocabulary, factorisation: Factorisation | Segmentation, *, surface: bool = True
 ) -> Factors:
-    """The matrix M of a vocabulary, with the source's analyser for other words if none is given.
+    """The matrix M of a vocabulary, with the source's analyser for other words.
 
     A morpheme that is the whole word, `word/STM`, is another factor than the word's surface form. Without `surface`,
     only the reserved words and those that the source does not know have a surface factor.
@@ -193,8 +188,8 @@ def build_factors(
     surface_names = [word for word, has in zip(vocabulary.words, has_surface.tolist(), strict=True) if has]
     indptr, indices = _rows(has_surface, entries.lengths, entries.numbers)
     names = (*surface_names, *entries.names)
-    analyser = analyser_of(factorisation) if analyser is None else analyser
-    return Factors(vocabulary, names, len(surface_names), indptr, indices, factorisation.source, analyser)
+    source, analyser = factorisation.source, factorisation.analyser
+    return Factors(vocabulary, names, len(surface_names), indptr, indices, source, analyser)
 
 
 def _collect(vocabulary: Vocabulary, factorisation: Factorisation) -> _Entries:

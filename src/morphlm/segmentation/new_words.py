@@ -6,7 +6,7 @@ words once: a morph that only one word has was learned from that word, so the wo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -76,6 +76,34 @@ class PathModel:
         return best_paths(
             query, bounds, letters.text, strings, longest, self.emissions, self.transitions, self._unknown
         )  # fmt: skip
+
+    def table(self) -> str:
+        """`morph TAB count`, a line a morph: what `parse_paths` reads, with the tensors."""
+        rows = zip(self.morphs, self.counts.tolist(), strict=True)
+        return "".join(f"{morph}\t{count}\n" for morph, count in rows)
+
+    def tensors(self) -> dict[str, Array]:
+        """What the morphs, the steps between categories and new stems cost."""
+        return {
+            "emissions": self.emissions,
+            "transitions": self.transitions,
+            "new_stem": np.array([self.new_stem]),
+        }
+
+
+def parse_paths(table: str, tensors: Mapping[str, Array]) -> PathModel:
+    """Read what `table` and `tensors` gave; a ValueError, KeyError or IndexError says what does not fit."""
+    rows = [line.rpartition("\t") for line in table.split("\n")[:-1]]
+    morphs, counts = tuple(row[0] for row in rows), np.array([int(row[2]) for row in rows], np.int64)
+    # Copies, of the type that a fresh segmenter has: kernels would be compiled again for arrays that are read-only.
+    emissions, transitions, new_stem = (
+        np.array(tensors[name], np.float64) for name in ("emissions", "transitions", "new_stem")
+    )
+    if not morphs or "" in morphs or emissions.shape != (len(morphs), CATEGORIES):
+        raise ValueError("the morphs do not fit their costs")
+    if transitions.shape != (CATEGORIES + 1, CATEGORIES + 1):
+        raise ValueError("the steps between categories have another shape")
+    return PathModel(morphs, counts, emissions, transitions, float(new_stem[0]))
 
 
 def unknown_stems(base: float, letter_counts: Array, spelling: float) -> Unknown:

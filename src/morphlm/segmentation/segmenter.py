@@ -31,7 +31,14 @@ from morphlm.segmentation.encoding import (
 )
 from morphlm.segmentation.kernels.paths import CATEGORIES
 from morphlm.segmentation.morphemes import LABELS, Morpheme, Segmentation
-from morphlm.segmentation.new_words import PathModel, generalised, paths_of_baseline, paths_of_categories, string_of
+from morphlm.segmentation.new_words import (
+    PathModel,
+    generalised,
+    parse_paths,
+    paths_of_baseline,
+    paths_of_categories,
+    string_of,
+)
 
 Array = NDArray[Any]
 Analysis = tuple[Morpheme, ...]
@@ -118,16 +125,9 @@ class MorphemeSegmenter:
                 kind=KIND,
                 configuration=asdict(self.config),
                 training=dict(self.training),
-                tensors={
-                    "emissions": self.paths.emissions,
-                    "transitions": self.paths.transitions,
-                    "new_stem": np.array([self.paths.new_stem]),
-                },
+                tensors=self.paths.tensors(),
                 texts={
-                    MORPHEMES: "".join(
-                        f"{morph}\t{count}\n"
-                        for morph, count in zip(self.paths.morphs, self.paths.counts.tolist(), strict=True)
-                    ),
+                    MORPHEMES: self.paths.table(),
                     SEGMENTATION: "".join(f"{line}\n" for line in self.lines()),
                 },
                 self_test=[{"word": word, "best_path": self._best_path(word)} for word in tested],
@@ -144,28 +144,25 @@ class MorphemeSegmenter:
         files = read_model(path)
         if files.kind != KIND:
             raise FormatError(f"{path}: this is a model of kind {files.kind}, not a segmenter; name another folder")
-        morphs, counts = _parse_morphemes(files.texts[MORPHEMES])
-        analyses, word_counts = _parse_lines(files.texts[SEGMENTATION])
-        segmenter = cls(
-            segmentation=Segmentation(analyses),
-            counts=word_counts,
-            config=SegmenterConfig(**files.configuration),
-            paths=PathModel(
-                morphs,
-                counts,
-                files.tensors["emissions"],
-                files.tensors["transitions"],
-                float(files.tensors["new_stem"][0]),
-            ),
-            training=files.training,
-        )
-        for case in files.self_test:
-            if segmenter._best_path(case["word"]) != case["best_path"]:
-                raise FormatError(
-                    f"{path}: the self-test failed on {case['word']!r}; the segmenter and this version of morphlm do "
-                    "not agree, train it again"
-                )
+        try:
+            segmenter = cls._from_files(files)
+            failed = [
+                case["word"] for case in files.self_test if segmenter._best_path(case["word"]) != case["best_path"]
+            ]
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, InputError) as error:
+            raise FormatError(f"{path}: parts are missing or do not fit ({error}); train it again") from error
+        if failed:
+            raise FormatError(
+                f"{path}: the self-test failed on {failed[0]!r}; the segmenter and this version of morphlm do not "
+                "agree, train it again"
+            )
         return segmenter
+
+    @classmethod
+    def _from_files(cls, files: ModelFiles) -> MorphemeSegmenter:
+        analyses, counts = _parse_lines(files.texts[SEGMENTATION])
+        paths = parse_paths(files.texts[MORPHEMES], files.tensors)
+        return cls(Segmentation(analyses), counts, SegmenterConfig(**files.configuration), paths, files.training)
 
 
 def segmentation_lines(segmentation: Segmentation, counts: Iterable[int]) -> Iterator[str]:
@@ -174,13 +171,8 @@ def segmentation_lines(segmentation: Segmentation, counts: Iterable[int]) -> Ite
         yield f"{count} {' + '.join(map(str, segmentation[word]))}"
 
 
-def _parse_morphemes(text: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    rows = [line.rpartition("\t") for line in text.split("\n")[:-1]]
-    return tuple(morph for morph, _, _ in rows), np.array([int(count) for _, _, count in rows], np.int64)
-
-
 def _parse_lines(text: str) -> tuple[dict[str, Analysis], NDArray[np.int64]]:
-    """The lines that `segmentation_lines` gives; they were checked against the manifest."""
+    """The lines that `segmentation_lines` gives; a ValueError says what is none."""
     analyses: dict[str, Analysis] = {}
     counts: list[int] = []
     for line in text.split("\n")[:-1]:
@@ -188,6 +180,8 @@ def _parse_lines(text: str) -> tuple[dict[str, Analysis], NDArray[np.int64]]:
         analysis = tuple(map(_parse_morpheme, rest.split(" + ")))
         analyses["".join(morpheme.form for morpheme in analysis)] = analysis
         counts.append(int(count))
+    if len(analyses) != len(counts):
+        raise ValueError(f"{SEGMENTATION} has a word twice")
     return analyses, np.array(counts, np.int64)
 
 

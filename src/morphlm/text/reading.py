@@ -28,7 +28,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Marks = Literal["none", "unk", "any"]
 _REFUSED: dict[Marks, tuple[bytes, ...]] = {"none": (b"<unk>", b"<s>", b"</s>"), "unk": (b"<s>", b"</s>"), "any": ()}
-_MEND = "`morphlm prepare --mend` does it"
+_MEND, _MEND_TABLE = "`morphlm prepare --mend` does it", "`dos2unix` does it"  # `prepare` is for sentences
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def read_blocks(path: str | Path, *, marks: Marks = "none", mending: Mending | N
     source = source_name(path)
     empty = True
     with open_binary(path) as stream:
-        for line, data in _whole_lines(stream, source, mending):
+        for line, data in _whole_lines(stream, source, mending, marks):
             empty = False
             if mending is not None:
                 data = _mended(data, mending, line, marks)  # noqa: PLW2901
@@ -78,7 +78,9 @@ def read_blocks(path: str | Path, *, marks: Marks = "none", mending: Mending | N
         raise InputError("the file is empty; there is nothing to read", source=source)
 
 
-def _whole_lines(stream: io.BufferedReader, source: str, mending: Mending | None) -> Iterator[tuple[int, bytes]]:
+def _whole_lines(
+    stream: io.BufferedReader, source: str, mending: Mending | None, marks: Marks
+) -> Iterator[tuple[int, bytes]]:
     """Cut what arrives into (line number, whole lines); the last line gets a newline if it lacks one.
 
     A line is never collected beyond MAX_LINE_BYTES: it is refused, or skipped when mending.
@@ -99,7 +101,7 @@ def _whole_lines(stream: io.BufferedReader, source: str, mending: Mending | None
             pending += piece
         if len(pending) >= MAX_LINE_BYTES:
             if mending is None:
-                raise _too_long(source, line)
+                raise _too_long(source, line, marks)
             mending.repairs["lines dropped for their length"] += 1
             pending, skipping = b"", True
             if mending.keep_lines:
@@ -114,13 +116,14 @@ def _check(block: bytes, source: str, line: int, marks: Marks) -> None:
     def refuse(offset: int, what: str) -> InputError:
         return InputError(what, source=source, line=line + block.count(b"\n", 0, offset))
 
+    mend = _MEND_TABLE if marks == "any" else _MEND
     if line == 1 and block.startswith(BYTE_ORDER_MARK):
-        raise refuse(0, f"the file begins with a byte order mark; remove it ({_MEND})")
+        raise refuse(0, f"the file begins with a byte order mark; remove it ({mend})")
     if (nul := block.find(b"\0")) >= 0:
-        raise refuse(nul, f"there is a NUL byte, so this may not be text; remove it ({_MEND})")
+        cure = "name a text file" if marks == "any" else f"remove it ({mend})"
+        raise refuse(nul, f"there is a NUL byte, so this may not be text; {cure}")
     if (carriage_return := block.find(b"\r")) >= 0:
-        cure = "convert it with dos2unix" if marks == "any" else f"use plain newlines ({_MEND})"
-        raise refuse(carriage_return, f"there is a carriage return (CRLF line ends?); {cure}")
+        raise refuse(carriage_return, f"there is a carriage return (CRLF line ends?); use plain newlines ({mend})")
     try:
         block.decode()
     except UnicodeDecodeError as error:
@@ -128,7 +131,7 @@ def _check(block: bytes, source: str, line: int, marks: Marks) -> None:
     if len(block) >= MAX_LINE_BYTES:
         for number, text in enumerate(block.split(b"\n")):
             if len(text) >= MAX_LINE_BYTES:
-                raise _too_long(source, line + number)
+                raise _too_long(source, line + number, marks)
     if reserved := _find_reserved(block, marks):
         token = reserved.group().decode()
         on_purpose = ", or say --allow-unk if words were replaced by it" if token == UNKNOWN else ""
@@ -148,12 +151,9 @@ def _pattern(refused: tuple[bytes, ...]) -> re.Pattern[bytes]:
     return re.compile(rb"(?<![^ \t\n])(?:" + b"|".join(refused) + rb")(?![^ \t\n])")
 
 
-def _too_long(source: str, line: int) -> InputError:
-    return InputError(
-        f"the line has {MAX_LINE_BYTES:,} bytes or more; put one sentence on a line (or drop it: {_MEND})",
-        source=source,
-        line=line,
-    )
+def _too_long(source: str, line: int, marks: Marks) -> InputError:
+    cure = "shorten or remove it" if marks == "any" else f"put one sentence on a line (or drop it: {_MEND})"
+    return InputError(f"the line has {MAX_LINE_BYTES:,} bytes or more; {cure}", source=source, line=line)
 
 
 def _mended(block: bytes, mending: Mending, line: int, marks: Marks) -> bytes:

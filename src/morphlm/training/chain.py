@@ -62,6 +62,12 @@ class ModelChoices:
         """The recipe with what is changed in it."""
         return recipe_named(self.recipe, seed=self.seed, **self.settings)
 
+    @property
+    def beyond_ngrams(self) -> list[str]:
+        """What is chosen in another way than by default and means nothing to modified Kneser-Ney."""
+        usual, names = ModelChoices(), ("width", "diagonal", "wide_context", "recipe")
+        return [*(name for name in names if getattr(self, name) != getattr(usual, name)), *self.settings]
+
 
 @dataclass(frozen=True)
 class RunChoices:
@@ -299,6 +305,9 @@ def check_choices(kinds: Sequence[str], choices: ModelChoices) -> None:
     if choices.order < 1:
         raise ConfigError(f"order {choices.order} leaves nothing to predict; give 1 or more")
     _ = choices.training
+    if all(kind == NGRAMS for kind in kinds) and choices.beyond_ngrams:
+        what = f"modified Kneser-Ney takes no notice of {', '.join(choices.beyond_ngrams)}"
+        raise ConfigError(f"{what}; leave it out, it is for {', '.join(VARIANTS)}")
 
 
 def parts_of(configs: Sequence[LogBilinearConfig]) -> tuple[bool, bool]:

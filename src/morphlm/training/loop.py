@@ -116,8 +116,6 @@ def train_model(
     only. After `deadline` (as of `time.monotonic`) it evaluates once more and ends with the best model so far. Two runs
     cannot write to one place: the second is refused.
     """
-    if threads is not None and threads < 1:
-        raise ConfigError(f"{threads} threads cannot do anything; give 1 or more")
     place = None if out is None else Path(out)
     taken = f"{place}: another training writes to this place; wait until it has ended, or choose another place"
     with nullcontext() if place is None else exclusive(lock_of(place), taken):

@@ -22,13 +22,11 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
 from morphlm.ngram.training import preparation_record
 from morphlm.progress import say
-from morphlm.segmentation.analyser import MorphemeAnalyser
-from morphlm.segmentation.choice import choose_source
+from morphlm.segmentation.choice import choose_source, segmenter_source
 from morphlm.segmentation.factors import Factors, build_factors
 from morphlm.segmentation.morphemes import Segmentation
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
-from morphlm.segmentation.sources import Factorisation, from_segmentation
-from morphlm.text.reading import RESERVED
+from morphlm.segmentation.sources import Factorisation
 from morphlm.training.checkpoint import fingerprint
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus, Source, as_paths, describe, read_corpus
@@ -37,7 +35,6 @@ from morphlm.vocabulary.vocabulary import Vocabulary, check_kappa, load_vocabula
 CLASS_METHODS = ("exchange", "frequency", "root-frequency")
 KAPPA = 0.2  # the paper's rate for a million tokens
 DIGITS = 12  # of the hash in a name
-SEGMENTER = "segmenter:"  # a source of factors that can also segment words which come later
 
 FactorChoice = str | Factors | Factorisation | Segmentation | MorphemeSegmenter
 
@@ -190,20 +187,14 @@ def _given_factors(given: FactorChoice | None, vocabulary: Vocabulary) -> Factor
     """The factors of the vocabulary's words from a source in any of its forms."""
     if given is None or isinstance(given, Factors):
         return given
-    if isinstance(given, str) and given.startswith(SEGMENTER) and given != SEGMENTER:
-        path = given.removeprefix(SEGMENTER)
-        return _segmented(MorphemeSegmenter.load(path), vocabulary, f"segmenter {path}")
     if isinstance(given, MorphemeSegmenter):
         return _segmented(given, vocabulary)
     return build_factors(vocabulary, choose_source(given, vocabulary) if isinstance(given, str) else given)
 
 
-def _segmented(segmenter: MorphemeSegmenter, vocabulary: Vocabulary, source: str | None = None) -> Factors:
-    """The factors by a segmenter, which stays with them for other words."""
-    segmentation = segmenter.segment_all(vocabulary.words[len(RESERVED) :])
-    source = source or f"segmenter, corpus weight {segmenter.config.corpus_weight:g}"
-    analyser = MorphemeAnalyser(segmenter.paths, labels=segmenter.config.categories)
-    return build_factors(vocabulary, from_segmentation(segmentation, source=source), analyser=analyser)
+def _segmented(segmenter: MorphemeSegmenter, vocabulary: Vocabulary) -> Factors:
+    source = f"segmenter, corpus weight {segmenter.config.corpus_weight:g}"
+    return build_factors(vocabulary, segmenter_source(segmenter, vocabulary, source))
 
 
 def _given_classes(choices: StageChoices, vocabulary: Vocabulary) -> Partition | None:

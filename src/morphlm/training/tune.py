@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 
 from morphlm.errors import ConfigError, TrainingError
-from morphlm.language_model.perplexity import finite_or_none
 from morphlm.logbilinear.config import VARIANTS
 from morphlm.progress import say
-from morphlm.tables import format_columns
+from morphlm.tables import finite_or_none, format_columns
 from morphlm.training.chain import (
     ModelChoices,
     RunChoices,

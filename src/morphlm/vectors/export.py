@@ -23,6 +23,7 @@ from morphlm.vectors.vectors import WordVectors
 
 FORMATS = ("word2vec", "word2vec-binary", "npy", "safetensors")
 EXTENSIONS = {"npy": ".npy", "safetensors": ".safetensors"}  # what these files must be called
+FORMAT_OF = {".npy": "npy", ".safetensors": "safetensors", ".bin": "word2vec-binary"}  # what a name is taken for
 VECTORS, WORDS = "vectors", "words"  # the tensors of a safetensors file; the words are UTF-8, a line each
 DIGITS = "%.9g"  # as many as tell any two float32 from each other
 
@@ -91,6 +92,9 @@ def check_export(path: str | Path, file_format: str, *, half: bool = False) -> N
     extension = EXTENSIONS.get(file_format, "")
     if extension and not (str(path).endswith(extension) and Path(path).stem):
         raise ConfigError(f"{path}: {file_format} vectors go to a file whose name ends in {extension}; rename it")
+    promised = FORMAT_OF.get(Path(path).suffix, file_format)
+    if promised != file_format:
+        raise ConfigError(f"{path}: the name says {promised}, the format is {file_format}; change one (--format)")
 
 
 def _new_words(vectors: WordVectors, words: Iterable[str], lowercase: bool) -> list[str]:

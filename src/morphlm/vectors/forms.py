@@ -8,14 +8,16 @@ from morphlm.vectors.vectors import WordVectors
 
 Vectors = WordVectors | KeyedVectors
 
-CAPITALS = 0.01  # a file of vectors is of lowercased text, if fewer of its words than this have a capital letter
+NO_RECORD = "as-is"  # the signature's word for a text of which nobody knows how it was prepared
+CAPITALS = 0.01  # without a record a text was lowercased, if fewer of its words than this have a capital letter
 
 
 def is_lowercased(vectors: Vectors) -> bool:
-    """Whether the model's text was lowercased; of a file of vectors, whether hardly any word has a capital letter."""
-    if isinstance(vectors, KeyedVectors):
-        return sum(word != word.lower() for word in vectors.index_to_key) <= CAPITALS * len(vectors)
-    return "lc" in vectors.record.get("norm", "").split("+")
+    """Whether the text was lowercased: as its record tells or, without one, if hardly any word has a capital letter."""
+    if isinstance(vectors, WordVectors) and (norm := vectors.record.get("norm", NO_RECORD)) != NO_RECORD:
+        return "lc" in norm.split("+")
+    words = vectors.index_to_key if isinstance(vectors, KeyedVectors) else vectors.words
+    return sum(word != word.lower() for word in words) <= CAPITALS * len(words)
 
 
 def form_of(word: str, lowercase: bool) -> str:

@@ -14,7 +14,7 @@ from morphlm.errors import ConfigError, FormatError, InputError, MorphlmError
 from morphlm.files import open_binary, source_name
 from morphlm.modelfile import map_tensors
 from morphlm.progress import say
-from morphlm.vectors.export import EXTENSIONS, FORMATS, VECTORS, WORDS, words_file
+from morphlm.vectors.export import FORMAT_OF, FORMATS, VECTORS, WORDS, words_file
 from morphlm.vectors.keyed import KeyedVectors
 from morphlm.vectors.search import Array
 
@@ -27,8 +27,7 @@ FLOATS = ("<f2", "<f4", "<f8")
 def load_vectors(path: str | Path, file_format: str | None = None) -> KeyedVectors:
     """Read a file of vectors. Without a format the name decides (.npy, .safetensors, .bin), or else the content."""
     if file_format is None:
-        by_extension = {extension: name for name, extension in EXTENSIONS.items()} | {".bin": "word2vec-binary"}
-        file_format = by_extension.get(Path(path).suffix)
+        file_format = FORMAT_OF.get(Path(path).suffix)
     elif file_format not in FORMATS:
         raise ConfigError(f"{file_format!r} is no format of vectors; choose one of {', '.join(FORMATS)}")
     if file_format == "npy":

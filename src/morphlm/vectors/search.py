@@ -41,14 +41,18 @@ def nearest(units: Array, queries: Array, k: int, excluded: Sequence[Sequence[in
         table = some @ units.T if len(some) > 1 else (units @ some[0])[None]  # (queries, rows)
         for scores, rows in zip(table, excluded[begin : begin + QUERIES_A_CALL], strict=True):
             scores[list(rows)] = -np.inf
-            yield highest(scores, min(k, len(scores) - len(set(rows))))
+            places = largest(scores, min(k, len(scores) - len(set(rows))))
+            yield places, scores[places]
 
 
-def highest(scores: Array, k: int) -> Found:
-    """The k highest scores with their places, in order; of equals the first."""
+def largest(values: NDArray[Any], k: int) -> NDArray[np.int64]:
+    """The places of the k largest values, the largest first; of equals the first."""
     if k < 1:
-        return np.zeros(0, np.int64), np.zeros(0, np.float32)
-    least = np.partition(scores, len(scores) - k)[len(scores) - k]
-    places = np.flatnonzero(scores >= least)  # more than k, if the last place is shared
-    places = places[np.lexsort((places, -scores[places]))[:k]]
-    return places, scores[places]
+        return np.zeros(0, np.int64)
+    if k < len(values):
+        least = np.partition(values, len(values) - k)[len(values) - k]
+        places = np.flatnonzero(values >= least)  # more than k, if the last place is shared
+    else:
+        places = np.arange(len(values))
+    found: NDArray[np.int64] = places[np.argsort(-values[places], kind="stable")][:k]
+    return found

@@ -129,7 +129,7 @@ class WordVectors:
     def composable(self, word: str) -> bool:
         """Whether some of the word's morphemes have vectors; its surface form is none of them."""
         number = self._id_of(word)
-        if self.factors is None or UNK_ID < number < len(RESERVED):
+        if self.factors is None or word in RESERVED:
             return False
         if number > UNK_ID:
             return bool((self.factors[number] >= self.factors.surfaces).any())
@@ -144,8 +144,9 @@ class WordVectors:
         ids = np.fromiter(map(self._id_of, words), np.int32, len(words))
         q, r = self.context.of_words(ids), self.output.of_words(ids)
         if self.compose and self.factors is not None:
-            unknown = np.flatnonzero(ids == UNK_ID)
-            lists = self.factors.of_new_words([words[place] for place in unknown.tolist()])
+            places = [place for place in np.flatnonzero(ids == UNK_ID).tolist() if words[place] not in RESERVED]
+            unknown = np.array(places, np.int64)
+            lists = self.factors.of_new_words([words[place] for place in places])
             some = np.array([len(factors) > 0 for factors in lists], bool)
             lists = [factors for factors in lists if len(factors)]
             for side, rows in ((self.context, q), (self.output, r)):

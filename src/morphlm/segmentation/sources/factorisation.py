@@ -6,12 +6,35 @@ and features. `build_factors` (factors.py) makes the matrix of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
 
 from morphlm.segmentation.morphemes import Morpheme, Segmentation
 
 Factor = str | Morpheme  # a morpheme's name is `form/LABEL`
+KIND_FILE = "analyser.json"  # of a model directory: what kind of analyser it has
+
+
+class Analyser(Protocol):
+    """Names the factors of any word, known or not to a model, and can be kept in its directory."""
+
+    def names_of(self, words: Sequence[str]) -> Iterator[Sequence[str]]:
+        """The names of each word's factors besides its surface form, in the order of the word."""
+
+    def to_texts(self) -> dict[str, str]:
+        """Its text files; one of them says what kind it is."""
+
+    def to_tensors(self) -> dict[str, NDArray[Any]]:
+        """Its arrays."""
+
+
+def kind_text(**options: Any) -> dict[str, str]:
+    """The text file that says what kind an analyser is."""
+    return {KIND_FILE: json.dumps(options, ensure_ascii=False) + "\n"}
 
 
 @dataclass(frozen=True)
@@ -20,6 +43,7 @@ class Factorisation:
 
     factors_of: Callable[[str], Sequence[Factor]]  # nothing for a word that the source does not know
     source: str  # for records: "flatcat cs.segm", "n-grams 3-5", ...
+    analyser: Analyser | None = None  # says the same of words that come later; None: the source is a list of words
 
     def __getitem__(self, word: str) -> tuple[str, ...]:
         """The names of a word's factors besides its surface form."""
@@ -32,13 +56,17 @@ def from_mapping(factors: Mapping[str, Sequence[Factor]], source: str) -> Factor
 
 
 def from_segmentation(
-    segmentation: Segmentation, *, labels: bool = True, source: str = "segmentation"
+    segmentation: Segmentation,
+    *,
+    labels: bool = True,
+    source: str = "segmentation",
+    analyser: Analyser | None = None,
 ) -> Factorisation:
     """The morphemes as factors; without `labels`, `in/PRE` and `in/STM` become one."""
     if labels:
-        return from_mapping(segmentation.analyses, source)
+        return Factorisation(lambda word: segmentation.analyses.get(word, ()), source, analyser)
 
     def forms_of(word: str) -> Sequence[str]:
         return [morpheme.form for morpheme in segmentation.analyses.get(word, ())]
 
-    return Factorisation(forms_of, f"{source} without labels")
+    return Factorisation(forms_of, f"{source} without labels", analyser)

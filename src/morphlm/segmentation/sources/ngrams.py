@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
+from typing import Any
+
+from numpy.typing import NDArray
 
 from morphlm.errors import ConfigError
+from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.morphemes import letters
-from morphlm.segmentation.sources.factorisation import Factorisation
+from morphlm.segmentation.sources.factorisation import Factorisation, kind_text
 
 
 def character_ngrams(shortest: int = 3, longest: int = 5) -> Factorisation:
@@ -14,17 +20,42 @@ def character_ngrams(shortest: int = 3, longest: int = 5) -> Factorisation:
 
     A letter is one with its combining marks. An n-gram that occurs twice in a word is its factor twice.
     """
-    if not 1 <= shortest <= longest:
-        raise ConfigError(f"character n-grams of {shortest} to {longest} letters; ask for 1 <= shortest <= longest")
+    analyser = NgramAnalyser(shortest, longest)
+    return Factorisation(analyser.ngrams_of, f"character n-grams {shortest}-{longest}", analyser)
 
-    def ngrams_of(word: str) -> list[str]:
+
+@dataclass(frozen=True)
+class NgramAnalyser:
+    """Character n-grams of these lengths."""
+
+    shortest: int
+    longest: int
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        if not 1 <= self.shortest <= self.longest:
+            lengths = f"{self.shortest} to {self.longest} letters"
+            raise ConfigError(f"character n-grams of {lengths}; ask for 1 <= shortest <= longest")
+
+    def ngrams_of(self, word: str) -> list[str]:
+        """The n-grams of a word in Unicode NFC."""
         if word.isalnum():  # no combining marks, so that letters are characters
             text = f"<{word}>"
-            return [text[begin:end] for begin, end in _runs(len(text), shortest, longest)]
+            return [text[begin:end] for begin, end in _runs(len(text), self.shortest, self.longest)]
         atoms = ["<", *letters(word), ">"]
-        return ["".join(atoms[begin:end]) for begin, end in _runs(len(atoms), shortest, longest)]
+        return ["".join(atoms[begin:end]) for begin, end in _runs(len(atoms), self.shortest, self.longest)]
 
-    return Factorisation(ngrams_of, f"character n-grams {shortest}-{longest}")
+    def names_of(self, words: Sequence[str]) -> Iterator[Sequence[str]]:
+        """The n-grams of each word."""
+        return (self.ngrams_of(normalised(word)) if word else () for word in words)
+
+    def to_texts(self) -> dict[str, str]:
+        """The lengths."""
+        return kind_text(kind="ngrams", shortest=self.shortest, longest=self.longest)
+
+    def to_tensors(self) -> dict[str, NDArray[Any]]:
+        """There are none."""
+        return {}
 
 
 @cache

@@ -8,26 +8,34 @@ from __future__ import annotations
 
 import importlib
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from morphlm.errors import ConfigError
+from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.morphemes import Morpheme, Segmentation
-from morphlm.segmentation.sources.factorisation import Factorisation
+from morphlm.segmentation.sources.factorisation import Factorisation, kind_text
 from morphlm.segmentation.sources.letters import keep_letters_whole
 
 PieceModel = Literal["unigram", "bpe"]
 PieceCounts = Literal["types", "tokens"]
 
 MARK = "▁"  # sentencepiece's sign for the beginning of a word
+MODEL = "analyser.model"  # the tensor with the bytes that sentencepiece writes
 THREADS = 4  # a fixed number, because the order in which unigram adds up its shares depends on it
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """A trained sentencepiece model, which knows the pieces of any word."""
+    """A trained sentencepiece model, which knows the pieces of any word: an `Analyser`.
+
+    The package sentencepiece is needed from the first word on, not for loading.
+    """
 
     model: bytes  # what sentencepiece writes to NAME.model
     source: str
@@ -51,7 +59,19 @@ class Pieces:
 
     def factorisation(self) -> Factorisation:
         """The pieces as factors, of seen words and of others."""
-        return Factorisation(self.pieces_of, self.source)
+        return Factorisation(self.pieces_of, self.source, self)
+
+    def names_of(self, words: Sequence[str]) -> Iterator[Sequence[str]]:
+        """The pieces of each word."""
+        return (self.pieces_of(normalised(word)) if word else () for word in words)
+
+    def to_texts(self) -> dict[str, str]:
+        """Where the pieces come from."""
+        return kind_text(kind="pieces", source=self.source)
+
+    def to_tensors(self) -> dict[str, NDArray[Any]]:
+        """The model, byte by byte."""
+        return {MODEL: np.frombuffer(self.model, np.uint8)}
 
     def _forms(self, word: str) -> list[str]:
         pieces = self._processor.encode(word, out_type=str)
