@@ -60,7 +60,7 @@ def test_the_table(tmp_path: Path, models: Path, morphlm_command: Command) -> No
     assert float(mixture.split()[1]) == round(
         load(tmp_path / "mixture").perplexity(models / "dev.txt").including_unknown, 2
     )
-    assert re.fullmatch(r"signature: ppl\|model:mixture\(mkn\+mkn\)\|weights:0\.\d+\+0\.\d+\|n:3\|.*", signature)
+    assert re.fullmatch(r"signature: ppl\|model:mixture\(mkn,mkn\)\|weights:0\.\d+\+0\.\d+\|n:3\|.*", signature)
     assert written == f"written to {tmp_path / 'mixture'}"
 
 
