@@ -6,9 +6,9 @@
 The workload is generated: Zipfian words in classes of equal size, each word with two or three of 25,000 morphemes. A
 step has a number of floating-point operations in products of matrices and a number of bytes that must move; the limit
 is the time that the machine needs for the larger of both at its own speed (a square product, a triad over large
-arrays). With --prototype, the folder of `eng_numba.py`, its step is timed after ours on the same minibatches. With
---epoch, nothing is timed: the peak of memory in a training of two epochs, with evaluation and saving, and in reading a
-checkpoint is measured as a multiple of the parameters.
+arrays). With --prototype, the folder of `eng_numba.py`, its steps are timed in turns with ours, on the same
+minibatches. With --epoch, nothing is timed: the peak of memory in a training of two epochs, with evaluation and saving,
+and in reading a checkpoint is measured as a multiple of the parameters.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ from morphlm.vocabulary.vocabulary import END_ID, Vocabulary
 
 MORPHEMES = 25_000
 SENTENCE = 25  # tokens
-WARM_UP = 2  # steps that are not timed
+WARM_UP = 2  # steps that are not timed, of each turn
+TURNS, PAUSE = 5, 0.5  # of the two that are compared, and the seconds before each
 
 
 def zipf(size: int, exponent: float) -> np.ndarray:
@@ -161,16 +162,22 @@ def prototype_step(
     return run
 
 
-def timed(step: Callable[[int], None], others: Callable[[int], None] | None, steps: int) -> list[tuple[float, float]]:
-    """Median wall and CPU seconds of a step, and of another's that takes turns with it."""
-    seconds: list[list[tuple[float, float]]] = [[], []]
-    for number in range(WARM_UP + steps):
-        for which, task in enumerate((step, others)):
-            if task is not None:
+def timed(tasks: list[Callable[[int], None]], steps: int) -> list[tuple[float, float]]:
+    """Median wall and CPU seconds of a step of each task. They take turns, so that both see the machine as it changes.
+
+    A turn is several steps long, after a pause: the prototype's threads go on spinning for a while, and the first step
+    finds the caches full of the other's numbers.
+    """
+    seconds: list[list[tuple[float, float]]] = [[] for _ in tasks]
+    for turn in range(TURNS):
+        for which, task in enumerate(tasks):
+            time.sleep(PAUSE)
+            for number in range(WARM_UP + steps):
                 wall, cpu = time.perf_counter(), time.process_time()
-                task(number)
-                seconds[which].append((time.perf_counter() - wall, time.process_time() - cpu))
-    return [tuple(np.median(np.array(rows[WARM_UP:]), axis=0)) for rows in seconds if rows]
+                task((turn + number) % (WARM_UP + steps))
+                if number >= WARM_UP:
+                    seconds[which].append((time.perf_counter() - wall, time.process_time() - cpu))
+    return [(float(wall), float(cpu)) for wall, cpu in (np.median(np.array(rows), axis=0) for rows in seconds)]
 
 
 # ---------------------------------------------------------------- memory of a whole epoch
@@ -215,7 +222,7 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="full instead of diagonal C_j")
     parser.add_argument("--words", type=int, default=206_000)
     parser.add_argument("--classes", type=int, default=454)
-    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--steps", type=int, default=4, help="timed, of each of the turns")
     parser.add_argument("--threads", type=int, default=available_cores())
     parser.add_argument("--prototype", help="folder of eng_numba.py")
     parser.add_argument("--epoch", action="store_true", help="measure the memory of a whole epoch instead")
@@ -239,9 +246,7 @@ def main() -> None:
         limit = 1.0 / max(operations / flops, moved / bytes_a_second)
         print(f"machine: {flops / 1e9:.0f} GFLOP/s in products of matrices, {bytes_a_second / 1e9:.1f} GB/s")
         print(f"a token: {operations / 1e3:.0f} kFLOP, {moved / 1e3:.1f} kB; limit {limit:,.0f} tokens/s", flush=True)
-        prototype = arguments.prototype and prototype_step(
-            arguments.prototype, structure, parameters, config, arguments.threads
-        )
+        copy = Parameters(*(array.copy() for array in parameters)) if arguments.prototype else None
         squares = filled_like(parameters, 1.0)
         arranged, order = arranged_by_class(structure)
         parameters = parameters._replace(R=parameters.R[order])
@@ -254,13 +259,13 @@ def main() -> None:
         ours(0)
         print(f"first minibatch after {time.perf_counter() - started:.1f} s", flush=True)
 
-        def theirs(number: int) -> None:
-            prototype(text, SENTENCE + number * length, SENTENCE + (number + 1) * length)
-
-        results = timed(ours, theirs if prototype else None, arguments.steps)
-        for name, seconds in zip(("morphlm", "prototype"), results, strict=False):
+        tasks = [ours]
+        if copy is not None:
+            prototype = prototype_step(arguments.prototype, structure, copy, config, arguments.threads)
+            tasks.append(lambda n: prototype(text, SENTENCE + n * length, SENTENCE + (n + 1) * length))
+        for name, seconds in zip(("morphlm", "prototype"), timed(tasks, arguments.steps), strict=False):
             report(name, seconds, length, limit)
-        if not prototype:
+        if copy is None:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
             numbers = 4 * parameters.numbers
             share = f"{peak / numbers:.2f} x; {(peak - before * 1024) / numbers:.2f} x more than before they were made"

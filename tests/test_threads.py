@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
-from morphlm.threads import Workers, balanced, workers
+from morphlm.threads import Workers, balanced, falling_cuts, falling_sizes, workers
 
 threads = st.integers(1, 5)
 
@@ -133,13 +134,14 @@ costs = st.lists(st.floats(0, 1e6), max_size=40)
 
 
 @given(costs, st.integers(1, 9))
-def test_balanced_bins_hold_every_item_once_and_are_even(costs_of: list[float], bins: int) -> None:
-    """Each item goes where least is, so the fullest bin exceeds the emptiest by one item at most."""
+def test_balanced_bins_hold_every_item_once_and_fit_their_sizes(costs_of: list[float], bins: int) -> None:
+    """Each item goes where least is for the size, so the fullest bin exceeds the emptiest by one item at most."""
     contents = balanced([(cost, item) for item, cost in enumerate(costs_of)], bins)
     assert len(contents) == bins
     assert sorted(item for content in contents for item in content) == list(range(len(costs_of)))
-    loads = [sum(costs_of[item] for item in content) for content in contents]
-    assert max(loads) - min(loads) <= max(costs_of, default=0.0) + 1e-6
+    sizes = falling_sizes(bins)
+    loads = [sum(costs_of[item] for item in content) / size for content, size in zip(contents, sizes, strict=True)]
+    assert max(loads) - min(loads) <= max(costs_of, default=0.0) / min(sizes) + 1e-6
     for content in contents:
         assert [costs_of[item] for item in content] == sorted((costs_of[item] for item in content), reverse=True)
 
@@ -152,6 +154,18 @@ def test_balance_does_not_depend_on_the_order(costs_of: list[float], bins: int, 
     assert balanced(mixed, bins) == balanced(entries, bins)
 
 
+@given(st.integers(0, 1000), st.integers(1, 12))
+def test_falling_cuts_cover_all_in_pieces_that_never_grow_by_more_than_rounding(items: int, pieces: int) -> None:
+    cuts = falling_cuts(items, pieces)
+    assert (cuts[0], cuts[-1], len(cuts)) == (0, items, pieces + 1)
+    lengths = [end - begin for begin, end in pairwise(cuts)]
+    assert min(lengths) >= 0
+    assert all(later <= earlier + 1 for earlier, later in pairwise(lengths))
+
+
 def test_balance_by_hand() -> None:
+    assert falling_sizes(8) == [8, 8, 6, 6, 4, 4, 2, 2]
+    assert falling_sizes(3) == [3, 3, 1]
+    assert balanced([(1.0, item) for item in range(7)], 3) == [[0, 3, 5], [1, 4, 6], [2]]
     assert balanced([(5.0, 0), (4.0, 1), (3.0, 2), (3.0, 3)], 2) == [[0, 2], [1, 3]]
     assert balanced([], 2) == [[], []]

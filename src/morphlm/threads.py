@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
+from itertools import accumulate
 
 from threadpoolctl import ThreadpoolController
 
@@ -49,7 +50,7 @@ class Workers:
         """Call `task(begin, end)` for consecutive ranges that cover `items`; none is empty."""
         units = -(-items // smallest)
         pieces = max(1, min(self.threads * PIECES_PER_THREAD, units))
-        bounds = [min(units * piece // pieces * smallest, items) for piece in range(pieces + 1)]
+        bounds = [min(cut * smallest, items) for cut in falling_cuts(units, pieces)]
         self.each(lambda piece, _: task(bounds[piece], bounds[piece + 1]), pieces if items else 0)
 
 
@@ -67,12 +68,24 @@ def workers(threads: int) -> Iterator[Workers]:
         yield Workers(threads, pool)
 
 
+def falling_sizes(pieces: int) -> list[int]:
+    """How large pieces of work are to each other: who is done early takes a small one, and nobody waits for long."""
+    return [pieces - number // 2 * 2 for number in range(pieces)]
+
+
+def falling_cuts(items: int, pieces: int) -> list[int]:
+    """Where to cut a range into such pieces; from 0 to `items`."""
+    ends = list(accumulate(falling_sizes(pieces)))
+    return [0, *(items * end // ends[-1] for end in ends)]
+
+
 def balanced(costs: Iterable[tuple[float, int]], bins: int) -> list[list[int]]:
-    """Spread items over bins, the most expensive first, each into the bin that has least so far."""
+    """Spread items over bins of falling sizes, the most expensive first, each where there is least for the size."""
+    sizes = falling_sizes(bins)
     loads = [0.0] * bins
     contents: list[list[int]] = [[] for _ in range(bins)]
     for cost, item in sorted(costs, reverse=True):
         least = loads.index(min(loads))
-        loads[least] += cost
+        loads[least] += cost / sizes[least]
         contents[least].append(item)
     return contents

@@ -22,7 +22,7 @@ from morphlm.logbilinear.parameters import Parameters, log_unigram
 from morphlm.logbilinear.structure import FactorRows, Structure
 from morphlm.logbilinear.wide import Means, Origin, WideContexts
 from morphlm.logbilinear.working import SHARDS, SMALLEST_PIECE, Workspace, ranged
-from morphlm.threads import Workers, balanced
+from morphlm.threads import Workers, balanced, falling_cuts
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
 
 Array = NDArray[np.float32]
@@ -303,11 +303,12 @@ class Learner(Engine):
         length, shape = len(batch.targets), self.parameters.S.shape
         vector_shards, bias_shards = self.space.rows("S", SHARDS, *shape), self.space.rows("t", SHARDS, shape[0])
         objectives = np.zeros(SHARDS)
+        cuts = falling_cuts(length, SHARDS)
 
         def score(shard: int, _: int) -> None:
             objectives[shard] = softmax.class_softmax(
-                length * shard // SHARDS,
-                length * (shard + 1) // SHARDS,
+                cuts[shard],
+                cuts[shard + 1],
                 batch,
                 self.structure.class_of,
                 predictions,
@@ -450,7 +451,7 @@ class Learner(Engine):
 def _even_cuts(batch: Batch, distances: int) -> list[int]:
     """Where to cut the slots so that each shard has about as many occurrences; the first words have most of them."""
     starts = batch.occurrences.starts[::distances] + np.arange(len(batch.words) + 1)
-    targets = np.arange(SHARDS + 1) * int(starts[-1]) // SHARDS
+    targets = np.array(falling_cuts(int(starts[-1]), SHARDS))
     cuts = np.searchsorted(starts, targets, side="left")
     cuts[0], cuts[-1] = 0, len(batch.words)
     return [int(cut) for cut in cuts]

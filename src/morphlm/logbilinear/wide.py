@@ -21,7 +21,7 @@ from morphlm.logbilinear.parameters import Parameters
 from morphlm.logbilinear.structure import Structure
 from morphlm.logbilinear.working import SHARDS, SMALLEST_PIECE, Workspace, ranged
 from morphlm.text.reading import RESERVED
-from morphlm.threads import Workers
+from morphlm.threads import Workers, falling_cuts
 from morphlm.vocabulary.vocabulary import UNK_ID
 
 Array = NDArray[np.float32]
@@ -101,12 +101,12 @@ class WideContexts:
         transform_shards: Array,
     ) -> None:
         """Writes dL/dC in shards, and adds to the gradients of the minibatch's words."""
-        length = len(errors)
+        cuts = falling_cuts(len(errors), SHARDS)
         by_place = self.space.rows("wide errors", *errors.shape)
         back = kernels.back_wide_diagonal if self.config.diagonal else kernels.back_wide_full
 
         def transformed(shard: int, _: int) -> None:
-            begin, end = length * shard // SHARDS, length * (shard + 1) // SHARDS
+            begin, end = cuts[shard : shard + 2]
             back(begin, end, batch.places, errors, *means, transform, by_place, transform_shards[shard])
 
         self.workers.each(transformed, SHARDS)
