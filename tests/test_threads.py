@@ -166,6 +166,6 @@ def test_falling_cuts_cover_all_in_pieces_that_never_grow_by_more_than_rounding(
 def test_balance_by_hand() -> None:
     assert falling_sizes(8) == [8, 8, 6, 6, 4, 4, 2, 2]
     assert falling_sizes(3) == [3, 3, 1]
-    assert balanced([(1.0, item) for item in range(7)], 3) == [[0, 3, 5], [1, 4, 6], [2]]
+    assert balanced([(1.0, item) for item in range(7)], 3) == [[6, 3, 1], [5, 2, 0], [4]]
     assert balanced([(5.0, 0), (4.0, 1), (3.0, 2), (3.0, 3)], 2) == [[0, 2], [1, 3]]
     assert balanced([], 2) == [[], []]

@@ -50,8 +50,8 @@ class Workers:
         """Call `task(begin, end)` for consecutive ranges that cover `items`; none is empty."""
         units = -(-items // smallest)
         pieces = max(1, min(self.threads * PIECES_PER_THREAD, units))
-        bounds = [min(cut * smallest, items) for cut in falling_cuts(units, pieces)]
-        self.each(lambda piece, _: task(bounds[piece], bounds[piece + 1]), pieces if items else 0)
+        bounds = list(dict.fromkeys(min(cut * smallest, items) for cut in falling_cuts(units, pieces)))
+        self.each(lambda piece, _: task(bounds[piece], bounds[piece + 1]), len(bounds) - 1)
 
 
 @cache
