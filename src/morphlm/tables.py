@@ -1,8 +1,30 @@
-"""How results are laid out: plain tables for the terminal, and numbers that JSON can hold."""
+"""How results are laid out: tables for the terminal and for Markdown, and numbers that JSON can hold."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells that are texts already, and what has to be said below them."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str] = ()  # a line each
+
+    def format(self) -> str:
+        """For the terminal."""
+        columns = format_columns(list(self.header), [list(row) for row in self.rows])
+        return "\n".join([columns, *self.notes])
+
+    def markdown(self) -> str:
+        """For a document."""
+        lines = [self.header, ["---"] * len(self.header), *self.rows]
+        table = "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+        return "\n\n".join([table, *self.notes])
 
 
 def format_columns(header: list[str], rows: list[list[str]]) -> str:
@@ -23,3 +45,8 @@ def _format_row(row: list[str], widths: list[int]) -> str:
 def finite_or_none(number: float) -> float | None:
     """For JSON, which has no infinity."""
     return number if math.isfinite(number) else None
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """A relative change or a share, with a sign if it is negative: −5.9 %."""
+    return f"{100 * share:.{digits}f} %".replace("-", "−")

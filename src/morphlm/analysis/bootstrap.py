@@ -1,0 +1,92 @@
+"""How far a relative change of perplexity can be trusted: a paired bootstrap over sentences.
+
+Sentences, not tokens, are drawn again, because the tokens of a sentence depend on one another; each draw takes the same
+sentences for both models, so that what is hard for both cancels out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.tables import finite_or_none, percent
+
+Array = NDArray[np.float64]
+RESAMPLES = 1000
+COVERAGE = 95.0  # per cent of the resamples lie in the interval
+BLOCK = 50  # resamples that are drawn at a time
+
+
+@dataclass(frozen=True)
+class Change:
+    """A relative change of perplexity, -0.06 for 6 % less, and the interval that it lies in."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval lies on one side of zero."""
+        return self.low > 0 or self.high < 0
+
+    def format(self) -> str:
+        """-6.1 % [-6.9, -5.3]."""
+        if np.isnan(self.value):
+            return "-"
+        low, high = (f"{100 * bound:.1f}".replace("-", "−") for bound in (self.low, self.high))
+        return f"{percent(self.value)} [{low}, {high}]"
+
+    def to_json(self) -> dict[str, float | None]:
+        """The three numbers."""
+        return {name: finite_or_none(getattr(self, name)) for name in ("value", "low", "high")}
+
+
+def paired_changes(gains: Array, counts: Array, *, seed: int = 1, resamples: int = RESAMPLES) -> list[Change]:
+    """The change of perplexity in each group of tokens, exp(-gain / tokens) - 1, with its interval.
+
+    gains[s, g] is the sum of ln p' - ln p over the tokens of sentence s in group g, p' the other model and p the
+    baseline; counts[s, g] is the number of these tokens.
+    """
+    values = _relative(gains.sum(0), counts.sum(0))
+    drawn = np.concatenate(
+        [_relative(draws @ gains, draws @ counts) for draws in _draws(len(gains), seed, resamples)], axis=0
+    )
+    edges = (50 - COVERAGE / 2, 50 + COVERAGE / 2)
+    return [_change(value, column, edges) for value, column in zip(values.tolist(), drawn.T, strict=True)]
+
+
+def _change(value: float, drawn: Array, edges: tuple[float, float]) -> Change:
+    """Draws without a token of the group say nothing of it."""
+    some = drawn[~np.isnan(drawn)]
+    if not len(some):
+        return Change(value, float("nan"), float("nan"))
+    low, high = np.percentile(some, edges)
+    return Change(value, float(low), float(high))
+
+
+def _draws(sentences: int, seed: int, resamples: int) -> list[Array]:
+    """How often each sentence is in each resample, (resamples, sentences), in blocks."""
+    rng = np.random.default_rng(seed)
+    sizes = [min(BLOCK, resamples - begin) for begin in range(0, resamples, BLOCK)]
+    chances = np.full(sentences, 1 / sentences)
+    return [rng.multinomial(sentences, chances, size).astype(np.float64) for size in sizes]
+
+
+def _relative(gains: Array, counts: Array) -> Array:
+    """exp(-gain / count) - 1; not a number where nothing was counted."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.expm1(-gains / counts), np.float64)
+
+
+def bootstrap_note(seed: int, resamples: int = RESAMPLES) -> str:
+    """What the brackets of a table mean."""
+    return f"in brackets: {COVERAGE:g} % of {resamples} paired bootstrap samples of the sentences, seed {seed}"
+
+
+def bootstrap_record(seed: int, resamples: int = RESAMPLES) -> dict[str, Any]:
+    """The same for JSON."""
+    return {"unit": "sentence", "resamples": resamples, "seed": seed, "coverage": COVERAGE}
