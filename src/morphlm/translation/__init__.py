@@ -1,0 +1,1 @@
+"""Hierarchical phrase-based translation, with the language models of this package inside the search."""

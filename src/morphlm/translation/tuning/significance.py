@@ -1,0 +1,83 @@
+"""Whether one system is better than another: approximate randomisation over several tuning runs (Clark et al. 2011).
+
+Tuning ends elsewhere each time, so systems are tuned several times, and a difference of their mean BLEU is compared
+with the differences that come up when the systems swap translations at random.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError
+from morphlm.translation.tuning.bleu import Statistics, bleu
+
+SHUFFLES = 10_000
+
+
+@dataclass(frozen=True)
+class RunScores:
+    """BLEU of each tuning run of a system."""
+
+    name: str
+    scores: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Over the runs."""
+        return float(np.mean(self.scores))
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation over the runs; 0 of a single one."""
+        return float(np.std(self.scores, ddof=1)) if len(self.scores) > 1 else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures."""
+        return {"name": self.name, "runs": list(self.scores), "mean": self.mean, "deviation": self.deviation}
+
+
+def score_runs(name: str, runs: Statistics) -> RunScores:
+    """Of statistics (runs, sentences, SIZE)."""
+    return RunScores(name, tuple(bleu(run.sum(0)) for run in runs))
+
+
+def randomisation_p(one: Statistics, other: Statistics, *, seed: int = 1, shuffles: int = SHUFFLES) -> float:
+    """How often the mean BLEU of two systems differs by as much when sentences are swapped at random.
+
+    Both are (runs, sentences, SIZE). In each shuffle, the runs of both systems are paired, and each pair swaps each
+    sentence's translations with chance 1/2.
+    """
+    if one.shape != other.shape:
+        raise ConfigError(f"systems of shapes {one.shape} and {other.shape} cannot be compared; give the same runs")
+    rng = np.random.default_rng(seed)
+    runs, sentences, _ = one.shape
+    observed = abs(_mean(one.sum(1)) - _mean(other.sum(1)))
+    difference = _pairings(one, other, rng, min(runs, shuffles))
+    hits = 0
+    for number in range(shuffles):
+        gap, base, rival = difference[number % len(difference)]
+        swaps = rng.integers(0, 2, (runs, sentences)).astype(np.float64)
+        moved = np.einsum("rs,rsk->rk", swaps, gap).round().astype(np.int64)
+        hits += abs(_mean(base + moved) - _mean(rival - moved)) >= observed - 1e-12
+    return (hits + 1) / (shuffles + 1)
+
+
+def _pairings(
+    one: Statistics, other: Statistics, rng: np.random.Generator, count: int
+) -> list[tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]]:
+    """Pairings of the runs: what a swap adds to the first system, and the sums of both without swaps."""
+    base = one.sum(1, dtype=np.int64)
+    found = []
+    for _ in range(count):
+        rival = other[rng.permutation(len(other))]
+        found.append(((rival.astype(np.int64) - one).astype(np.float64), base, rival.sum(1, dtype=np.int64)))
+    return found
+
+
+def _mean(sums: NDArray[Any]) -> float:
+    """Mean BLEU of summed statistics of several runs."""
+    return float(np.mean([bleu(row) for row in sums]))

@@ -1,0 +1,144 @@
+"""Line search is exact, and the search finds weights that are known to be best."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from morphlm.errors import ConfigError
+from morphlm.translation.tuning import kernels
+from morphlm.translation.tuning.bleu import SIZE, bleu
+from morphlm.translation.tuning.mert import CandidatePool, Candidates, MertConfig, optimise
+
+
+def random_candidates(seed: int, sentences: int = 5, most: int = 8, width: int = 3) -> Candidates:
+    """Candidates with features of few different values, so that lines are often parallel or equal."""
+    rng = np.random.default_rng(seed)
+    starts = np.cumsum([0, *rng.integers(1, most, sentences)]).astype(np.int64)
+    size = int(starts[-1])
+    totals = rng.integers(8, 15, size)
+    statistics = np.zeros((size, SIZE), np.int32)
+    statistics[:, 0], statistics[:, 1] = totals, 12
+    for n in range(4):
+        statistics[:, 6 + n] = totals - n
+        statistics[:, 2 + n] = rng.integers(0, totals - n)
+    features = rng.integers(-2, 3, (size, width)).astype(np.float32)
+    return Candidates(features, statistics, starts)
+
+
+def bleu_at(candidates: Candidates, weights: np.ndarray) -> float:
+    """By scoring all candidates."""
+    sums = np.zeros(SIZE, np.int64)
+    scores = candidates.features.astype(np.float64) @ weights
+    for begin, end in zip(candidates.starts[:-1], candidates.starts[1:], strict=True):
+        sums += candidates.statistics[begin + int(np.argmax(scores[begin:end]))]
+    return bleu(sums)
+
+
+def plain_line_search(candidates: Candidates, weights: np.ndarray, direction: np.ndarray) -> float:
+    """The highest BLEU between all crossings of any two lines of a sentence, and beyond them."""
+    offsets, slopes = candidates.features @ weights, candidates.features @ direction
+    crossings = {0.0}
+    for begin, end in zip(candidates.starts[:-1], candidates.starts[1:], strict=True):
+        for i in range(begin, end):
+            for j in range(begin, i):
+                if slopes[i] != slopes[j]:
+                    crossings.add(float((offsets[j] - offsets[i]) / (slopes[i] - slopes[j])))
+    points = sorted(crossings)
+    middles = [(a + b) / 2 for a, b in pairwise(points) if b - a > 1e-9]
+    tries = [points[0] - 1.0, *middles, points[-1] + 1.0]
+    return max(bleu_at(candidates, weights + step * direction) for step in tries)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.integers(0, 10_000))
+def test_line_search_finds_the_best_interval(seed: int) -> None:
+    candidates = random_candidates(seed)
+    rng = np.random.default_rng(seed + 1)
+    weights, direction = rng.normal(size=3), rng.normal(size=3)
+    step, best = kernels.line_search(candidates.features, candidates.statistics, candidates.starts, weights, direction)
+    assert best == pytest.approx(plain_line_search(candidates, weights, direction), abs=1e-9)
+    assert bleu_at(candidates, weights + step * direction) == pytest.approx(best, abs=1e-9)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.integers(0, 10_000))
+def test_the_envelope_is_the_maximum_of_all_lines(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 12))
+    offsets, slopes = rng.integers(-3, 4, count) / 2, rng.integers(-3, 4, count) / 2
+    places, steps = np.empty(count, np.int64), np.empty(count)
+    number = kernels.upper_envelope(offsets, slopes, places, steps)
+    assert steps[0] == -np.inf
+    assert (np.diff(steps[1:number]) > 0).all()
+    for x in rng.uniform(-10, 10, 20):
+        place = places[np.searchsorted(steps[:number], x, side="right") - 1]
+        assert offsets[place] + slopes[place] * x == pytest.approx((offsets + slopes * x).max(), abs=1e-9)
+
+
+def pool_with_a_known_best() -> CandidatePool:
+    """Feature 0 tells the right translation, feature 1 misleads, feature 2 says nothing."""
+    references = [[f"w{s} is a good thing to say".split()] for s in range(20)]
+    pool = CandidatePool(references, 3)
+    rng = np.random.default_rng(3)
+    for number, (reference,) in enumerate(references):
+        pool.add(number, reference, np.array([1.0, -1.0, rng.normal()], np.float32))
+        for wrong in range(5):
+            words = [*reference[:wrong], "x", "y", "z"]
+            pool.add(number, words, np.array([wrong / 10, 1.0, rng.normal()], np.float32))
+    return pool
+
+
+def test_optimise_finds_weights_that_choose_the_references() -> None:
+    candidates = pool_with_a_known_best().arrays()
+    start = np.array([0.0, 1.0, 0.0])
+    assert candidates.bleu(start) < 60
+    found = optimise(candidates, start, MertConfig(restarts=3), seed=2)
+    assert found.bleu == pytest.approx(100.0)
+    assert bleu_at(candidates, found.weights) == pytest.approx(100.0)
+    assert np.abs(found.weights).sum() == pytest.approx(1.0)
+
+
+def test_the_number_of_threads_changes_nothing() -> None:
+    candidates = random_candidates(4, sentences=30, most=20)
+    one, two = (optimise(candidates, np.ones(3), MertConfig(restarts=6), seed=5, threads=n) for n in (1, 3))
+    assert one.weights.tobytes() == two.weights.tobytes()
+
+
+def test_weights_that_are_not_free_stay() -> None:
+    candidates = random_candidates(6, sentences=30, most=20)
+    free = np.array([True, False, True])
+    found = optimise(candidates, np.array([0.5, 0.0, 0.5]), MertConfig(restarts=4), free=free)
+    assert found.weights[1] == 0.0
+
+
+def test_the_best_is_never_below_the_start() -> None:
+    for seed in range(20):
+        candidates = random_candidates(seed, sentences=10)
+        start = np.random.default_rng(seed).normal(size=3)
+        found = optimise(candidates, start, MertConfig(restarts=0), seed=seed)
+        assert found.bleu >= candidates.bleu(start)
+
+
+def test_a_translation_is_kept_once() -> None:
+    pool = CandidatePool([[["a"]]], 1)
+    row = np.array([0.5], np.float32)
+    assert pool.add(0, ["a"], row)
+    assert not pool.add(0, ["a"], row.copy())
+    assert pool.add(0, ["a"], np.array([0.25], np.float32))
+    assert len(pool) == 2
+
+
+def test_another_number_of_features_is_refused() -> None:
+    with pytest.raises(ConfigError, match="features"):
+        CandidatePool([[["a"]]], 2).add(0, ["a"], np.zeros(3, np.float32))
+
+
+def test_a_sentence_without_candidates_counts_nothing() -> None:
+    pool = CandidatePool([[["a"]], [["b", "c", "d", "e"]]], 1)
+    pool.add(1, ["b", "c", "d", "e"], np.ones(1, np.float32))
+    assert pool.arrays().bleu(np.ones(1)) == pytest.approx(100.0)
