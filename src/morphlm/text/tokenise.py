@@ -1,9 +1,13 @@
-"""The slow step of preparing text: the Moses tokeniser, by sacremoses's rules; only its look-ups are made quick."""
+"""The slow step of preparing text: the Moses tokeniser, by sacremoses's rules; only its look-ups are made quick.
+
+And the way back, for text that a system has made.
+"""
 
 from __future__ import annotations
 
 import functools
 import importlib.metadata
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -33,6 +37,19 @@ def moses_tokenise(line: str, language: str) -> str:
     """The tokens of a line between single spaces, as sacremoses gives them without escaping."""
     tokenised: str = _moses(language).tokenize(line, escape=False, return_str=True)
     return tokenised
+
+
+@functools.cache
+def _moses_back(language: str) -> Any:
+    from sacremoses import MosesDetokenizer  # noqa: PLC0415
+
+    return MosesDetokenizer(language)
+
+
+def moses_detokenise(tokens: Sequence[str], language: str) -> str:
+    """Tokens as a person would write them, by sacremoses's rules; words stay as they are."""
+    text: str = _moses_back(language).detokenize(list(tokens), unescape=False)
+    return text
 
 
 def has_abbreviations(language: str) -> bool:
