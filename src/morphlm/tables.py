@@ -49,4 +49,4 @@ def finite_or_none(number: float) -> float | None:
 
 def percent(share: float, digits: int = 1) -> str:
     """A relative change or a share, with a sign if it is negative: −5.9 %."""
-    return f"{100 * share:.{digits}f} %".replace("-", "−")
+    return f"{100 * share:z.{digits}f} %".replace("-", "−")

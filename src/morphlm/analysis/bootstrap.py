@@ -6,13 +6,15 @@ sentences for both models, so that what is hard for both cancels out.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from morphlm.tables import finite_or_none, percent
+from morphlm.errors import ConfigError
+from morphlm.tables import finite_or_none
 
 Array = NDArray[np.float64]
 RESAMPLES = 1000
@@ -34,11 +36,12 @@ class Change:
         return self.low > 0 or self.high < 0
 
     def format(self) -> str:
-        """-6.1 % [-6.9, -5.3]."""
+        """-6.1 % [-6.9, -5.3]; a dash where nothing can be said."""
         if np.isnan(self.value):
             return "-"
-        low, high = (f"{100 * bound:.1f}".replace("-", "−") for bound in (self.low, self.high))
-        return f"{percent(self.value)} [{low}, {high}]"
+        # z: no sign where nothing is left after rounding
+        value, low, high = (f"{100 * number:z.1f}".replace("-", "−") for number in (self.value, self.low, self.high))
+        return f"{value} % [{low}, {high}]"
 
     def to_json(self) -> dict[str, float | None]:
         """The three numbers."""
@@ -49,8 +52,11 @@ def paired_changes(gains: Array, counts: Array, *, seed: int = 1, resamples: int
     """The change of perplexity in each group of tokens, exp(-gain / tokens) - 1, with its interval.
 
     gains[s, g] is the sum of ln p' - ln p over the tokens of sentence s in group g, p' the other model and p the
-    baseline; counts[s, g] is the number of these tokens.
+    baseline; counts[s, g] is the number of these tokens. Where a gain is not finite, nothing can be said of its group.
     """
+    if not len(gains) or resamples < 1:
+        raise ConfigError(f"{resamples} samples of {len(gains)} sentences tell nothing; give at least one of each")
+    gains = np.where(np.isfinite(gains).all(0), gains, np.nan)
     values = _relative(gains.sum(0), counts.sum(0))
     drawn = np.concatenate(
         [_relative(draws @ gains, draws @ counts) for draws in _draws(len(gains), seed, resamples)], axis=0
@@ -68,18 +74,18 @@ def _change(value: float, drawn: Array, edges: tuple[float, float]) -> Change:
     return Change(value, float(low), float(high))
 
 
-def _draws(sentences: int, seed: int, resamples: int) -> list[Array]:
-    """How often each sentence is in each resample, (resamples, sentences), in blocks."""
+def _draws(sentences: int, seed: int, resamples: int) -> Iterator[Array]:
+    """How often each sentence is in each resample, (resamples, sentences), in blocks that fit into memory."""
     rng = np.random.default_rng(seed)
-    sizes = [min(BLOCK, resamples - begin) for begin in range(0, resamples, BLOCK)]
     chances = np.full(sentences, 1 / sentences)
-    return [rng.multinomial(sentences, chances, size).astype(np.float64) for size in sizes]
+    for begin in range(0, resamples, BLOCK):
+        yield rng.multinomial(sentences, chances, min(BLOCK, resamples - begin)).astype(np.float64)
 
 
 def _relative(gains: Array, counts: Array) -> Array:
     """exp(-gain / count) - 1; not a number where nothing was counted."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.expm1(-gains / counts), np.float64)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.asarray(np.expm1(-gains / counts) + 0.0, np.float64)  # + 0: no negative zero
 
 
 def bootstrap_note(seed: int, resamples: int = RESAMPLES) -> str:

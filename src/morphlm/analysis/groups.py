@@ -1,11 +1,13 @@
 """Two models on the tokens of one text, in groups: by frequency, by part of speech, or any other.
 
-`score_both` scores the text; `compare_groups` sums it up for each group of tokens (paper, 4.2, "Analysis").
+`score_both` scores the text; `compare_groups`, or `compare_members` where groups overlap, sums it up for each group of
+tokens (paper, 4.2, "Analysis").
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +17,17 @@ from numpy.typing import NDArray
 from morphlm.analysis.bootstrap import RESAMPLES, Change, bootstrap_note, bootstrap_record, paired_changes
 from morphlm.errors import InputError
 from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.open_vocabulary import perplexity_from
 from morphlm.language_model.perplexity import text_signature
 from morphlm.language_model.signature import Signature
+from morphlm.scoring.streaming import BatchScorer
 from morphlm.tables import Table, finite_or_none, percent
 from morphlm.vocabulary.corpus import Source, describe, token_batches
-from morphlm.vocabulary.vocabulary import END_ID
+from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
 
 Array = NDArray[np.float64]
+Places = NDArray[np.int64]  # of tokens in the text
+EXAMPLES = 5  # words that a note names
 NO_GROUP = -1  # of a token that is in none
 
 
@@ -32,12 +38,13 @@ class ScoredBoth:
     text: str
     forms: list[bytes]  # as they stand in the text
     tokens: NDArray[np.int32]  # as the baseline encodes them
+    other_tokens: NDArray[np.int32]  # as the other model does
     baseline: Array
     other: Array
     signatures: tuple[Signature, Signature]
 
     @property
-    def ends(self) -> NDArray[np.int64]:
+    def ends(self) -> Places:
         """Where the sentences end."""
         return np.flatnonzero(self.tokens == END_ID)
 
@@ -117,13 +124,39 @@ class GroupComparison:
 def score_both(
     baseline: LanguageModel, other: LanguageModel, source: Source, *, allow_unknown: bool = False
 ) -> ScoredBoth:
-    """Score a text under two models; their vocabularies may differ."""
-    sentences = [token for tokens in token_batches(source, allow_unknown=allow_unknown) for token in tokens]
-    if not sentences:
-        raise InputError("there are no sentences; give at least one", source=describe(source))
-    one, two = (model.score_text(source, allow_unknown=allow_unknown) for model in (baseline, other))
+    """Score a text under two models; their vocabularies may differ. The text is read once, so it may be a pipe."""
+    forms = [token for tokens in token_batches(source, allow_unknown=allow_unknown) for token in tokens]
     signatures = (text_signature(baseline, source), text_signature(other, source))
-    return ScoredBoth(describe(source), one.forms or [], one.corpus.tokens, one.logprobs, two.logprobs, signatures)
+    return score_forms(baseline, other, forms, describe(source), signatures)
+
+
+def score_forms(
+    baseline: LanguageModel,
+    other: LanguageModel,
+    forms: list[bytes],
+    text: str,
+    signatures: tuple[Signature, Signature] | None = None,
+) -> ScoredBoth:
+    """Score tokens in UTF-8, END after each sentence; `text` is how the result names them."""
+    if not forms:
+        raise InputError("there are no sentences; give at least one", source=text)
+    one, two = (BatchScorer(model)(forms) for model in (baseline, other))
+    return ScoredBoth(
+        text,
+        forms,
+        one.corpus.tokens,
+        two.corpus.tokens,
+        one.logprobs,
+        two.logprobs,
+        signatures or (baseline.signature, other.signature),
+    )
+
+
+def model_names(baseline: LanguageModel, other: LanguageModel) -> tuple[str, str]:
+    """The kinds of two models, told apart where they are the same."""
+    if baseline.kind != other.kind:
+        return baseline.kind, other.kind
+    return f"{baseline.kind} (baseline)", f"{other.kind} (other)"
 
 
 def compare_groups(
@@ -138,49 +171,81 @@ def compare_groups(
     notes: Sequence[str] = (),
 ) -> GroupComparison:
     """Sum up each group; group_of[k] is the group of token k, or NO_GROUP, which counts in the whole only."""
-    sums = _by_sentence(scored, np.asarray(group_of), len(names))
-    changes = paired_changes(sums.gains, sums.counts, seed=seed, resamples=resamples)
-    groups = [
-        _group(name, sums, place, change, len(scored.tokens))
-        for place, (name, change) in enumerate(zip([*names, "all"], changes, strict=True))
-    ]
+    members = {name: np.flatnonzero(np.asarray(group_of) == place) for place, name in enumerate(names)}
+    return compare_members(scored, members, title, models, seed=seed, resamples=resamples, notes=notes)
+
+
+def compare_members(
+    scored: ScoredBoth,
+    members: Mapping[str, Places],
+    title: str,
+    models: tuple[str, str],
+    *,
+    whole: Places | None = None,
+    seed: int = 1,
+    resamples: int = RESAMPLES,
+    notes: Sequence[str] = (),
+) -> GroupComparison:
+    """The same for groups that may share tokens: each has the places of its own, each place once.
+
+    `whole` are the places that make up the text: all, unless some are to be left out.
+    """
+    whole = np.arange(len(scored.tokens)) if whole is None else whole
+    names, places = [*members, "all"], [*members.values(), whole]
+    gains, counts = _by_sentence(scored, places)
+    changes = paired_changes(gains, counts, seed=seed, resamples=resamples)
+    *groups, all_tokens = (
+        _group(scored, name, inside, len(whole), change)
+        for name, inside, change in zip(names, places, changes, strict=True)
+    )
     signatures = (str(scored.signatures[0]), str(scored.signatures[1]))
+    notes = (*notes, *_unknown_notes(scored, models), *_infinity_notes(scored, models))
     return GroupComparison(
-        title, scored.text, models, tuple(groups[:-1]), groups[-1], signatures, seed, resamples, tuple(notes)
+        title, scored.text, models, tuple(groups), all_tokens, signatures, seed, resamples, tuple(notes)
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Sums:
-    """For each sentence and group, and all tokens in the last column: (S, G + 1)."""
-
-    counts: Array
-    baseline: Array
-    other: Array
-
-    @property
-    def gains(self) -> Array:
-        return self.other - self.baseline
-
-
-def _by_sentence(scored: ScoredBoth, group_of: NDArray[Any], groups: int) -> _Sums:
-    sentence_of = scored.sentence_of
-    shape = (len(scored.ends), groups + 1)
+def _by_sentence(scored: ScoredBoth, members: Sequence[Places]) -> tuple[Array, Array]:
+    """What the other model gains, and the number of tokens, for each sentence and group: (S, G) both."""
+    with np.errstate(invalid="ignore"):  # no probability under either model
+        gains = scored.other - scored.baseline
+    sentence_of, sentences = scored.sentence_of, len(scored.ends)
 
     def summed(values: Array) -> Array:
-        table = np.zeros(shape)
-        inside = group_of != NO_GROUP
-        np.add.at(table, (sentence_of[inside], group_of[inside]), values[inside])
-        np.add.at(table, (sentence_of, np.full(len(values), groups)), values)
-        return table
+        columns = [np.bincount(sentence_of[places], values[places], sentences) for places in members]
+        return np.stack(columns, axis=1)
 
-    return _Sums(summed(np.ones(len(scored.tokens))), summed(scored.baseline), summed(scored.other))
+    return summed(gains), summed(np.ones(len(gains)))
 
 
-def _group(name: str, sums: _Sums, place: int, change: Change, total: int) -> Group:
-    count = int(sums.counts[:, place].sum())
-    baseline, other = (
-        float(np.exp(-table[:, place].sum() / count)) if count else float("nan")
-        for table in (sums.baseline, sums.other)
-    )
-    return Group(name, count, count / total, baseline, other, change)
+def _group(scored: ScoredBoth, name: str, places: Places, total: int, change: Change) -> Group:
+    one, two = (perplexity_from(logprobs[places]) for logprobs in (scored.baseline, scored.other))
+    return Group(name, len(places), len(places) / total, one, two, change)
+
+
+def _unknown_notes(scored: ScoredBoth, models: tuple[str, str]) -> list[str]:
+    """Which tokens only one of the models knows: those are compared as a word with UNK."""
+    unknown = [tokens == UNK_ID for tokens in (scored.tokens, scored.other_tokens)]
+    alone = [unknown[0] & ~unknown[1], unknown[1] & ~unknown[0]]
+    return [
+        f"unknown to {model} only: {int(mask.sum()):,} tokens ({_examples(scored, mask)})"
+        for model, mask in zip(models, alone, strict=True)
+        if mask.any()
+    ]
+
+
+def _examples(scored: ScoredBoth, mask: NDArray[np.bool_]) -> str:
+    """The most frequent of the tokens; of equally frequent ones, the first in the text."""
+    counts = Counter(scored.forms[place] for place in np.flatnonzero(mask).tolist())
+    shown = [form.decode() for form, _ in counts.most_common(EXAMPLES)]
+    return ", ".join([*shown, "..."] if len(counts) > EXAMPLES else shown)
+
+
+def _infinity_notes(scored: ScoredBoth, models: tuple[str, str]) -> list[str]:
+    """An ARPA model without <unk> gives unknown words no probability."""
+    missing = [int(np.isinf(logprobs).sum()) for logprobs in (scored.baseline, scored.other)]
+    return [
+        f"{model} gives {count:,} tokens no probability; there is no change to tell in their groups"
+        for model, count in zip(models, missing, strict=True)
+        if count
+    ]

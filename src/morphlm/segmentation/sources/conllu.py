@@ -31,7 +31,7 @@ def read_conllu(path: str | Path, *, lowercase: bool = True) -> Factorisation:
     """Read `lemma=...`, `pos=...` and the features (`Case=Gen`) of every form; forms and lemmas in lower case."""
     source = source_name(path)
     found: defaultdict[str, Counter[Analysis]] = defaultdict(Counter)
-    for sentence in _sentences(path, source, lowercase):
+    for sentence in read_sentences(path, source, lowercase):
         for form, analysis in _tokens(sentence, source):
             found[form][analysis] += 1
     if not found:
@@ -40,7 +40,7 @@ def read_conllu(path: str | Path, *, lowercase: bool = True) -> Factorisation:
     return from_mapping({form: counts.most_common(1)[0][0] for form, counts in found.items()}, f"conllu {source}")
 
 
-def _sentences(path: str | Path, source: str, lowercase: bool) -> Iterator[list[Line]]:
+def read_sentences(path: str | Path, source: str, lowercase: bool) -> Iterator[list[Line]]:
     """The lines of words and of ranges, sentence by sentence."""
     sentence: list[Line] = []
     for number, line in numbered_lines(path):
@@ -71,23 +71,24 @@ def _lowercased(columns: list[str]) -> list[str]:
 
 def _tokens(sentence: list[Line], source: str) -> Iterator[tuple[str, Analysis]]:
     """Form and analysis of each token: a word, or the words of a range together."""
-    words = {columns[0]: _analysis(columns, source, number) for number, columns in sentence if _is_word(columns)}
+    words = {columns[0]: _analysis(columns, source, number) for number, columns in sentence if is_word(columns)}
     inside: set[str] = set()
     for number, columns in sentence:
-        if _is_word(columns):
+        if is_word(columns):
             parts = [] if columns[0] in inside else [columns[0]]
         else:
-            parts = _range(columns[0], words, source, number)
+            parts = range_of(columns[0], words, source, number)
             inside.update(parts)
         if parts and " " not in columns[_FORM]:  # a form with a space is no token of a text
             yield columns[_FORM], tuple(name for part in parts for name in words[part])
 
 
-def _is_word(columns: list[str]) -> bool:
+def is_word(columns: list[str]) -> bool:
+    """Whether a line is a word and no range."""
     return columns[0].isdecimal()
 
 
-def _range(text: str, words: Mapping[str, Analysis], source: str, number: int) -> list[str]:
+def range_of(text: str, words: Mapping[str, Analysis], source: str, number: int) -> list[str]:
     """The numbers of the words that a range spans."""
     first, last = map(int, text.split("-"))
     parts = [str(part) for part in range(first, min(last, first + len(words)) + 1)]

@@ -1,0 +1,82 @@
+"""Perplexity by how often a token was seen in training: where one model is better than another (paper, 4.2).
+
+The bins are [10^x, 10^(x+1)) of the count in the baseline's training text, and one for what was never seen or became
+UNK there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.analysis.bootstrap import RESAMPLES
+from morphlm.analysis.groups import GroupComparison, Places, ScoredBoth, compare_members, model_names, score_both
+from morphlm.errors import ConfigError
+from morphlm.language_model.base import LanguageModel
+from morphlm.vocabulary.corpus import Source
+from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary
+
+Counts = NDArray[np.int64]
+TITLE = "seen in training"
+UNSEEN = "unseen"
+
+
+def frequency_comparison(
+    baseline: LanguageModel,
+    other: LanguageModel,
+    source: Source,
+    *,
+    ends: bool = True,
+    vocabulary: Vocabulary | None = None,
+    names: tuple[str, str] | None = None,
+    allow_unknown: bool = False,
+    seed: int = 1,
+    resamples: int = RESAMPLES,
+) -> GroupComparison:
+    """Compare two models on a text, by the training count of its tokens.
+
+    The counts are the baseline's, or those of the `vocabulary` that is given. With `ends` sentence ends count like a
+    word that was seen once a sentence; without, they are left out of all figures.
+    """
+    _check_counts(vocabulary or baseline.vocabulary, baseline)
+    scored = score_both(baseline, other, source, allow_unknown=allow_unknown)
+    counts = _counts_of(scored, baseline.vocabulary, vocabulary)
+    whole = np.arange(len(counts)) if ends else np.flatnonzero(scored.tokens != END_ID)
+    if not len(whole):
+        raise ConfigError("the text has no words, only sentence ends, which are left out; give sentences with words")
+    return compare_members(
+        scored,
+        _bins(counts, whole),
+        TITLE,
+        names or model_names(baseline, other),
+        whole=whole,
+        seed=seed,
+        resamples=resamples,
+        notes=[] if ends else ["sentence ends are left out"],
+    )
+
+
+def _check_counts(vocabulary: Vocabulary, baseline: LanguageModel) -> None:
+    if not vocabulary.counts[END_ID:].any():
+        raise ConfigError(
+            f"the {baseline.kind} model does not tell how often its words were seen (an ARPA file has no counts); "
+            "give a vocabulary with counts (--vocab), or another baseline"
+        )
+
+
+def _counts_of(scored: ScoredBoth, known: Vocabulary, vocabulary: Vocabulary | None) -> Counts:
+    """The training count of each token; 0 for those that are UNK."""
+    if vocabulary is None or vocabulary is known:
+        return np.where(scored.tokens == UNK_ID, 0, known.counts[scored.tokens])
+    ids = np.fromiter((vocabulary.ids.get(form.decode(), UNK_ID) for form in scored.forms), np.int64)
+    return np.where(ids == UNK_ID, 0, vocabulary.counts[ids])
+
+
+def _bins(counts: Counts, whole: Places) -> dict[str, Places]:
+    """The places of the tokens in each bin, up to the last that has any."""
+    seen = counts[whole]
+    bins, low = {UNSEEN: whole[seen == 0]}, 1
+    while low <= seen.max():
+        bins[f"{low:,}-{10 * low - 1:,}"] = whole[(seen >= low) & (seen < 10 * low)]
+        low *= 10
+    return bins

@@ -1,0 +1,223 @@
+"""From tagged tokens to the tokens that a model knows: prepared like its training text, each with its tag.
+
+One tagged token may become several, and several may be one token to the tokeniser: `Berlin`, `-`, `Reise`. The former
+all have its tag; the latter has the tag of its last part. Where a prepared text is given, it decides about the tokens.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import accumulate, zip_longest
+from pathlib import Path
+from typing import TypeVar
+
+from morphlm.analysis.tag_reading import JOIN, Column, Format, TaggedSentence, read_tagged
+from morphlm.errors import ConfigError, InputError
+from morphlm.language_model.base import LanguageModel
+from morphlm.scoring.streaming import Normaliser, normaliser_of
+from morphlm.text.prepare import PrepareOptions, located, prepare_line, read_preparation
+from morphlm.text.reading import END
+from morphlm.vocabulary.corpus import Source, as_paths, describe, token_batches
+
+Cutter = Callable[[str], list[str]]
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Prepared tokens that share a tag."""
+
+    tag: str
+    tokens: tuple[str, ...]
+    line: int  # of the tag file
+
+    @property
+    def spelling(self) -> str:
+        """All its characters."""
+        return "".join(self.tokens)
+
+
+@dataclass(frozen=True)
+class AlignedSentence:
+    """The units of a sentence."""
+
+    units: tuple[Unit, ...]
+    source: str  # how messages name the tag file
+
+
+@dataclass(frozen=True)
+class Preparer:
+    """Does to tagged text what was done to a model's training text, in two steps, because only one keeps the case."""
+
+    tokenise: Cutter  # a line to tokens in their own case
+    normalise: Normaliser
+    language: str | None = None  # of the tokeniser
+
+    @cached_property
+    def tokenise_word(self) -> Callable[[str], tuple[str, ...]]:
+        """The same for one word; most come again and again."""
+        return lru_cache(maxsize=1 << 16)(lambda form: tuple(self.tokenise(form)))
+
+
+AS_IT_IS = PrepareOptions(tokenise=False, lowercase=False, digits=False, nfc=False, max_tokens=0, cyrillic_share=0.0)
+
+
+def preparer_for(models: Sequence[LanguageModel], text: Source | None = None) -> Preparer:
+    """As the record of the prepared text says, or that of a model; without any record tokens stay as they are."""
+    records = [read_preparation(path) for path in (as_paths(text) if text is not None else None) or []]
+    if records and records[0] is not None:
+        return _with_options(records[0].options)
+    recorded = [model for model in models if model.training.get("preparation")]
+    preparations = [model.training["preparation"] for model in recorded]
+    if any(preparation != preparations[0] for preparation in preparations) and text is None:
+        raise ConfigError(
+            "the training texts of the models were prepared in different ways; compare models of one preparation, or "
+            "give the prepared text too (--text)"
+        )
+    if not recorded:
+        return _with_options(AS_IT_IS)
+    _, _, language = preparations[0]["tokeniser"].partition("moses.")
+    cut = dataclasses.replace(AS_IT_IS, nfc=True, tokenise=bool(language), language=language or None)
+    return Preparer(_cutter(cut), normaliser_of(recorded[0]), cut.language)
+
+
+def read_tagged_for(
+    models: Sequence[LanguageModel],
+    paths: Sequence[str | Path],
+    form: Format = "conllu",
+    *,
+    column: Column = "upos",
+    text: Source | None = None,
+) -> list[TaggedSentence]:
+    """Read tagged files for these models: raw text that HanTa is to tag is tokenised as theirs was."""
+    preparer = preparer_for(models, text)
+    if form == "hanta" and preparer.language not in (None, "de"):
+        raise ConfigError(f"HanTa tags German, and the models' text was tokenised as {preparer.language}; give tags")
+    return read_tagged(paths, form, column=column, tokenise=preparer.tokenise)
+
+
+def _with_options(options: PrepareOptions) -> Preparer:
+    cut = dataclasses.replace(options, lowercase=False, digits=False, cyrillic_share=0.0)
+    finish = dataclasses.replace(options, tokenise=False)
+    return Preparer(
+        _cutter(cut),
+        lambda tokens: [part for token in tokens for part in prepare_line(token, finish)],
+        cut.language if cut.tokenise else None,
+    )
+
+
+def _cutter(options: PrepareOptions) -> Cutter:
+    return lambda line: prepare_line(line, options)
+
+
+# ------------------------------------------------------------ preparing
+
+
+def prepare_tagged(sentences: Iterable[TaggedSentence], preparer: Preparer) -> Iterator[AlignedSentence]:
+    """The sentences as the model knows them; those of which nothing is left are dropped."""
+    for sentence in sentences:
+        with located(sentence.source, sentence.tokens[0].line):
+            units = tuple(unit for unit in _prepared(sentence, preparer) if unit.tokens)
+        if units:
+            yield AlignedSentence(units, sentence.source)
+
+
+def _prepared(sentence: TaggedSentence, preparer: Preparer) -> Iterator[Unit]:
+    """Tokenise the sentence as a whole, since neighbours tell whether a full stop belongs to an abbreviation."""
+    alone = [Unit(token.tag, preparer.tokenise_word(token.form), token.line) for token in sentence.tokens]
+    units = [unit for unit in alone if unit.tokens]
+    pieces = preparer.tokenise("".join(token.form + " " * token.space for token in sentence.tokens))
+    if _parting(units, pieces) is None:  # else the tokeniser did more than cut: then each token alone
+        units = recut(units, pieces)
+    for unit in units:
+        yield Unit(unit.tag, tuple(preparer.normalise(unit.tokens)), unit.line)
+
+
+# ------------------------------------------------------------ aligning
+
+
+def recut(units: Sequence[Unit], pieces: Sequence[str]) -> list[Unit]:
+    """The same characters with other boundaries: units get the pieces inside them, and are joined where one spans two.
+
+    Both sides must be spelled alike.
+    """
+    ends = list(accumulate(len(unit.spelling) for unit in units))
+    piece_ends = list(accumulate(map(len, pieces)))
+    shared = set(ends) & set(piece_ends)
+    runs = zip(_runs(units, ends, shared), _runs(pieces, piece_ends, shared), strict=True)
+    return [Unit(_joint_tag(run), tuple(inside), run[0].line) for run, inside in runs]
+
+
+def _joint_tag(run: Sequence[Unit]) -> str:
+    """The tags of several units as one; of a word with a hyphen or the like inside, those of its last part."""
+    parts: list[list[str]] = [[]]
+    for unit in run:
+        if any(character.isalnum() for character in unit.spelling):
+            parts[-1].append(unit.tag)
+        else:
+            parts.append([])
+    return JOIN.join(next((tags for tags in reversed(parts) if tags), [run[0].tag]))
+
+
+def _runs(items: Sequence[Item], ends: Sequence[int], shared: set[int]) -> Iterator[list[Item]]:
+    """The items up to each place where both sides have an end."""
+    run: list[Item] = []
+    for item, end in zip(items, ends, strict=True):
+        run.append(item)
+        if end in shared:
+            yield run
+            run = []
+
+
+def _parting(units: Sequence[Unit], pieces: Sequence[str]) -> int | None:
+    """The number of the unit where the two sides are no longer spelled alike."""
+    ours, theirs = "".join(unit.spelling for unit in units), "".join(pieces)
+    if ours == theirs:
+        return None
+    same = next((k for k, (one, two) in enumerate(zip(ours, theirs, strict=False)) if one != two), len(theirs))
+    ends = list(accumulate(len(unit.spelling) for unit in units))
+    return min(bisect_right(ends, same), len(units) - 1)
+
+
+def align_with_text(sentences: Iterable[AlignedSentence], text: Source) -> Iterator[AlignedSentence]:
+    """Take the tokens from a prepared text, sentence by sentence; an InputError where the two part."""
+    last: AlignedSentence | None = None
+    for sentence, tokens in zip_longest(sentences, _text_sentences(text)):
+        if sentence is None:
+            raise _missing(last, f"the tags end here, but {describe(text)} goes on with {' '.join(tokens[:5])}")
+        if tokens is None:
+            raise _missing(sentence, f"{describe(text)} ends before this sentence")
+        if (place := _parting(sentence.units, tokens)) is not None:
+            raise _disagreement(sentence, place, tokens, describe(text))
+        yield AlignedSentence(tuple(recut(sentence.units, tokens)), sentence.source)
+        last = sentence
+
+
+def _text_sentences(text: Source) -> Iterator[list[str]]:
+    """The sentences of a text; those without words are left out, as they are among the tagged ones."""
+    sentence: list[str] = []
+    for token in (token.decode() for tokens in token_batches(text, allow_unknown=False) for token in tokens):
+        if token != END:
+            sentence.append(token)
+        elif sentence:
+            yield sentence
+            sentence = []
+
+
+def _missing(sentence: AlignedSentence | None, what: str) -> InputError:
+    cure = "give tags and text of the same sentences (prepare it with --max-tokens 0)"
+    if sentence is None:
+        return InputError(f"{what}; {cure}")
+    return InputError(f"{what}; {cure}", source=sentence.source, line=sentence.units[-1].line)
+
+
+def _disagreement(sentence: AlignedSentence, place: int, tokens: Sequence[str], name: str) -> InputError:
+    unit = sentence.units[place]
+    begin = sum(len(before.spelling) for before in sentence.units[:place])
+    there = "".join(tokens)[begin : begin + len(unit.spelling)] or "nothing"
+    what = f"here is {unit.spelling}, but {name} has {there} in its place; the two must be the same sentences"
+    return InputError(what, source=sentence.source, line=unit.line)

@@ -1,0 +1,34 @@
+"""A group of commands that are imported only when they are called, so that --help is quick."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+
+class LazyGroup(click.Group):
+    """Each command is the `command` of a module; its line of help is known without importing it."""
+
+    def __init__(self, *arguments: Any, package: str, lines: Mapping[str, str], **settings: Any) -> None:
+        """`lines`: the command's name -> one line of help. The module has the same name, in this package."""
+        super().__init__(*arguments, **settings)
+        self._package, self._lines = package, lines
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All commands, in the order in which they were listed."""
+        return list(self._lines)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of that name and take its `command`."""
+        if cmd_name not in self._lines:
+            return None
+        command: click.Command = importlib.import_module(f"{self._package}.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self._lines.items()))
