@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 
 from morphlm import load
-from morphlm.classes.partition import Partition
-from morphlm.experiments.demo import content_words
-from morphlm.text.reading import RESERVED
 from morphlm.training.loop import TrainingRun
-from morphlm.vocabulary.vocabulary import Vocabulary
 from tests.conftest import Outcome
 
 MODELS = ("mkn2", "mkn3", "mkn4", "clbl", "clbl++", "mkn4 + clbl++")
@@ -24,6 +20,7 @@ PLACES = ("segmenter", "classes.tsv", "mkn2", "mkn3", "mkn4", "clbl", "clbl++", 
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No apt-get on this machine, and a small generated language."""
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")  # else scikit-learn runs a program to count the cores
     monkeypatch.setattr("morphlm.text.datasets.registry.DEFAULT_SENTENCES", 400)
 
 
@@ -55,6 +52,7 @@ def test_the_demo_falls_back_to_the_generated_language_and_says_so(
             assert row["signature"] == str(model.signature)
     check_mixture(result)
     check_vectors(result)
+    check_report(result)
 
 
 def check_mixture(result: dict[str, Any]) -> None:
@@ -64,6 +62,17 @@ def check_mixture(result: dict[str, Any]) -> None:
     mixture = load(result["models"][-1])
     assert mixture.signature.value("weights") == "context"
     assert result["weights"] == dict(zip(("mkn4", "clbl++"), mixture.training["weights"], strict=True))
+
+
+def check_report(result: dict[str, Any]) -> None:
+    """A page in the demo's folder, with the figures of the four models on the test text."""
+    place = Path(result["report"])
+    assert place == Path(result["models"][0]).parent / "report.html"
+    page = place.read_text()
+    test = {row["name"]: row["perplexity_including_unknown"] for row in result["perplexities"][1::2]}
+    for name in ("mkn4", "clbl", "clbl++", "mkn4 + clbl++"):
+        assert f">{name}</th>" in page
+        assert f">{test[f'{name}, test']:,.2f}</td>" in page
 
 
 def check_vectors(result: dict[str, Any]) -> None:
@@ -85,13 +94,6 @@ def check_vectors(result: dict[str, Any]) -> None:
         total = sum(vectors.morpheme(name) for name in answer["morphemes"])
         np.testing.assert_allclose(vectors[answer["query"]], total, rtol=1e-5, atol=1e-6)
     assert not {*new[0]["morphemes"]} & {*new[1]["morphemes"]}
-
-
-def test_words_of_content_are_the_frequent_ones_of_the_larger_classes() -> None:
-    words = ("pokud", "nebo", "dokument", "soubor", "a1b2c3", "tabulka", "vrátí", "dům", "okno")
-    vocabulary = Vocabulary((*RESERVED, *words), np.arange(len(words) + 3, 0, -1))
-    class_of = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3], np.int32)
-    assert content_words(Partition(vocabulary, class_of, 4, "test")) == ["dokument", "vrátí"]
 
 
 @pytest.mark.usefixtures("small")

@@ -1,17 +1,18 @@
-"""The demo: from nothing to trained models, their mixture and word vectors on the default data, and what was found."""
+"""The demo: from nothing to trained models, their mixture, word vectors and a report on the default data."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from morphlm.classes.partition import Partition, by_frequency
+from morphlm.classes.partition import Partition
 from morphlm.errors import FetchError
 from morphlm.language_model.perplexity import Perplexity, format_table
 from morphlm.progress import say
+from morphlm.report.document import write_report
+from morphlm.report.examples import content_words, new_words, spread
+from morphlm.report.subjects import read_text, subjects_of
 from morphlm.scoring.mixing import Mixed, mix_and_test
 from morphlm.segmentation.morphemes import Segmentation
 from morphlm.text.datasets import DataFolder, get_dataset
@@ -31,9 +32,9 @@ ORDERS = (2, 3, 4)  # of modified Kneser-Ney
 LOGBILINEAR, WIDTH = ("clbl", "clbl++"), 100
 MIXED = ("mkn4", "clbl++")
 SHOWN_WORDS, SHOWN_CLASSES = 10, 5
-CONTENT_WORDS, LEAST_LETTERS, NEW_WORDS, NEIGHBOURS = 3, 5, 2, 6
-
-Item = TypeVar("Item")
+CONTENT_WORDS, NEW_WORDS, NEIGHBOURS = 3, 2, 6
+REPORTED = ("mkn4", "clbl", "clbl++")  # with the mixture
+REPORT = "report.html"
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class DemoResult:
     weights: dict[str, float]  # of the mixture, on average over contexts
     neighbours: list[Answer]  # of some frequent words
     composed: list[ComposedWord]
+    report: Path  # a page to look at
 
     def to_json(self) -> dict[str, Any]:
         """All figures under their names."""
@@ -88,6 +90,7 @@ class DemoResult:
             "weights": self.weights,
             "neighbours": [answer.to_json() for answer in self.neighbours],
             "composed": [word.to_json() for word in self.composed],
+            "report": str(self.report),
         }
 
     def format(self) -> str:
@@ -106,7 +109,8 @@ class DemoResult:
             f"Perplexity\n{format_table(self.perplexities)}\n"
             f"weights of the mixture, by context, on average: {weights}\n\n"
             f"Neighbours of frequent words, with their cosines\n{neighbours}\n\n"
-            f"Neighbours of words that are not in the training text, composed of their morphemes\n{composed}"
+            f"Neighbours of words that are not in the training text, composed of their morphemes\n{composed}\n\n"
+            f"A page to look at\n  {self.report}"
         )
 
 
@@ -133,8 +137,9 @@ def run_demo(config: DemoConfig) -> DemoResult:
         models=[*places, *(place_in(trained) for trained in models.values()), place_in(mixed)],
         perplexities=named_perplexities(models, mixed),
         weights=dict(zip(MIXED, mixed.model.training["weights"], strict=True)),
-        neighbours=neighbours_of(vectors, content_words(materials.partition)),
+        neighbours=neighbours_of(vectors, content_words(materials.partition, CONTENT_WORDS)),
         composed=composed_words(vectors, words["train"], words["test"]),
+        report=report_on(models, mixed, texts["test"], config),
     )
 
 
@@ -179,6 +184,16 @@ def mix_models(models: dict[str, Trained], texts: dict[str, Path], out: Path) ->
     return mix_and_test([place_in(models[name]) for name in MIXED], texts["dev"], out, test=texts["test"])
 
 
+def report_on(models: dict[str, Trained], mixed: Mixed, test: Path, config: DemoConfig) -> Path:
+    """The page on the models that are most worth looking at; they are in memory already."""
+    say("writing the report ...")
+    shown: dict[str, Trained | Mixed] = {name: models[name] for name in REPORTED} | {" + ".join(MIXED): mixed}
+    named = [(name, str(place_in(written)), written.model) for name, written in shown.items()]
+    out = config.directory / REPORT
+    write_report(subjects_of(read_text(str(test)), named, len(named), seed=config.seed), out)
+    return out
+
+
 def place_in(written: Trained | Mixed) -> Path:
     """Where a model was written; in a demo all are."""
     assert written.out is not None
@@ -217,20 +232,10 @@ def some_words(segmentation: Segmentation, vocabulary: Vocabulary) -> list[str]:
     return [" + ".join(map(str, segmentation[word])) for word in spread(composed, SHOWN_WORDS)]
 
 
-def content_words(partition: Partition) -> list[str]:
-    """Frequent words of different classes. Those of content are in the larger classes, for there are many of them."""
-    is_large = partition.sizes > partition.sizes.mean()
-    chosen: dict[int, str] = {}
-    for number in by_frequency(partition.vocabulary).tolist():
-        word, group = partition.vocabulary.words[number], int(partition.class_of[number])
-        if is_large[group] and word.isalpha() and len(word) >= LEAST_LETTERS:
-            chosen.setdefault(group, word)
-    return list(chosen.values())[:CONTENT_WORDS]
-
-
 def composed_words(vectors: WordVectors, train: WordCounts, test: WordCounts) -> list[ComposedWord]:
     """The neighbours of some words that only the test text has."""
-    found = new_words(vectors, train, test)
+    seen = set(train.forms)
+    found = new_words(vectors, (word for word in test.forms if word not in seen), NEW_WORDS)
     answers = neighbours_of(vectors, list(found))
     return [ComposedWord(morphemes, answer) for morphemes, answer in zip(found.values(), answers, strict=True)]
 
@@ -238,26 +243,6 @@ def composed_words(vectors: WordVectors, train: WordCounts, test: WordCounts) ->
 def neighbours_of(vectors: WordVectors, words: list[str]) -> list[Answer]:
     """Of some words, if there are any."""
     return ask(vectors, words, k=NEIGHBOURS) if words else []
-
-
-def new_words(vectors: WordVectors, train: WordCounts, test: WordCounts) -> dict[str, tuple[str, ...]]:
-    """The longest words that are not in the training text, of two known morphemes or more, and without a common one."""
-    assert vectors.factors is not None
-    assert vectors.factors.analyser is not None
-    seen, known = set(train.forms), vectors.factors.ids
-    words = sorted({word for word in test.forms if word.isalpha()} - seen, key=lambda word: (-len(word), word))
-    chosen: dict[str, tuple[str, ...]] = {}
-    used: set[str] = set()
-    for word, morphemes in zip(words, vectors.factors.analyser.names_of(words), strict=True):
-        if len(morphemes) > 1 and used.isdisjoint(morphemes) and known.keys() >= {*morphemes}:
-            chosen[word] = tuple(morphemes)
-            used.update(morphemes)
-    return dict(islice(chosen.items(), NEW_WORDS))
-
-
-def spread(items: Sequence[Item], count: int) -> list[Item]:
-    """So many items, evenly spaced."""
-    return [items[k * len(items) // count] for k in range(min(count, len(items)))]
 
 
 def get_data(config: DemoConfig) -> DataFolder:

@@ -1,0 +1,35 @@
+"""`morphlm report`: an HTML page on trained models."""
+
+from __future__ import annotations
+
+import click
+
+from morphlm.cli import options
+from morphlm.errors import ConfigError
+from morphlm.report.document import make_report
+
+
+@click.command(name="report")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@click.option("--test", required=True, metavar="FILE", help="The text on which the models are shown.")
+@click.option("--out", required=True, type=click.Path(), metavar="FILE", help="Write the page here ('-': to stdout).")
+@options.allow_unk
+@options.seed
+@options.as_json
+def command(models: tuple[str, ...], test: str, out: str, allow_unk: bool, seed: int, as_json: bool) -> None:
+    """One HTML file to look at: texts, perplexities, learning curves, classes, morphemes, neighbours, sentences.
+
+    MODEL is a model directory of any kind or an ARPA file; the first is the one that the others are compared with. The
+    page holds everything itself and opens without a network. The place of the page is printed.
+
+    \b
+      morphlm report cs.mkn cs.clbl cs.clbl++ --test test.txt --out report.html
+    """
+    options.check_one_stdin(test, *models)
+    if out == "-" and as_json:
+        raise ConfigError("--json and --out - both want standard output; write the page to a file")
+    written = make_report(models, test, out, allow_unknown=allow_unk, seed=seed)
+    if as_json:
+        options.print_json(written.to_json())
+    elif out != "-":
+        click.echo(out)

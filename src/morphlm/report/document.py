@@ -1,0 +1,133 @@
+"""The report: one HTML file with everything in it, that opens without a network.
+
+`make_report` loads, scores and writes; `page` puts sections together. A Content-Security-Policy in the page forbids
+all requests, so that whoever opens it can be sure that there are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from morphlm.errors import ConfigError
+from morphlm.files import atomic_writer, cannot_write, check_can_write
+from morphlm.language_model.perplexity import Perplexity
+from morphlm.progress import progress_bar
+from morphlm.report.html import Markup, joined, tag
+from morphlm.report.numbers import whole
+from morphlm.report.sections import SECTIONS
+from morphlm.report.sections.section import Section
+from morphlm.report.subjects import Subjects, gather, names_of
+from morphlm.version import __version__
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+STYLES = ("style.css", "report.css")
+SCRIPTS = ("map.js", "report.js")
+
+
+@dataclass(frozen=True)
+class WrittenReport:
+    """A report, where it is, and the figures it begins with."""
+
+    out: str
+    bytes: int
+    sections: tuple[str, ...]
+    perplexities: tuple[tuple[str, Perplexity], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it under its names."""
+        return {
+            "out": self.out,
+            "bytes": self.bytes,
+            "sections": list(self.sections),
+            "perplexities": [{"name": name} | result.to_json() for name, result in self.perplexities],
+        }
+
+
+def make_report(
+    models: Sequence[str | Path], test: str | Path, out: str | Path, *, allow_unknown: bool = False, seed: int = 1
+) -> WrittenReport:
+    """Write the report on models (directories or ARPA files) and a test text; what is there is replaced in one step."""
+    if not models:
+        raise ConfigError("no model is named; name one or more")
+    check_can_write(out)
+    subjects = gather(list(map(str, models)), str(test), allow_unknown=allow_unknown, seed=seed)
+    return write_report(subjects, out)
+
+
+def write_report(subjects: Subjects, out: str | Path) -> WrittenReport:
+    """The same for models that are loaded and a text that is scored."""
+    sections = make_sections(subjects)
+    content = page(subjects, sections).encode()
+    try:
+        with atomic_writer(out) as file:
+            file.write(content)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise cannot_write(out, error) from error
+    perplexities = tuple((subject.name, subject.perplexity) for subject in subjects.models)
+    return WrittenReport(str(out), len(content), tuple(section.identity for section in sections), perplexities)
+
+
+def make_sections(subjects: Subjects) -> list[Section]:
+    """All sections, with what is missing said in its place."""
+    sections = []
+    with progress_bar("report", len(SECTIONS), unit="section") as bar:
+        for make in SECTIONS:
+            sections.append(make(subjects))
+            bar.update()
+    return sections
+
+
+# ---------------------------------------------------------------- the page
+
+
+def page(subjects: Subjects, sections: Sequence[Section]) -> Markup:
+    """The whole document."""
+    title = f"Report on {names_of(subjects.models)}"
+    body = tag("div", _header(title, subjects), _contents(sections), _main(sections), _footer(), class_="page")
+    scripts = [tag("script", _asset(name)) for name in SCRIPTS]
+    document = tag("html", _head(title), tag("body", body, scripts), lang="en")
+    return Markup(f"<!DOCTYPE html>\n{document}\n")
+
+
+def _head(title: str) -> Markup:
+    return tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="generator", content=f"morphlm {__version__}"),
+        tag("title", title),
+        [tag("style", _asset(name)) for name in STYLES],
+    )
+
+
+def _asset(name: str) -> Markup:
+    """A file of the package; nothing in it ends the element around it, which a test makes sure of."""
+    return Markup(files("morphlm.report").joinpath("assets", name).read_text("utf-8"))
+
+
+def _header(title: str, subjects: Subjects) -> Markup:
+    text = subjects.text
+    many = "1 model" if len(subjects.models) == 1 else f"{len(subjects.models)} models"
+    lead = f"{many} on {text.name}, {whole(len(text.sentences))} sentences. All figures are of this test text."
+    return tag("header", tag("h1", title), tag("p", lead, class_="muted"))
+
+
+def _contents(sections: Sequence[Section]) -> Markup:
+    entries = [tag("li", tag("a", section.title, href=f"#{section.identity}")) for section in sections]
+    return tag("nav", tag("ol", entries), aria_label="Contents", class_="contents")
+
+
+def _main(sections: Sequence[Section]) -> Markup:
+    return tag("main", joined(section.html() for section in sections))
+
+
+def _footer() -> Markup:
+    return tag("footer", f"Made by morphlm {__version__}. This page asks nobody for anything.", class_="note")

@@ -1,0 +1,26 @@
+"""How a report writes numbers: everywhere alike."""
+
+from __future__ import annotations
+
+import math
+
+NOTHING = "–"  # there is no such number
+
+
+def whole(number: int | None) -> str:
+    """1,052,591."""
+    return NOTHING if number is None else f"{number:,}"
+
+
+def decimal(number: float | None, digits: int = 2) -> str:
+    """With thousands apart, a true minus sign, and ∞."""
+    if number is None or math.isnan(number):
+        return NOTHING
+    if math.isinf(number):
+        return "∞" if number > 0 else "−∞"
+    return f"{number:,.{digits}f}".replace("-", "−")
+
+
+def share(part: int, total: int) -> str:
+    """A share in per cent."""
+    return NOTHING if not total else f"{100 * part / total:.1f} %"

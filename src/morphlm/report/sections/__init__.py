@@ -1,0 +1,29 @@
+"""The sections of the report, in their order; each is a module that makes one of what a report is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from morphlm.report.sections.classes import classes
+from morphlm.report.sections.corpus import corpus
+from morphlm.report.sections.curves import curves
+from morphlm.report.sections.frequency import frequency
+from morphlm.report.sections.morpheme_map import morpheme_map
+from morphlm.report.sections.neighbours import neighbours
+from morphlm.report.sections.perplexities import perplexities
+from morphlm.report.sections.section import Section
+from morphlm.report.sections.segmentation import segmentation
+from morphlm.report.sections.surprisal import surprisal
+from morphlm.report.subjects import Subjects
+
+SECTIONS: tuple[Callable[[Subjects], Section], ...] = (
+    corpus,
+    perplexities,
+    curves,
+    frequency,
+    surprisal,
+    classes,
+    segmentation,
+    neighbours,
+    morpheme_map,
+)

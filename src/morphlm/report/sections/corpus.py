@@ -1,0 +1,84 @@
+"""The corpus table: what the models were trained on, and the test text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from morphlm.language_model.base import LanguageModel
+from morphlm.report.html import Markup, joined, names, numbers, table
+from morphlm.report.numbers import NOTHING, decimal, share, whole
+from morphlm.report.sections.section import Section
+from morphlm.report.subjects import Subject, Subjects, names_of
+from morphlm.text.reading import RESERVED
+from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
+
+EXPLANATION = (
+    "How much text the models were trained on, and how much of the test text they do not know. Tokens are running "
+    "words and one end for each sentence; types are different words. Of the words that occur once in the training "
+    "text, a share kappa is left out of the vocabulary, so that the models learn what an unknown word (UNK) looks "
+    "like."
+)
+
+
+def corpus(subjects: Subjects) -> Section:
+    """Two tables."""
+    body = joined([_training(subjects), _test(subjects)])
+    return Section("corpus", "Texts", EXPLANATION, body)
+
+
+def _training(subjects: Subjects) -> Markup:
+    rows = [
+        [names_of(group), *_training_cells(group[0])] for group in subjects.groups(lambda s: tuple(_training_cells(s)))
+    ]
+    columns = [*names("models"), *numbers("sentences", "tokens", "types", "vocabulary", "kappa")]
+    return table(columns, rows, "Training text, as the models' records tell")
+
+
+def _training_cells(subject: Subject) -> list[str]:
+    """Of a mixture, what is on record of its parts."""
+    model = next((part for part in subject.parts if "tokens" in part.training), subject.model)
+    record: dict[str, Any] = model.training
+    kappa = record.get("kappa")
+    return [
+        whole(record.get("sentences")),
+        whole(record.get("tokens")),
+        whole(training_types(model)),
+        whole(len(model.vocabulary) - len(RESERVED)),
+        NOTHING if kappa is None else f"{kappa:g}",
+    ]
+
+
+def training_types(model: LanguageModel) -> int | None:
+    """How many different words the training text had: those that are known, and the singletons that were pruned.
+
+    Each of these counts once for UNK; None if UNK's count is not theirs, because the text had <unk> itself.
+    """
+    kappa, counts = model.training.get("kappa"), model.vocabulary.counts
+    if kappa is None or model.training.get("vocabulary") == "given":
+        return None
+    pruned, kept = int(counts[UNK_ID]), int(np.count_nonzero(counts[len(RESERVED) :] == 1))
+    words = len(counts) - len(RESERVED)
+    return words + pruned if pruned == round(kappa * (kept + pruned)) else None
+
+
+def _test(subjects: Subjects) -> Markup:
+    text, tokens = subjects.text, len(subjects.text.forms)
+    rows = []
+    for group in subjects.groups(lambda s: s.model.vocabulary.words):
+        vocabulary, unknown = group[0].model.vocabulary, group[0].perplexity.unknown
+        types = unknown_types(subjects, vocabulary)
+        cells = [whole(unknown), share(unknown, tokens), whole(types), share(types, len(text.counts))]
+        rows.append([names_of(group), *cells])
+    columns = [*names("models"), *numbers("unknown tokens", "of tokens", "unknown types", "of types")]
+    caption = (
+        f"Test text {text.name}: {whole(len(text.sentences))} sentences, {whole(tokens)} tokens "
+        f"({decimal(tokens / len(text.sentences), 1)} a sentence), {whole(len(text.counts))} types"
+    )
+    return table(columns, rows, caption)
+
+
+def unknown_types(subjects: Subjects, vocabulary: Vocabulary) -> int:
+    """How many different words of the test text are not in a vocabulary."""
+    return sum(word not in vocabulary for word in subjects.text.counts)

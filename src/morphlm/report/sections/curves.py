@@ -1,0 +1,65 @@
+"""Learning curves, from the logs of the trainings."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from morphlm.report.charts import Points, line_chart
+from morphlm.report.html import Markup, joined, missing, names, numbers, paragraph, table
+from morphlm.report.numbers import decimal, whole
+from morphlm.report.sections.section import Section
+from morphlm.report.subjects import Subject, Subjects
+from morphlm.training.log import reason_of
+
+EXPLANATION = (
+    "The perplexity of the development text after each epoch, that is, each time that training has gone through the "
+    "training text. The best point is the model that was kept; a curve that still falls at its end could have been "
+    "trained longer."
+)
+NONE = (
+    "None of these models has a log of its training. Log-bilinear models that `morphlm train` wrote have one, in "
+    "log.jsonl; n-gram models and mixtures are not trained in epochs."
+)
+
+
+def curves(subjects: Subjects) -> Section:
+    """One picture for all models that have a log."""
+    found = {subject: curve_of(subject) for subject in subjects.models}
+    drawn = {subject: points for subject, points in found.items() if points}
+    body = missing(NONE) if not drawn else _body(drawn, [s for s in subjects.models if s not in drawn])
+    return Section("curves", "Learning curves", EXPLANATION, body)
+
+
+def _body(drawn: dict[Subject, Points], others: list[Subject]) -> Markup:
+    series = {subject.name: points for subject, points in drawn.items()}
+    picture = line_chart(
+        f"Learning curves of {', '.join(series)}", series, "epochs", "perplexity of the development text"
+    )
+    rows = [_row(subject, points) for subject, points in drawn.items()]
+    figures = numbers("evaluations", "best epoch", "best perplexity")
+    columns = [*names("model"), *figures, *names("ended because")]
+    note = f"Without a log of a training: {', '.join(subject.name for subject in others)}." if others else None
+    return joined([picture, table(columns, rows), paragraph(note, class_="note") if note else None])
+
+
+def _row(subject: Subject, points: Points) -> list[str]:
+    epoch, perplexity = min(points, key=lambda point: (point[1], point[0]))
+    return [subject.name, whole(len(points)), f"{epoch:.3g}", decimal(perplexity), reason_of(subject.log)]
+
+
+def curve_of(subject: Subject) -> Points:
+    """(epochs, development perplexity) of each evaluation; nothing if the log, a file for people, says nothing."""
+    tokens = subject.model.training.get("tokens")
+    points = (_point(entry, tokens) for entry in subject.log if isinstance(entry, dict))
+    return [point for point in points if point is not None]
+
+
+def _point(entry: dict[str, Any], tokens: int | None) -> tuple[float, float] | None:
+    """An evaluation may stand in the middle of an epoch; how many tokens were seen tells where."""
+    try:
+        seen = entry["tokens"] / tokens if tokens else entry["epoch"]
+        point = float(seen), float(entry["development_perplexity"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return (round(point[0], 4), point[1]) if all(map(math.isfinite, point)) else None

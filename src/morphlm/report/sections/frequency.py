@@ -1,0 +1,86 @@
+"""Perplexity by how often a token was seen in training (paper, figure 3)."""
+
+from __future__ import annotations
+
+from morphlm.analysis.frequency import frequency_comparison
+from morphlm.analysis.groups import GroupComparison
+from morphlm.errors import ConfigError
+from morphlm.report.charts import change_bars
+from morphlm.report.html import Markup, joined, missing, names, numbers, paragraph, table, tag
+from morphlm.report.numbers import decimal, whole
+from morphlm.report.sections.section import Section
+from morphlm.report.subjects import Subject, Subjects
+from morphlm.tables import percent
+
+EXPLANATION = (
+    "The tokens of the test text in bins by how often they were seen in training. Models that know the parts of words "
+    "should gain most where a word was seen rarely: bars to the left mean a lower perplexity than that of the first "
+    "model, and the thin lines are 95 % intervals by paired bootstrap over sentences."
+)
+
+
+def frequency(subjects: Subjects) -> Section:
+    """The first model against each other one; by itself if it is the only one."""
+    first, *others = subjects.models
+    try:
+        parts = [_comparison(subjects, other) for other in others] or [_alone(subjects, first)]
+    except ConfigError:
+        parts = [missing(_no_counts(first))]
+    return Section("frequency", "Perplexity by frequency", EXPLANATION, joined(parts))
+
+
+def _no_counts(first: Subject) -> str:
+    return (
+        f"{first.name} does not tell how often its words were seen (an ARPA file has no counts), so there are no bins. "
+        "Name a model with counts first."
+    )
+
+
+def by_frequency(subjects: Subjects, other: Subject) -> GroupComparison:
+    """The analysis; the text was read once, so it is given as sentences."""
+    return frequency_comparison(
+        subjects.first.model,
+        other.model,
+        subjects.text.sentences,
+        names=(subjects.first.name, other.name),
+        allow_unknown=True,
+        seed=subjects.seed,
+    )
+
+
+def _comparison(subjects: Subjects, other: Subject) -> Markup:
+    result = by_frequency(subjects, other)
+    first = subjects.first.name
+    name = f"Change of perplexity by training frequency, {other.name} against {first}"
+    rows = [
+        [
+            group.name,
+            whole(group.tokens),
+            percent(group.share),
+            decimal(group.baseline if group.tokens else None),
+            decimal(group.other if group.tokens else None),
+            group.change.format(),
+        ]
+        for group in (*result.groups, result.whole)
+    ]
+    columns = [*names("seen in training"), *numbers("tokens", "share", first, other.name, "change")]
+    notes = [paragraph(note, class_="note") for note in result.notes]
+    return joined(
+        [
+            tag("h3", f"{other.name} against {first}"),
+            change_bars(name, result.groups, result.whole),
+            table(columns, rows),
+            *notes,
+        ]
+    )
+
+
+def _alone(subjects: Subjects, first: Subject) -> Markup:
+    result = by_frequency(subjects, first)
+    rows = [
+        [group.name, whole(group.tokens), percent(group.share), decimal(group.baseline if group.tokens else None)]
+        for group in (*result.groups, result.whole)
+    ]
+    columns = [*names("seen in training"), *numbers("tokens", "share", first.name)]
+    note = "There is one model, so nothing to compare it with; these are its own perplexities."
+    return joined([table(columns, rows), missing(note)])

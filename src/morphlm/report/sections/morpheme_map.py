@@ -1,0 +1,50 @@
+"""The map of morphemes, drawn by map.js."""
+
+from __future__ import annotations
+
+from morphlm.analysis.morpheme_map import MorphemeMap, map_morphemes
+from morphlm.errors import ConfigError
+from morphlm.report.html import Markup, joined, json_script, missing, paragraph, tag
+from morphlm.report.sections.section import Section
+from morphlm.report.sections.segmentation import factors_of
+from morphlm.report.subjects import Subject, Subjects, names_of
+
+EXPLANATION = (
+    "Morphemes whose vectors are alike lie near each other. Distances within a cluster can be trusted more than those "
+    "between clusters (the map is made by t-SNE). Zoom with the wheel, two fingers or the buttons, drag to move, and "
+    "search for a morpheme or a word; point at a morpheme to read about it."
+)
+NONE = "None of these models has morphemes, so there is nothing to map; models with factors (+c, +o, ++) have some."
+DATA = "map-data"
+
+
+def morpheme_map(subjects: Subjects) -> Section:
+    """Of the first model that has morphemes enough."""
+    able = [subject for subject in subjects.models if factors_of(subject) is not None]
+    reason = NONE
+    for subject in able:
+        try:
+            result = map_of(subject, subjects.seed)
+        except ConfigError as error:
+            reason = f"{subject.name}: {error}."
+            continue
+        return Section("map", "Map of morphemes", EXPLANATION, _body(subject, able, result), _data(result))
+    return Section("map", "Map of morphemes", EXPLANATION, missing(reason))
+
+
+def map_of(subject: Subject, seed: int) -> MorphemeMap:
+    """The places of the most frequent morphemes."""
+    assert subject.vectors is not None
+    return map_morphemes(subject.vectors, seed=seed)
+
+
+def _data(result: MorphemeMap) -> Markup:
+    return json_script(DATA, {"points": [point.to_json() for point in result.points]})
+
+
+def _body(subject: Subject, able: list[Subject], result: MorphemeMap) -> Markup:
+    others = [one for one in able if one is not subject]
+    also = f" Not shown: those of {names_of(others)}." if others else ""
+    note = f"The {len(result)} most frequent morphemes of {subject.name}.{also}"
+    script = tag("noscript", missing("The map is drawn by a script in this page; allow it to see the map."))
+    return joined([paragraph(note, class_="note"), tag("div", id="map-here", data_model=subject.name), script])

@@ -1,0 +1,24 @@
+"""What a section of the report is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from morphlm.report.html import Markup, tag
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report with a place in the list of contents."""
+
+    identity: str
+    title: str
+    explanation: str  # what is shown and how to read it, in a few sentences
+    body: Markup
+    data: Markup | None = None  # what scripts draw
+
+    def html(self) -> Markup:
+        """The section as an element."""
+        heading = tag("h2", self.title, id=f"{self.identity}-title")
+        parts = (heading, tag("p", self.explanation), self.body, self.data)
+        return tag("section", parts, id=self.identity, class_="card", aria_labelledby=f"{self.identity}-title")

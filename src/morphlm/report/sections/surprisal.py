@@ -1,0 +1,150 @@
+"""Sentences of the test text, each token coloured by its surprisal under each model."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from morphlm.report.examples import spread
+from morphlm.report.html import Markup, foreign, joined, missing, paragraph, tag
+from morphlm.report.numbers import decimal
+from morphlm.report.sections.section import Section
+from morphlm.report.subjects import Subject, Subjects, names_of
+from morphlm.text.reading import END
+
+STEPS, STEP = 8, 2.0  # colours of the scale, and bits of each
+LENGTHS = (5, 30)  # words of sentences that are good to look at
+LONGEST = 60  # tokens that are shown of a longer one
+EVENLY, DIFFERING = 6, 2  # sentences from all over the text, and those on which models differ most
+START_WORDS = 7
+EXPLANATION = (
+    "Surprisal is −log₂ p of a token after the words before it, in bits: 1 bit more means that the model thought the "
+    "token half as likely. Each row of a sentence is a model; darker cells are more surprising (in dark mode: "
+    "brighter). Point at a token, or go through them with the arrow keys, to read the exact figures."
+)
+
+
+def surprisal(subjects: Subjects) -> Section:
+    """Some sentences and a chooser."""
+    chosen = choose(subjects)
+    sentences = [_sentence(subjects, number, place == 0) for place, number in enumerate(chosen)]
+    parts = [_chooser(subjects, chosen), _legend(subjects), tag("div", sentences, id="sentences")]
+    return Section("surprisal", "Sentences by surprisal", EXPLANATION, joined(parts))
+
+
+def choose(subjects: Subjects) -> list[int]:
+    """The numbers of sentences, in the order of the text."""
+    lengths = [len(sentence) for sentence in subjects.text.sentences]
+    fitting = [number for number, length in enumerate(lengths) if LENGTHS[0] <= length <= LENGTHS[1]]
+    if len(fitting) < EVENLY:
+        fitting = [number for number, length in enumerate(lengths) if length]
+    chosen = spread(fitting, EVENLY)
+    return sorted({*chosen, *most_different(subjects, fitting)[:DIFFERING]})
+
+
+def most_different(subjects: Subjects, numbers: list[int]) -> list[int]:
+    """Sentences by how far the first and the last model are apart on them, a token on average."""
+    if len(subjects.models) == 1:
+        return []
+    with np.errstate(invalid="ignore"):  # infinite under both
+        apart = np.nan_to_num(subjects.models[-1].bits - subjects.first.bits, nan=0.0, posinf=0.0, neginf=0.0)
+    spans = subjects.text.spans
+    means = {number: abs(float(apart[slice(*spans[number])].mean())) for number in numbers}
+    return sorted(numbers, key=lambda number: (-means[number], number))
+
+
+# ---------------------------------------------------------------- the page
+
+
+def _chooser(subjects: Subjects, chosen: list[int]) -> Markup:
+    options = [
+        tag("option", f"{number + 1}: {_start(subjects.text.sentences[number])}", value=f"sentence-{number + 1}")
+        for number in chosen
+    ]
+    select = tag("select", options, id="sentence-chooser")
+    return tag("div", tag("label", "Sentence", for_="sentence-chooser"), select, class_="controls")
+
+
+def _start(words: list[str]) -> str:
+    return " ".join([*words[:START_WORDS], "…"] if len(words) > START_WORDS else words)
+
+
+def _legend(subjects: Subjects) -> Markup:
+    steps = [tag("li", _range(step), class_=f"surprise-{step}") for step in range(STEPS)]
+    marks = [
+        tag("span", "Surprisal in bits:", class_="note"),
+        tag("ul", steps, class_="legend scale", aria_label="Colours of surprisal in bits"),
+    ]
+    unknown = None
+    if any(subject.unknown.any() for subject in subjects.models):
+        unknown = paragraph("A dashed cell: the word is unknown to the model and scored as UNK.", class_="note")
+    many = len(subjects.models) > 1
+    rows = paragraph(f"Rows from the top: {names_of(subjects.models)}.", class_="note") if many else None
+    return tag("div", *marks, unknown, rows)
+
+
+def _range(step: int) -> str:
+    low = f"{step * STEP:g}"
+    return f"{low}+" if step == STEPS - 1 else f"{low}–{(step + 1) * STEP:g}"
+
+
+def level(bits: float) -> int:
+    """The colour of a surprisal."""
+    return STEPS - 1 if not bits < STEP * STEPS else int(bits / STEP)
+
+
+def _sentence(subjects: Subjects, number: int, visible: bool) -> Markup:
+    begin, end = subjects.text.spans[number]
+    places = list(range(begin, end))[:LONGEST]
+    names = [tag("span", subject.name, class_="row-name") for subject in subjects.models]
+    head = tag("li", tag("span", "", class_="word"), names, class_="column names", aria_hidden="true")
+    columns = [_column(subjects, place, first=place == begin) for place in places]
+    cut = missing(f"The first {LONGEST} of {end - begin} tokens.") if end - begin > LONGEST else None
+    return tag(
+        "div",
+        tag("ol", head, columns, class_="tokens", aria_label=f"Tokens of sentence {number + 1}"),
+        cut,
+        tag("p", "Point at a token for its figures.", class_="token-details muted", aria_live="polite"),
+        paragraph(_totals(subjects, begin, end), class_="note"),
+        id=f"sentence-{number + 1}",
+        class_="sentence",
+        hidden=not visible,
+    )
+
+
+def _totals(subjects: Subjects, begin: int, end: int) -> str:
+    means = [f"{subject.name} {decimal(float(subject.bits[begin:end].mean()))}" for subject in subjects.models]
+    return f"Bits a token, on average over this sentence: {', '.join(means)}."
+
+
+def _column(subjects: Subjects, place: int, *, first: bool) -> Markup:
+    form = subjects.text.forms[place].decode()
+    shown = "end of sentence" if form == END else form
+    word = tag("span", "⏎", class_="word", title="end of sentence") if form == END else _word(form, subjects.language)
+    cells = [_cell(subject, place) for subject in subjects.models]
+    details = "; ".join(_figures(subject, place) for subject in subjects.models)
+    return tag("li", word, cells, class_="column", tabindex=0 if first else -1, data_token=shown, data_figures=details)
+
+
+def _word(form: str, language: str | None) -> Markup:
+    return tag("span", foreign(form, language), class_="word")
+
+
+def _cell(subject: Subject, place: int) -> Markup:
+    bits, unknown = float(subject.bits[place]), bool(subject.unknown[place])
+    return tag(
+        "span",
+        tag("span", f"{subject.name}: ", class_="visually-hidden"),
+        decimal(bits, 1),
+        tag("span", " bits, unknown" if unknown else " bits", class_="visually-hidden"),
+        class_=f"token surprise-{level(bits)}{' unknown' if unknown else ''}",
+        title=_figures(subject, place),
+    )
+
+
+def _figures(subject: Subject, place: int) -> str:
+    bits = float(subject.bits[place])
+    probability = 2.0**-bits if math.isfinite(bits) else 0.0
+    note = ", scored as UNK" if subject.unknown[place] else ""
+    return f"{subject.name}: {decimal(bits, 4)} bits, p = {probability:.3g}{note}"

@@ -1,0 +1,216 @@
+"""What a report is about: models under names, a test text that is read once, and the text's scores under each model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.classes.partition import Partition
+from morphlm.errors import ConfigError, InputError
+from morphlm.files import source_name
+from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
+from morphlm.logbilinear.model import LogBilinearModel
+from morphlm.progress import progress_bar
+from morphlm.scoring.loading import load
+from morphlm.scoring.mixture import MixtureModel, numbered
+from morphlm.text.reading import END
+from morphlm.training.log import Log, read_log
+from morphlm.vectors.vectors import WordVectors
+from morphlm.vocabulary.corpus import Corpus, TokenEncoder, token_batches
+from morphlm.vocabulary.vocabulary import UNK_ID
+
+Array = NDArray[np.float64]
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True, eq=False)
+class TestText:
+    """The tokens of a text as they stand there."""
+
+    __test__ = False  # no test of pytest's
+
+    path: str
+    forms: list[bytes]  # END after each sentence
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return source_name(self.path) if self.path == "-" else shown(Path(self.path).name)
+
+    @cached_property
+    def sentences(self) -> list[list[str]]:
+        """Its sentences, without their ends."""
+        return [[form.decode() for form in self.forms[begin : end - 1]] for begin, end in self.spans]
+
+    @cached_property
+    def spans(self) -> list[tuple[int, int]]:
+        """Where each sentence begins and, after its end, ends."""
+        ends = [place + 1 for place, form in enumerate(self.forms) if form == END.encode()]
+        return list(zip([0, *ends], ends, strict=False))
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How often each word occurs, sentence ends left out; words in order of appearance."""
+        return Counter(word for sentence in self.sentences for word in sentence)
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A model and what it makes of the text."""
+
+    name: str
+    path: str
+    model: LanguageModel
+    scored: ScoredText
+    perplexity: Perplexity
+
+    @property
+    def bits(self) -> Array:
+        """-log2 p of each token."""
+        bits: Array = np.abs(self.scored.logprobs) / np.log(2)  # not negated: 0 would become -0
+        return bits
+
+    @property
+    def unknown(self) -> NDArray[np.bool_]:
+        """Whether each token is unknown to the model."""
+        unknown: NDArray[np.bool_] = self.scored.corpus.tokens == UNK_ID
+        return unknown
+
+    @property
+    def parts(self) -> Iterator[LanguageModel]:
+        """The model itself or, if it is a mixture, the models in it."""
+        return _parts(self.model)
+
+    @property
+    def partition(self) -> Partition | None:
+        """Its classes, or those of the first part that has some."""
+        found = (part.structure.partition for part in self.parts if isinstance(part, LogBilinearModel))
+        return next((partition for partition in found if partition is not None), None)
+
+    @cached_property
+    def vectors(self) -> WordVectors | None:
+        """Its word vectors, if it has some."""
+        try:
+            return self.model.vectors
+        except ConfigError:
+            return None
+
+    @property
+    def log(self) -> Log:
+        """Of its training; empty if there is none."""
+        return read_log(Path(self.path)) if self.path != "-" else []
+
+    @property
+    def language(self) -> str | None:
+        """The language of its training text, as far as the tokeniser tells: `moses.cs`."""
+        tokeniser = str((self.model.training.get("preparation") or {}).get("tokeniser", ""))
+        name, _, language = tokeniser.partition(".")
+        return language if name == "moses" and language else None
+
+
+@dataclass(frozen=True, eq=False)
+class Subjects:
+    """All that a report is made of."""
+
+    text: TestText
+    models: tuple[Subject, ...]
+    seed: int = 1
+
+    @property
+    def first(self) -> Subject:
+        """The one with which the others are compared."""
+        return self.models[0]
+
+    @property
+    def language(self) -> str | None:
+        """The language of the models, if they agree."""
+        languages = {subject.language for subject in self.models}
+        return next(iter(languages)) if len(languages) == 1 else None
+
+    def groups(self, key: Callable[[Subject], Key | None]) -> list[list[Subject]]:
+        """The models that share something; those for which it is None are left out."""
+        groups: dict[Key, list[Subject]] = {}
+        for subject in self.models:
+            if (found := key(subject)) is not None:
+                groups.setdefault(found, []).append(subject)
+        return list(groups.values())
+
+
+def names_of(subjects: Iterable[Subject]) -> str:
+    """The names of some models in a sentence."""
+    return ", ".join(subject.name for subject in subjects)
+
+
+def gather(paths: Sequence[str], test: str, *, allow_unknown: bool = False, seed: int = 1) -> Subjects:
+    """Load the models, read the text and score it."""
+    _refuse_missing(paths)
+    text = read_text(test, allow_unknown=allow_unknown)
+    named = zip(model_names(paths), paths, strict=True)
+    return subjects_of(text, ((name, path, load(path)) for name, path in named), len(paths), seed=seed)
+
+
+def _refuse_missing(paths: Sequence[str]) -> None:
+    """Before any model is loaded, which takes time."""
+    for path in paths:
+        if path != "-" and not Path(path).exists():
+            load(path)  # says what is wrong
+
+
+def subjects_of(
+    text: TestText, models: Iterable[tuple[str, str, LanguageModel]], count: int, *, seed: int = 1
+) -> Subjects:
+    """Score the text under so many models, each with its name and the place where it lies."""
+    subjects = []
+    with progress_bar("models", count, unit="model") as bar:
+        for name, path, model in models:
+            subjects.append(subject_of(name, path, model, text))
+            bar.update()
+    return Subjects(text, tuple(subjects), seed)
+
+
+def read_text(path: str, *, allow_unknown: bool = False) -> TestText:
+    """Read the text."""
+    forms = [token for tokens in token_batches(path, allow_unknown=allow_unknown) for token in tokens]
+    text = TestText(str(path), forms)
+    if not text.counts:
+        raise InputError("the text has no words; give at least one sentence", source=source_name(path))
+    return text
+
+
+def subject_of(name: str, path: str, model: LanguageModel, text: TestText) -> Subject:
+    """Score the text."""
+    corpus = Corpus(TokenEncoder(model.vocabulary)(text.forms), model.vocabulary)
+    scored = ScoredText(corpus, model.score_tokens(corpus.tokens), text.forms)
+    return Subject(name, str(path), model, scored, scored.perplexity(text.name, text_signature(model, text.path)))
+
+
+def model_names(paths: Sequence[str]) -> list[str]:
+    """The names of the folders or files; with the folder above where two are alike, and numbered if that is not
+    enough.
+    """
+    names = [shown(Path(path).resolve().name) if path != "-" else source_name(path) for path in paths]
+    if len(set(names)) < len(names):
+        longer = [shown("/".join(Path(path).resolve().parts[-2:])) for path in paths]
+        names = [long if names.count(name) > 1 else name for name, long in zip(names, longer, strict=True)]
+    return numbered(names)
+
+
+def shown(name: str) -> str:
+    """The name of a file as text, even if it is no proper one."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _parts(model: LanguageModel) -> Iterator[LanguageModel]:
+    if isinstance(model, MixtureModel):
+        for component in model.components:
+            yield from _parts(component.model)
+    else:
+        yield model
