@@ -432,7 +432,9 @@ def test_a_map_that_fails_is_told_and_not_waited_for(monkeypatch: pytest.MonkeyP
         (lambda page: page.complete("lbl", "a " * 121), "a sentence of 121 tokens"),
         (lambda page: page.compare("0", "mkn", "a"), "compared with itself"),
         (lambda page: page.compare("0", "1", " \n\n"), "there are no sentences"),
-        (lambda page: page.compare("0", "1", "a " * 200_001, "prepared"), "a text of more than 200,000 tokens"),
+        (lambda page: page.compare("0", "1", ("a " * 100 + "\n") * 2001, "prepared"), "more than 200,000 tokens"),
+        (lambda page: page.compare("0", "1", "a\n" * 20_001, "prepared"), "more than 20,000 sentences"),
+        (lambda page: page.compare("0", "1", "a\n" + "a" * 20_001), "line 2 has 20,001 characters; put each sentence"),
         (lambda page: page.compare("0", "1", "\udfff"), "half of a pair"),
     ],
 )

@@ -1,0 +1,253 @@
+"""A map of morphemes: their vectors in two dimensions, so that what is used alike lies together (paper, figure 6).
+
+t-SNE by scikit-learn on the cosines. Affixes tell more than stems, which are many, so half of the map is theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from morphlm.errors import ConfigError
+from morphlm.segmentation.factors import Factors
+from morphlm.segmentation.morphemes import LABELS, STEM
+from morphlm.tables import Table
+from morphlm.text.reading import RESERVED
+from morphlm.vectors.search import Neighbour, nearest, unit_rows
+from morphlm.vectors.vectors import Side, WordVectors
+
+COUNT = 400
+FEWEST = 10  # points of a map
+NEAREST = 5
+EXAMPLES = 3
+PERPLEXITY = 30.0  # t-SNE's: about how many neighbours each point keeps
+AFFIX_SHARE = 0.5  # at most, of the places on the map
+
+Rows = NDArray[np.float32]
+Numbers = NDArray[np.int64]
+Places = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MapPoint:
+    """A morpheme and its place."""
+
+    name: str  # form/LABEL
+    form: str
+    label: str | None  # PRE, STM, SUF; None if the model's morphemes have none
+    words: int  # of the vocabulary that have it
+    tokens: int  # of the training text that have it
+    examples: tuple[str, ...]  # frequent ones of these words
+    x: float  # in [0, 1]
+    y: float
+    near: tuple[Neighbour, ...]  # the nearest on the map, with their cosines
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it."""
+        return {
+            "name": self.name,
+            "form": self.form,
+            "label": self.label,
+            "words": self.words,
+            "tokens": self.tokens,
+            "examples": list(self.examples),
+            "x": self.x,
+            "y": self.y,
+            "near": [[name, similarity] for name, similarity in self.near],
+        }
+
+
+@dataclass(frozen=True)
+class MorphemeMap:
+    """The points, those of frequent morphemes first."""
+
+    points: tuple[MapPoint, ...]
+    side: Side
+    seed: int
+    perplexity: float  # t-SNE's
+    record: tuple[tuple[str, str], ...] = ()  # the fields of the model's signature
+
+    def __len__(self) -> int:
+        """The number of morphemes."""
+        return len(self.points)
+
+    @cached_property
+    def by_name(self) -> dict[str, MapPoint]:
+        """The points by the names of their morphemes."""
+        return {point.name: point for point in self.points}
+
+    def only(self, names: Sequence[str]) -> MorphemeMap:
+        """The map with these morphemes alone, at their places."""
+        missing = [name for name in names if name not in self.by_name]
+        if missing:
+            what = f"{missing[0]!r} is not on the map; write it as form/LABEL, or ask for more morphemes"
+            raise ConfigError(what)
+        return replace(self, points=tuple(self.by_name[name] for name in names))
+
+    def place(self, vectors: WordVectors, rows: NDArray[Any]) -> Places:
+        """Where vectors of the same model lie: (n, 2), the mean of the places of the nearest morphemes.
+
+        Each counts by its cosine, so that what is like one morpheme only lies near it.
+        """
+        units = unit_rows(np.stack([vectors.morpheme(point.name) for point in self.points]))
+        if rows.ndim != 2 or rows.shape[1] != units.shape[1]:
+            raise ConfigError(f"vectors of shape {rows.shape} for a map of rows of {units.shape[1]}; give rows alike")
+        places = np.array([(point.x, point.y) for point in self.points])
+        found = nearest(units, rows.astype(np.float32), NEAREST, [[]] * len(rows))
+        return np.array([_weighted(places[near], cosines) for near, cosines in found]).reshape(-1, 2)
+
+    def to_table(self) -> Table:
+        """A row a morpheme."""
+        rows = [
+            [
+                point.name,
+                f"{point.words:,}",
+                f"{point.tokens:,}",
+                f"{point.x:.3f}",
+                f"{point.y:.3f}",
+                " ".join(f"{name} {similarity:.2f}" for name, similarity in point.near),
+                " ".join(point.examples),
+            ]
+            for point in self.points
+        ]
+        return Table(["morpheme", "words", "tokens", "x", "y", "nearest", "examples"], rows, [self._note()])
+
+    def _note(self) -> str:
+        return f"t-SNE of cosines, perplexity {self.perplexity:g}, seed {self.seed}; vectors: {self.side}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The points and how they were placed."""
+        return {
+            "points": [point.to_json() for point in self.points],
+            "side": self.side,
+            "seed": self.seed,
+            "perplexity": self.perplexity,
+            "model": dict(self.record),
+        }
+
+
+def map_morphemes(
+    vectors: WordVectors,
+    *,
+    count: int = COUNT,
+    labels: Sequence[str] | None = None,
+    seed: int = 1,
+    perplexity: float = PERPLEXITY,
+) -> MorphemeMap:
+    """Put the most frequent morphemes on a map; of certain labels only, or (None) of all.
+
+    Of all, half of the places at most are for prefixes and suffixes, and the others for stems.
+    """
+    factors = _factors_of(vectors, count)
+    tokens = _token_counts(factors)
+    chosen = _choose(factors, tokens, count, labels)
+    names = [factors.names[number] for number in chosen.tolist()]
+    units = unit_rows(np.stack([vectors.morpheme(name) for name in names]))
+    used = _usable(perplexity, len(units))
+    places = _scaled(_tsne(units, seed, used))
+    near = [
+        tuple(Neighbour(names[place], round(float(cosine), 4)) for place, cosine in zip(found, cosines, strict=True))
+        for found, cosines in nearest(units, units, NEAREST, [[own] for own in range(len(units))])
+    ]
+    points = tuple(
+        _point(factors, int(number), int(tokens[number]), place, neighbours)
+        for number, place, neighbours in zip(chosen, places, near, strict=True)
+    )
+    return MorphemeMap(points, vectors.side, seed, used, tuple(vectors.record.items()))
+
+
+def split_name(name: str) -> tuple[str, str | None]:
+    """`ung/SUF` as form and label; what does not end in a label has none."""
+    form, _, label = name.rpartition("/")
+    return (form, label) if form and label in LABELS else (name, None)
+
+
+def _factors_of(vectors: WordVectors, count: int) -> Factors:
+    if vectors.factors is None:
+        raise ConfigError("this model has no morphemes to put on a map; take one with factors (+c, +o or ++)")
+    if count < FEWEST:
+        raise ConfigError(f"a map of {count} morphemes shows nothing; ask for {FEWEST} or more")
+    return vectors.factors
+
+
+def _token_counts(factors: Factors) -> Numbers:
+    """How many tokens of the training text have each factor; once for each time that it is in the word."""
+    counts = np.repeat(factors.vocabulary.counts, np.diff(factors.indptr))
+    return np.bincount(factors.indices, counts, len(factors)).astype(np.int64)
+
+
+def _choose(factors: Factors, tokens: Numbers, count: int, labels: Sequence[str] | None) -> Numbers:
+    """The ids of the morphemes for the map, frequent ones first."""
+    first = factors.surfaces
+    order = first + np.argsort(-tokens[first:], kind="stable")
+    label_of = [split_name(factors.names[number])[1] for number in order.tolist()]
+    if labels is None:
+        is_affix = np.array([label not in (None, STEM) for label in label_of], bool)
+        wanted = _within(is_affix, max(int(AFFIX_SHARE * count), count - int((~is_affix).sum())))
+        wanted |= _within(~is_affix, count - int(wanted.sum()))
+    else:
+        wanted = np.array([label in _checked(labels) for label in label_of], bool)
+    chosen = order[wanted][:count]
+    if len(chosen) < FEWEST:
+        kind = "" if labels is None else f" with the label {' or '.join(labels)}"
+        raise ConfigError(f"the model has {len(chosen)} morphemes{kind}; a map needs {FEWEST} or more")
+    return chosen
+
+
+def _within(which: NDArray[np.bool_], most: int) -> NDArray[np.bool_]:
+    """The first so many of those that are true."""
+    return which & (np.cumsum(which) <= most)
+
+
+def _checked(labels: Sequence[str]) -> set[str]:
+    unknown = sorted(set(labels) - set(LABELS))
+    if unknown or not labels:
+        found = f"{unknown[0]!r} is no label of morphemes" if unknown else "no label is named"
+        raise ConfigError(f"{found}; choose among {', '.join(LABELS)}")
+    return set(labels)
+
+
+def _usable(perplexity: float, count: int) -> float:
+    """t-SNE's perplexity lies well below the number of points."""
+    if not perplexity >= 1:
+        raise ConfigError(f"the perplexity of t-SNE is {perplexity:g}; choose 1 or more, commonly 5 to 50")
+    return min(perplexity, (count - 1) / 3)
+
+
+def _tsne(units: Rows, seed: int, perplexity: float) -> Places:
+    """On one thread, so that equal seeds give equal places."""
+    from sklearn.manifold import TSNE  # noqa: PLC0415 (it takes a second to import)
+
+    begin = "pca" if units.shape[1] > 1 else "random"
+    with threadpool_limits(1):
+        tsne = TSNE(metric="cosine", init=begin, perplexity=perplexity, random_state=seed)
+        return np.asarray(tsne.fit_transform(units.astype(np.float64)), np.float64)
+
+
+def _scaled(places: Places) -> Places:
+    """To [0, 1], both axes alike, so that distances keep their ratios; four digits are more than a screen has."""
+    low, high = places.min(0), places.max(0)
+    size = float((high - low).max()) or 1.0
+    return np.asarray(np.round((places - (low + high) / 2) / size + 0.5, 4), np.float64)
+
+
+def _weighted(places: Places, cosines: Rows) -> Places:
+    """The mean by cosines; those below zero count nothing, and if all are, all count alike."""
+    weights = np.maximum(cosines, 0).astype(np.float64)
+    mean: Places = np.average(places, axis=0, weights=weights if weights.sum() > 0 else None)
+    return mean
+
+
+def _point(factors: Factors, number: int, tokens: int, place: Places, near: tuple[Neighbour, ...]) -> MapPoint:
+    """Words are in order of frequency, so the first are the examples."""
+    words = np.unique(factors.inverse[number])
+    words = words[words >= len(RESERVED)]
+    name = factors.names[number]
+    examples = tuple(factors.vocabulary.words[word] for word in words[:EXAMPLES].tolist())
+    return MapPoint(name, *split_name(name), len(words), tokens, examples, float(place[0]), float(place[1]), near)

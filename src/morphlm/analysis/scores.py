@@ -1,0 +1,184 @@
+"""What a model gives a text, sentence by sentence: all that comparisons of whole texts need of it.
+
+A model is loaded, scores the text and is let go, so that any number of large models can be compared; the sums are small
+enough to be kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.analysis.bootstrap import RESAMPLES, Change, paired_changes
+from morphlm.errors import ConfigError, InputError
+from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.perplexity import score_text, text_signature
+from morphlm.progress import progress_bar
+from morphlm.scoring.loading import load
+from morphlm.tables import finite_or_none, percent
+from morphlm.text.reading import END
+from morphlm.vocabulary.corpus import Source, as_paths, describe, token_batches
+from morphlm.vocabulary.vocabulary import END_ID
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceScores:
+    """A text under one model, and what of the model the analyses ask for."""
+
+    text: str
+    logprobs: Array  # (S,): ln p of each sentence, its end included
+    tokens: Array  # (S,): how many tokens each has, its end included
+    signature: str
+    vocabulary: int  # words of the model
+    training_tokens: int | None = None  # None: the model does not say
+    kappa: float | None = None
+
+    @property
+    def perplexity(self) -> float:
+        """exp(-1/N sum ln p)."""
+        return float(np.exp(-self.logprobs.sum() / self.tokens.sum()))
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it, so that it can be kept; `scores_from_json` takes it."""
+        return {
+            "text": self.text,
+            "logprobs": [finite_or_none(logprob) for logprob in self.logprobs.tolist()],
+            "tokens": self.tokens.astype(int).tolist(),
+            "signature": self.signature,
+            "vocabulary": self.vocabulary,
+            "training_tokens": self.training_tokens,
+            "kappa": self.kappa,
+        }
+
+
+def scores_from_json(content: Mapping[str, Any]) -> SentenceScores:
+    """The inverse of `to_json`."""
+    logprobs = [-np.inf if logprob is None else logprob for logprob in content["logprobs"]]
+    arrays = {"logprobs": np.array(logprobs, np.float64), "tokens": np.array(content["tokens"], np.float64)}
+    return SentenceScores(**{**content, **arrays})
+
+
+def score_sentences(model: LanguageModel, source: Source, *, allow_unknown: bool = False) -> SentenceScores:
+    """Score a text, and sum up each sentence."""
+    scored = score_text(model, source, allow_unknown=allow_unknown)
+    starts = np.append(0, np.flatnonzero(scored.corpus.tokens == END_ID)[:-1] + 1)
+    return SentenceScores(
+        describe(source),
+        np.add.reduceat(scored.logprobs, starts),
+        np.diff(np.append(starts, len(scored.logprobs))).astype(np.float64),
+        str(text_signature(model, source)),
+        len(model.vocabulary),
+        model.training.get("tokens"),
+        model.training.get("kappa"),
+    )
+
+
+def score_models(
+    models: Mapping[str, Callable[[], LanguageModel]], source: Source, *, allow_unknown: bool = False
+) -> dict[str, SentenceScores]:
+    """Score a text under several models; each is made, or loaded, by a call, and let go before the next."""
+    text = read_once(source, allow_unknown=allow_unknown)
+    scores = {}
+    with progress_bar(describe(source), len(models), "model") as bar:
+        for name, make in models.items():
+            scores[name] = score_sentences(make(), text, allow_unknown=True if text is not source else allow_unknown)
+            bar.update()
+    return scores
+
+
+def score_folder(
+    folder: str | Path,
+    kinds: Sequence[str],
+    source: Source,
+    *,
+    need_all: bool = False,
+    allow_unknown: bool = False,
+) -> dict[str, SentenceScores]:
+    """Score a text under the models FOLDER/KIND, as `morphlm train --all` writes them."""
+    places = {kind: Path(folder) / kind for kind in kinds}
+    missing = [kind for kind, place in places.items() if not place.is_dir()]
+    if len(missing) == len(kinds) or (missing and need_all):
+        what = f"there is no model {', '.join(missing)} in it; name a folder that `morphlm train --all` has written"
+        raise ConfigError(f"{folder}: {what}")
+    there = {kind: lambda place=place: load(place) for kind, place in places.items() if kind not in missing}
+    return score_models(there, source, allow_unknown=allow_unknown)
+
+
+def check_named_once(languages: Sequence[str]) -> None:
+    """Refuse a language that is named twice: which of the two would a table show?"""
+    for language in languages:
+        if languages.count(language) > 1:
+            raise ConfigError(f"the language {language} is named twice; give each its own name")
+
+
+def read_once(source: Source, *, allow_unknown: bool = False) -> Source:
+    """The source itself if it can be read again; else its sentences."""
+    paths = as_paths(source)
+    if paths is not None and all(str(path) != "-" and Path(path).is_file() for path in paths):
+        return source
+    if paths is None and isinstance(source, Sequence):
+        return source
+    sentences: list[list[str]] = [[]]
+    for batch in token_batches(source, allow_unknown=allow_unknown):
+        for token in batch:
+            if token == END.encode():
+                sentences.append([])
+            else:
+                sentences[-1].append(token.decode())
+    if len(sentences) == 1:
+        raise InputError("there are no sentences; give at least one", source=describe(source))
+    return sentences[:-1]
+
+
+def shared_signature(signatures: Sequence[str]) -> str:
+    """One signature for many, with a star for what differs: `ppl|model:*|n:4|...`."""
+    parsed = [dict(part.partition(":")[::2] for part in signature.split("|")) for signature in signatures]
+    names = list(dict.fromkeys(name for fields in [max(parsed, key=len), *parsed] for name in fields))
+    values = {name: {fields.get(name) for fields in parsed} for name in names}
+    return "|".join(
+        name + ("" if found == {""} else f":{found.pop()}" if len(found) == 1 else ":*")
+        for name, found in values.items()
+    )
+
+
+# ------------------------------------------------------------ relative changes
+
+
+def change_between(
+    baseline: SentenceScores, other: SentenceScores, *, seed: int = 1, resamples: int = RESAMPLES
+) -> Change:
+    """The change of perplexity from one model to another on the same text, with its interval."""
+    if not np.array_equal(baseline.tokens, other.tokens):
+        raise ConfigError(f"{baseline.text} and {other.text} are not the same text; compare models on one text")
+    with np.errstate(invalid="ignore"):  # minus infinity under both: a change that is not a number
+        gains = (other.logprobs - baseline.logprobs)[:, None]
+    return paired_changes(gains, baseline.tokens[:, None], seed=seed, resamples=resamples)[0]
+
+
+def plain_change(baseline: float, other: float) -> Change:
+    """The same from two perplexities, of which no interval is known."""
+    return Change(other / baseline - 1, float("nan"), float("nan"))
+
+
+def has_interval(change: Change) -> bool:
+    """Whether it says how far it can be trusted."""
+    return not (np.isnan(change.low) or np.isnan(change.high))
+
+
+def format_change(change: Change) -> str:
+    """With the interval where there is one."""
+    if np.isnan(change.value):
+        return "-"
+    return change.format() if has_interval(change) else percent(change.value)
+
+
+def format_perplexity(perplexity: float) -> str:
+    """A cell of a table."""
+    return "-" if np.isnan(perplexity) else f"{perplexity:.2f}"

@@ -1,0 +1,106 @@
+"""The three models that the paper compares on larger texts: MKN, CLBL and CLBL++ (Table 2, figure 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from morphlm.analysis.bootstrap import RESAMPLES, Change
+from morphlm.analysis.scores import (
+    SentenceScores,
+    change_between,
+    format_change,
+    format_perplexity,
+    has_interval,
+    plain_change,
+)
+from morphlm.errors import ConfigError
+from morphlm.tables import finite_or_none
+
+KINDS = ("mkn", "clbl", "clbl++")
+COLUMNS = ("MKN", "CLBL", "Rel.1", "CLBL++", "Rel.2")
+
+
+@dataclass(frozen=True)
+class Trio:
+    """The perplexities of the three on one text, each against the one before."""
+
+    mkn: float
+    clbl: float
+    additive: float  # CLBL++
+    first: Change  # CLBL against MKN: the paper's Rel.1
+    second: Change  # CLBL++ against CLBL: Rel.2
+    both: Change  # CLBL++ against MKN
+    signatures: tuple[str, ...] = ()  # of the three
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether its changes have intervals."""
+        return has_interval(self.second)
+
+    def cells(self) -> list[str]:
+        """For a table with COLUMNS."""
+        return [
+            format_perplexity(self.mkn),
+            format_perplexity(self.clbl),
+            format_change(self.first),
+            format_perplexity(self.additive),
+            format_change(self.second),
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures."""
+        return {
+            "perplexities": {
+                kind: finite_or_none(value)
+                for kind, value in zip(KINDS, (self.mkn, self.clbl, self.additive), strict=True)
+            },
+            "clbl_against_mkn": self.first.to_json(),
+            "clbl++_against_clbl": self.second.to_json(),
+            "clbl++_against_mkn": self.both.to_json(),
+            "signatures": list(self.signatures),
+        }
+
+
+def trio(
+    mkn: float,
+    clbl: float,
+    additive: float,
+    *,
+    first: Change | None = None,
+    second: Change | None = None,
+    both: Change | None = None,
+    signatures: tuple[str, ...] = (),
+) -> Trio:
+    """From three perplexities; changes that are not given have no interval."""
+    return Trio(
+        mkn,
+        clbl,
+        additive,
+        plain_change(mkn, clbl) if first is None else first,
+        plain_change(clbl, additive) if second is None else second,
+        plain_change(mkn, additive) if both is None else both,
+        signatures,
+    )
+
+
+def trio_from_scores(scores: Mapping[str, SentenceScores], *, seed: int = 1, resamples: int = RESAMPLES) -> Trio:
+    """From what the three give the sentences of one text, by the names of KINDS."""
+    missing = [kind for kind in KINDS if kind not in scores]
+    if missing:
+        raise ConfigError(f"{', '.join(missing)} is missing; {', '.join(KINDS)} are compared, train it too")
+    mkn, clbl, additive = (scores[kind] for kind in KINDS)
+
+    def change(baseline: SentenceScores, other: SentenceScores) -> Change:
+        return change_between(baseline, other, seed=seed, resamples=resamples)
+
+    return Trio(
+        mkn.perplexity,
+        clbl.perplexity,
+        additive.perplexity,
+        change(mkn, clbl),
+        change(clbl, additive),
+        change(mkn, additive),
+        (mkn.signature, clbl.signature, additive.signature),
+    )

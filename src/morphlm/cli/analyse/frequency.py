@@ -1,0 +1,55 @@
+"""`morphlm analyse frequency`: two models on rare and on frequent words."""
+
+from __future__ import annotations
+
+import click
+
+from morphlm.analysis.frequency import frequency_comparison
+from morphlm.cli import options
+from morphlm.cli.analyse.options import check_pictures, load_two, pictures, show, two_models
+from morphlm.vocabulary.vocabulary import load_vocabulary
+
+
+@click.command(name="frequency")
+@two_models
+@options.text_files
+@click.option("--ends/--no-ends", default=True, show_default=True, help="Count sentence ends as tokens.")
+@click.option("--vocab", metavar="FILE", help="Take the counts from this vocabulary.  [default: the baseline's]")
+@options.allow_unk
+@pictures
+@options.seed
+@options.as_json
+def command(
+    baseline: str,
+    other: str,
+    files: tuple[str, ...],
+    ends: bool,
+    vocab: str | None,
+    allow_unk: bool,
+    pictures: tuple[str, ...],
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Perplexity of two models on prepared text, by how often each token was seen in the baseline's training text.
+
+    A row for unseen words, which are UNK, and for each of 1-9, 10-99, ... with its share of the text. The change is
+    that of OTHER against BASELINE. Models are directories or ARPA files, of any kind.
+
+    \b
+      morphlm analyse frequency de.clbl de.clbl++ test.de.txt --picture frequency.svg
+    """
+    paths = options.or_stdin(files)
+    options.check_one_stdin(baseline, other, *paths, *([] if vocab is None else [vocab]))
+    check_pictures(pictures)
+    one, two, names = load_two(baseline, other)
+    result = frequency_comparison(
+        one,
+        two,
+        paths,
+        ends=ends,
+        vocabulary=None if vocab is None else load_vocabulary(vocab),
+        names=names,
+        allow_unknown=allow_unk,
+        seed=seed,
+    )
+    show(result, as_json, pictures)

@@ -1,0 +1,53 @@
+"""`morphlm analyse kappa`: MKN, CLBL and CLBL++ with few and with all singletons pruned."""
+
+from __future__ import annotations
+
+import click
+
+from morphlm.analysis.pruning import compare_pruning, pruning_row
+from morphlm.analysis.scores import check_named_once, read_once, score_folder
+from morphlm.analysis.trio import KINDS
+from morphlm.cli import options
+from morphlm.cli.analyse.options import check_pictures, pictures, show
+
+
+@click.command(name="kappa")
+@click.option(
+    "--language",
+    "languages",
+    nargs=4,
+    multiple=True,
+    required=True,
+    metavar="NAME FOLDER_LOW FOLDER_ONE TEST",
+    help="Models of a low kappa, models of kappa = 1, and prepared test text of a language (repeatable).",
+)
+@options.allow_unk
+@pictures
+@options.seed
+@options.as_json
+def command(
+    languages: tuple[tuple[str, str, str, str], ...],
+    allow_unk: bool,
+    pictures: tuple[str, ...],
+    seed: int,
+    as_json: bool,
+) -> None:
+    """What CLBL gains over MKN (Rel.1) and CLBL++ over CLBL (Rel.2) with few and with all singletons pruned.
+
+    If CLBL++ gains by its rare words, Rel.2 is smaller at kappa = 1. The folders have the models mkn, clbl and clbl++,
+    as `morphlm train --all --kappa ...` writes them. Perplexities of different kappas cannot be compared: at kappa = 1
+    more words are UNK, which is easy to predict.
+
+    \b
+      morphlm analyse kappa --language cs models/cs.0.05 models/cs.1 test.cs.txt --picture kappa.svg
+    """
+    check_named_once([name for name, *_ in languages])
+    options.check_one_stdin(*(test for *_, test in languages))
+    check_pictures(pictures)
+    rows = []
+    for name, low, one, test in languages:
+        text = read_once(test, allow_unknown=allow_unk)
+        for folder in (low, one):
+            scores = score_folder(folder, KINDS, text, need_all=True, allow_unknown=allow_unk)
+            rows.append(pruning_row(name, scores, seed=seed))
+    show(compare_pruning(rows, seed=seed), as_json, pictures)

@@ -1,0 +1,81 @@
+"""`morphlm analyse pos`: two models by part of speech."""
+
+from __future__ import annotations
+
+import click
+
+from morphlm.analysis.tag_alignment import read_tagged_for
+from morphlm.analysis.tag_reading import Column, Format
+from morphlm.analysis.tags import tag_comparison
+from morphlm.cli import options
+from morphlm.cli.analyse.options import check_pictures, load_two, pictures, show, two_models
+
+
+@click.command(name="pos")
+@two_models
+@click.argument("files", nargs=-1, metavar="[TAGGED]...")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["conllu", "slashes", "hanta"]),
+    default="conllu",
+    show_default=True,
+    help="CoNLL-U; token/TAG, a sentence a line; or raw German text, which HanTa tags (extra: pos).",
+)
+@click.option(
+    "--column",
+    type=click.Choice(["upos", "xpos"]),
+    default="upos",
+    show_default=True,
+    help="Which tags of CoNLL-U: universal ones or the language's own.",
+)
+@click.option("--coarse", is_flag=True, help="Group UPOS or STTS tags: Noun, Adjective, Verb, ..., Rest.")
+@click.option("--unseen-apart", is_flag=True, help="Words that the baseline does not know as a group of their own.")
+@click.option(
+    "--sequence", "sequences", multiple=True, metavar="TAG,TAG", help="Also the tokens of this sequence (repeatable)."
+)
+@click.option("--text", metavar="FILE", help="Score this prepared text of the same sentences.")
+@pictures
+@options.seed
+@options.as_json
+def command(
+    baseline: str,
+    other: str,
+    files: tuple[str, ...],
+    form: Format,
+    column: Column,
+    coarse: bool,
+    unseen_apart: bool,
+    sequences: tuple[str, ...],
+    text: str | None,
+    pictures: tuple[str, ...],
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Perplexity of two models on tagged text, by part of speech and on sequences of tags.
+
+    The tagged tokens are in their own case; they are prepared as the models' training text was, and each of the tokens
+    that come of one has its tag. A token of several words (zum: zu dem) has their tags, ADP+DET. The change is that of
+    OTHER against BASELINE.
+
+    \b
+      morphlm analyse pos de.clbl de.clbl++ test.conllu --sequence ADJ,NOUN --sequence ADJ,ADJ,NOUN
+      morphlm analyse pos de.clbl de.clbl++ raw.de.txt --format hanta --coarse --sequence Adjective,Noun
+    """
+    paths = options.or_stdin(files)
+    options.check_one_stdin(baseline, other, *paths, *([] if text is None else [text]))
+    check_pictures(pictures)
+    one, two, names = load_two(baseline, other)
+    tagged = read_tagged_for([one, two], paths, form, column=column, text=text)
+    result = tag_comparison(
+        one,
+        two,
+        tagged,
+        sequences=[sequence.split(",") for sequence in sequences],
+        coarse=coarse,
+        unseen_apart=unseen_apart,
+        text=text,
+        names=names,
+        seed=seed,
+    )
+    show(result, as_json, pictures)

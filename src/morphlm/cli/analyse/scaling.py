@@ -1,0 +1,57 @@
+"""`morphlm analyse scaling`: MKN, CLBL and CLBL++ on more and more training text."""
+
+from __future__ import annotations
+
+import click
+
+from morphlm.analysis.scaling import compare_scaling, scaling_point
+from morphlm.analysis.scores import read_once, score_folder
+from morphlm.analysis.trio import KINDS
+from morphlm.cli import options
+from morphlm.cli.analyse.options import check_pictures, pictures, show
+from morphlm.files import source_name
+
+
+@click.command(name="scaling")
+@click.option("--test", required=True, metavar="TEST", help="Prepared test text.")
+@click.option(
+    "--growing", multiple=True, metavar="FOLDER", help="Models of one amount of text and its own words (repeatable)."
+)
+@click.option(
+    "--fixed", multiple=True, metavar="FOLDER", help="Models of one amount of text and the same words (repeatable)."
+)
+@options.allow_unk
+@pictures
+@options.seed
+@options.as_json
+def command(
+    test: str,
+    growing: tuple[str, ...],
+    fixed: tuple[str, ...],
+    allow_unk: bool,
+    pictures: tuple[str, ...],
+    seed: int,
+    as_json: bool,
+) -> None:
+    """What CLBL and CLBL++ gain over MKN, and CLBL++ over CLBL, with the amount of training text.
+
+    Each FOLDER has the models mkn, clbl and clbl++ of one amount of text, as `morphlm train --all` writes them; how
+    much it was stands in their records. Vocabularies grow with the text or, by `train --vocab`, stay.
+
+    \b
+      morphlm analyse scaling --test test.cs.txt --growing cs.1m --growing cs.2m --growing cs.4m --picture scaling.svg
+    """
+    if not growing and not fixed:
+        raise click.UsageError(
+            "no models are named; give --growing FOLDER, --fixed FOLDER or both, once for each amount"
+        )
+    check_pictures(pictures)
+    text = read_once(test, allow_unknown=allow_unk)
+    series = [
+        [
+            scaling_point(score_folder(folder, KINDS, text, need_all=True, allow_unknown=allow_unk), seed=seed)
+            for folder in folders
+        ]
+        for folders in (fixed, growing)
+    ]
+    show(compare_scaling(*series, text=source_name(test), seed=seed), as_json, pictures)

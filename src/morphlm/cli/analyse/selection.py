@@ -1,0 +1,53 @@
+"""`morphlm analyse selection`: all models in several languages, and box plots of what the additive ones gain."""
+
+from __future__ import annotations
+
+import click
+
+from morphlm.analysis.scores import check_named_once, score_folder
+from morphlm.analysis.selection import KINDS, check_box, select_from_scores
+from morphlm.cli import options
+from morphlm.cli.analyse.options import check_pictures, pictures, show
+
+
+@click.command(name="selection")
+@click.option(
+    "--language",
+    "languages",
+    nargs=3,
+    multiple=True,
+    required=True,
+    metavar="NAME FOLDER TEST",
+    help="Models and prepared test text of a language (repeatable).",
+)
+@options.allow_unk
+@pictures
+@options.seed
+@options.as_json
+def command(
+    languages: tuple[tuple[str, str, str], ...],
+    allow_unk: bool,
+    pictures: tuple[str, ...],
+    seed: int,
+    as_json: bool,
+) -> None:
+    """What LBL+c, LBL+o, LBL++ change against LBL, and CLBL+c, CLBL+o, CLBL++ against CLBL, over languages.
+
+    FOLDER is what `morphlm train --all` has written; models that are not in it are left out. First a row a language:
+    perplexities, and changes in per cent; then every change with its interval. The picture, which needs two languages
+    or more, has a box a model.
+
+    \b
+      morphlm analyse selection --language cs models/cs test.cs.txt --language de models/de test.de.txt \\
+        --picture selection.svg
+    """
+    check_named_once([name for name, _, _ in languages])
+    options.check_one_stdin(*(test for _, _, test in languages))
+    check_pictures(pictures)
+    if pictures:
+        check_box(len(languages))
+    scores = {name: score_folder(folder, KINDS, test, allow_unknown=allow_unk) for name, folder, test in languages}
+    result = select_from_scores(scores, seed=seed)
+    show(result, as_json, pictures)
+    if not as_json:
+        click.echo(f"\n{result.to_intervals().format()}")
