@@ -1,0 +1,329 @@
+"""Two models on a text that somebody pasted: the totals with intervals, and the words and sentences they differ on.
+
+A gain is what the other model saves against the baseline, in bits; a negative one is what it loses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.analysis.bootstrap import Change, bootstrap_note
+from morphlm.analysis.groups import Group, GroupComparison, ScoredBoth, compare_groups
+from morphlm.errors import InputError
+from morphlm.report.explorer.limits import Deadline, Limits, check_count, check_text
+from morphlm.report.explorer.models import ExploredModel, TextIs
+from morphlm.scoring.streaming import BatchScorer
+from morphlm.tables import finite_or_none
+from morphlm.text.reading import END
+from morphlm.vectors.search import largest
+from morphlm.vocabulary.vocabulary import UNK_ID
+
+Array = NDArray[np.float64]
+
+GROUPS = ("words known to both", "words unknown to one or both", "ends of sentences")
+PIECE_TOKENS = 8192  # that are scored before the time is looked at
+SHOWN_TOKENS = 60  # of a sentence
+SHOWN_BEFORE = 5  # words before a token
+SEED, NOTED_LINES = 1, 3
+
+
+@dataclass(frozen=True)
+class ChangeView:
+    """A relative change of perplexity, -0.06 for 6 % less, and its interval."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    text: str  # the same for people
+
+
+@dataclass(frozen=True)
+class GroupView:
+    """Some of the tokens, or all."""
+
+    name: str
+    tokens: int
+    share: float
+    baseline: float | None  # perplexity
+    other: float | None
+    change: ChangeView
+
+
+@dataclass(frozen=True)
+class TokenGain:
+    """A token of the text."""
+
+    line: int  # of the text, from 1
+    before: str  # the last words before it
+    token: str
+    baseline: float | None  # bits of surprisal
+    other: float | None
+    gain: float
+
+
+@dataclass(frozen=True)
+class WordGain:
+    """A word at all its places together."""
+
+    word: str
+    count: int
+    gain: float
+
+
+@dataclass(frozen=True)
+class ShownToken:
+    """A token of a sentence that is shown."""
+
+    token: str
+    gain: float | None  # None: a model says that it cannot be
+
+
+@dataclass(frozen=True)
+class SentenceGain:
+    """A sentence of the text."""
+
+    line: int
+    gain: float
+    tokens: list[ShownToken]
+    more: int  # tokens that are not shown
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """Where a model is better than the other, by how much it is."""
+
+    words: list[WordGain]
+    tokens: list[TokenGain]
+    sentences: list[SentenceGain]
+
+
+@dataclass(frozen=True)
+class ComparisonView:
+    """Two models on a text."""
+
+    baseline: str
+    other: str
+    sentences: int
+    tokens: int  # sentence ends included
+    unknown: list[int]  # for each model
+    whole: GroupView
+    groups: list[GroupView]
+    other_better: Extremes
+    baseline_better: Extremes
+    signatures: list[str]
+    notes: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class _Sentences:
+    """The lines that have words, and their tokens as each of the models sees them."""
+
+    lines: list[int]
+    baseline: list[list[str]]
+    other: list[list[str]]
+
+
+def compare(
+    baseline: ExploredModel,
+    other: ExploredModel,
+    text: str,
+    text_is: TextIs,
+    k: int,
+    limits: Limits,
+    deadline: Deadline,
+) -> ComparisonView:
+    """Score the text under both, and find where they differ most."""
+    check_text(text, limits.body_bytes, "a text")
+    check_count(k, limits)
+    if baseline is other:
+        raise InputError("a model is compared with itself; choose two")
+    read = _read(baseline, other, text, text_is, limits, deadline)
+    one, unknown_one = _score(baseline, read.baseline, deadline)
+    two, unknown_two = _score(other, read.other, deadline)
+    scored = _scored(baseline, other, read, one, two)
+    groups = _groups(scored, unknown_one | unknown_two, (baseline.name, other.name))
+    deadline.check()
+    finder = _Finder(scored, read.lines, k)
+    return ComparisonView(
+        baseline=baseline.name,
+        other=other.name,
+        sentences=len(read.lines),
+        tokens=len(scored.tokens),
+        unknown=[int(unknown_one.sum()), int(unknown_two.sum())],
+        whole=_group_view(groups.whole),
+        groups=[_group_view(group) for group in groups.groups if group.tokens],
+        other_better=finder.extremes(1.0),
+        baseline_better=finder.extremes(-1.0),
+        signatures=list(groups.signatures),
+        notes=[bootstrap_note(groups.seed, groups.resamples), *groups.notes, *_notes(read)],
+    )
+
+
+# ---------------------------------------------------------------- the text
+
+
+def _read(
+    baseline: ExploredModel, other: ExploredModel, text: str, text_is: TextIs, limits: Limits, deadline: Deadline
+) -> _Sentences:
+    found, tokens = _Sentences([], [], []), 0
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
+        if number % 64 == 0:  # the tokeniser takes its time
+            deadline.check()
+        if len(line) > limits.line_characters:
+            raise InputError(f"line {number} has {len(line):,} characters; put each sentence on a line of its own")
+        ours, theirs = (model.prepare(line, text_is) for model in (baseline, other))
+        if len(ours) != len(theirs):
+            raise InputError(
+                f"line {number} has {len(ours)} tokens for {baseline.name} and {len(theirs)} for {other.name}, whose "
+                "texts were prepared in different ways; prepare the text and say that it is prepared"
+            )
+        if ours:
+            found.lines.append(number)
+            found.baseline.append(ours)
+            found.other.append(theirs)
+        tokens += len(ours)
+        _check_size(tokens, len(found.lines), limits)
+    if not found.lines:
+        raise InputError("there are no sentences; give at least one")
+    return found
+
+
+def _check_size(tokens: int, sentences: int, limits: Limits) -> None:
+    """Refuse a text as soon as it is too long."""
+    for count, most, what in ((tokens, limits.text_tokens, "tokens"), (sentences, limits.text_sentences, "sentences")):
+        if count > most:
+            raise InputError(f"a text of more than {most:,} {what}; give less, or use `morphlm analyse`")
+
+
+def _notes(read: _Sentences) -> list[str]:
+    differing = [line for line, a, b in zip(read.lines, read.baseline, read.other, strict=True) if a != b]
+    if not differing:
+        return []
+    some = ", ".join(map(str, differing[:NOTED_LINES])) + (", ..." if len(differing) > NOTED_LINES else "")
+    return [f"each model saw the text prepared as its own was; that differs in {len(differing)} lines ({some})"]
+
+
+# ---------------------------------------------------------------- scores
+
+
+def _score(
+    explored: ExploredModel, sentences: Sequence[Sequence[str]], deadline: Deadline
+) -> tuple[Array, NDArray[np.bool_]]:
+    """ln p of every token, and which are unknown; a piece at a time, so that the deadline can stop it."""
+    scorer = BatchScorer(explored.model)
+    logprobs, unknown = [], []
+    for piece in _pieces(sentences):
+        deadline.check()
+        scored = scorer(piece)
+        logprobs.append(scored.logprobs)
+        unknown.append(scored.corpus.tokens == UNK_ID)
+    return np.concatenate(logprobs), np.concatenate(unknown)
+
+
+def _pieces(sentences: Sequence[Sequence[str]]) -> Iterator[list[bytes]]:
+    piece: list[bytes] = []
+    for sentence in sentences:
+        piece += [token.encode() for token in (*sentence, END)]
+        if len(piece) >= PIECE_TOKENS:
+            yield piece
+            piece = []
+    if piece:
+        yield piece
+
+
+def _scored(baseline: ExploredModel, other: ExploredModel, read: _Sentences, one: Array, two: Array) -> ScoredBoth:
+    tokens, others = ([token for words in side for token in (*words, END)] for side in (read.baseline, read.other))
+    return ScoredBoth(
+        "the text",
+        [token.encode() for token in tokens],
+        baseline.model.vocabulary.encode(tokens),
+        other.model.vocabulary.encode(others),
+        one,
+        two,
+        (baseline.model.signature, other.model.signature),
+    )
+
+
+def _groups(scored: ScoredBoth, unknown: NDArray[np.bool_], names: tuple[str, str]) -> GroupComparison:
+    group_of = unknown.astype(np.int64)
+    group_of[scored.ends] = GROUPS.index("ends of sentences")
+    with np.errstate(invalid="ignore"):  # a model may say that a word cannot be
+        return compare_groups(scored, group_of, GROUPS, "tokens", names, seed=SEED)
+
+
+def _group_view(group: Group) -> GroupView:
+    return GroupView(
+        name=group.name,
+        tokens=group.tokens,
+        share=group.share,
+        baseline=finite_or_none(group.baseline),
+        other=finite_or_none(group.other),
+        change=_change_view(group.change),
+    )
+
+
+def _change_view(change: Change) -> ChangeView:
+    value, low, high = (finite_or_none(number) for number in (change.value, change.low, change.high))
+    return ChangeView(value, low, high, "-" if None in (value, low, high) else change.format())
+
+
+# ---------------------------------------------------------------- where they differ
+
+
+class _Finder:
+    """Finds what differs most; tokens that a model says cannot be do not count."""
+
+    def __init__(self, scored: ScoredBoth, lines: Sequence[int], k: int) -> None:
+        self.lines, self.k = lines, k
+        self.forms = [form.decode() for form in scored.forms]
+        self.bits = (-scored.baseline / math.log(2), -scored.other / math.log(2))
+        self.sentence_of, self.ends = scored.sentence_of, scored.ends
+        possible = np.isfinite(scored.baseline) & np.isfinite(scored.other)
+        self.gains = np.full(len(possible), np.nan)
+        self.gains[possible] = (self.bits[0] - self.bits[1])[possible]
+        self.counted = np.where(possible, self.gains, 0.0)
+        self.bounds = list(pairwise([0, *(self.ends + 1).tolist()]))
+
+    def extremes(self, sign: float) -> Extremes:
+        """The largest gains, or with a sign of -1 the largest losses."""
+        sums = np.add.reduceat(self.counted, [begin for begin, _ in self.bounds])
+        return Extremes(
+            words=self._words(sign),
+            tokens=[self._token(place) for place in self._top(sign * self.counted)],
+            sentences=[self._sentence(number, float(sums[number])) for number in self._top(sign * sums)],
+        )
+
+    def _top(self, values: Array) -> list[int]:
+        return [place for place in largest(values, min(self.k, len(values))).tolist() if values[place] > 0]
+
+    def _words(self, sign: float) -> list[WordGain]:
+        sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        for form, gain in zip(self.forms, self.counted.tolist(), strict=True):
+            entry = sums[form]
+            entry[0] += 1
+            entry[1] += gain
+        names, totals = list(sums), np.array([gain for _, gain in sums.values()])
+        return [
+            WordGain(names[place], int(sums[names[place]][0]), float(totals[place]))
+            for place in self._top(sign * totals)
+        ]
+
+    def _token(self, place: int) -> TokenGain:
+        begin, _ = self.bounds[self.sentence_of[place]]
+        before = " ".join(self.forms[max(begin, place - SHOWN_BEFORE) : place])
+        one, two = (finite_or_none(float(bits[place])) for bits in self.bits)
+        line = self.lines[self.sentence_of[place]]
+        return TokenGain(line, before, self.forms[place], one, two, float(self.gains[place]))
+
+    def _sentence(self, number: int, gain: float) -> SentenceGain:
+        begin, end = self.bounds[number]
+        shown = range(begin, min(end, begin + SHOWN_TOKENS))
+        tokens = [ShownToken(self.forms[place], finite_or_none(float(self.gains[place]))) for place in shown]
+        return SentenceGain(self.lines[number], gain, tokens, end - begin - len(shown))

@@ -1,0 +1,121 @@
+"""The map of a model's morphemes, which takes some seconds: it is made in the background when it is first asked for."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Literal
+
+from morphlm.analysis.morpheme_map import MapPoint, MorphemeMap, map_morphemes
+from morphlm.errors import ConfigError
+from morphlm.report.explorer.models import ExploredModel
+
+MapState = Literal["ready", "computing", "none"]
+
+
+@dataclass(frozen=True)
+class MapPointView:
+    """A morpheme on the map."""
+
+    name: str
+    form: str
+    label: str | None
+    words: int  # that contain it
+    tokens: int
+    examples: list[str]
+    x: float  # in [0, 1]
+    y: float
+    near: list[tuple[str, float]]  # morphemes on the map, with their cosines
+
+
+@dataclass(frozen=True)
+class MapView:
+    """The map, if there is one yet."""
+
+    model: str
+    state: MapState  # none: there is no map, and `note` says why
+    points: list[MapPointView]
+    note: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a word lies on the map."""
+
+    x: float
+    y: float
+
+
+class MapKeeper:
+    """The map of one model."""
+
+    def __init__(self, explored: ExploredModel) -> None:
+        """Nothing is computed yet."""
+        self._explored = explored
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._map: MorphemeMap | None = None
+        self._refused = ""
+
+    @property
+    def state(self) -> MapState:
+        """Where the map is; asking for it begins the work."""
+        with self._lock:
+            if self._map is not None:
+                return "ready"
+            if self._refused:
+                return "none"
+            if self._thread is None:
+                # A daemon: nobody waits for a map when the server ends.
+                self._thread = threading.Thread(target=self._compute, name="map", daemon=True)
+                self._thread.start()
+            return "computing"
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Until the work is done, or for some seconds."""
+        if self.state == "computing" and self._thread is not None:
+            self._thread.join(seconds)
+
+    def _compute(self) -> None:
+        found, refused = None, ""
+        try:
+            vectors = self._explored.vectors
+            if vectors is None or vectors.factors is None:
+                raise ConfigError("this model has no morphemes, and so no map of them; choose another")
+            found = map_morphemes(vectors)
+        except ConfigError as error:
+            refused = str(error)
+        except BaseException:
+            refused = "the map could not be made; the terminal tells why"
+            raise
+        finally:
+            with self._lock:
+                self._map, self._refused = found, refused
+
+    def view(self) -> MapView:
+        """The map for the page."""
+        state = self.state
+        points = [] if self._map is None else [_view(point) for point in self._map.points]
+        return MapView(self._explored.name, state, points, self._refused)
+
+    def place(self, form: str) -> Place | None:
+        """Where a word lies; None while there is no map."""
+        if self.state != "ready" or self._map is None or self._explored.vectors is None:
+            return None
+        vectors = self._explored.vectors
+        (x, y), *_ = self._map.place(vectors, vectors.rows([form])).tolist()
+        return Place(x, y)
+
+
+def _view(point: MapPoint) -> MapPointView:
+    return MapPointView(
+        name=point.name,
+        form=point.form,
+        label=point.label,
+        words=point.words,
+        tokens=point.tokens,
+        examples=list(point.examples),
+        x=point.x,
+        y=point.y,
+        near=[(name, cosine) for name, cosine in point.near],
+    )

@@ -1,0 +1,274 @@
+"""The operations over HTTP: the page, the JSON API under /api, and the server on this machine only.
+
+Import it only where it is used: it needs the extra `explore`.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Annotated, Any, TypeVar
+
+import uvicorn
+from fastapi import APIRouter, FastAPI, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from morphlm.errors import ConfigError, MorphlmError
+from morphlm.report.explorer.comparison import ComparisonView
+from morphlm.report.explorer.guard import HOST, Guard, error_body
+from morphlm.report.explorer.limits import Deadline, TooBusyError, TooSlowError
+from morphlm.report.explorer.maps import MapView
+from morphlm.report.explorer.models import ModelCard, TextIs
+from morphlm.report.explorer.operations import Explorer, PlaceView
+from morphlm.report.explorer.sentences import CompletionView, SentenceView
+from morphlm.report.explorer.turns import Turns
+from morphlm.report.explorer.words import MorphemeView, WordView
+from morphlm.version import __version__
+
+Result = TypeVar("Result")
+
+CONNECTIONS = 64  # at a time
+MODULES = ("explorer", "elements", "asking", "parts", "words", "sentences", "comparisons", "maps")
+SCRIPT, STYLE = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
+PAGES = {  # address -> folder of this package's parent, file, type; nothing else is ever read
+    "/": ("explorer/page", "index.html", "text/html; charset=utf-8"),
+    **{f"/{name}.js": ("explorer/page", f"{name}.js", SCRIPT) for name in MODULES},
+    "/explorer.css": ("explorer/page", "explorer.css", STYLE),
+    "/icon.svg": ("explorer/page", "icon.svg", "image/svg+xml"),
+    "/style.css": ("assets", "style.css", STYLE),
+    "/map.js": ("assets", "map.js", SCRIPT),
+    "/api/docs": ("explorer/page", "api.html", "text/html; charset=utf-8"),
+    "/api/docs.js": ("explorer/page", "api.js", SCRIPT),
+}
+NO_TELEMETRY: Any = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}  # to no other host
+DESCRIPTION = """What the page does, as JSON. A model is named by its name or number in `/api/models`. Every error is
+an object with one field, `error`, that says what is wrong and how to mend it."""
+
+
+# ---------------------------------------------------------------- what is sent
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class SentenceRequest(_Body):
+    """A sentence for some models."""
+
+    text: str = Field(description="One sentence; a line end counts as a space.", examples=["Nova domo ."])
+    models: list[str] | None = Field(None, description="Names or numbers; all models, if it is left out.")
+    text_is: TextIs = Field("raw", description="What the text is: raw, tokenised, or prepared like the model's own.")
+    k: int = Field(5, description="How many expected words for each token.")
+
+
+class CompletionRequest(_Body):
+    """The beginning of a sentence."""
+
+    model: str = Field(examples=["0"])
+    text: str = Field(description="The last word is a prefix, unless a space follows it.", examples=["Nova do"])
+    text_is: TextIs = "raw"
+    k: int = Field(10, description="How many words.")
+
+
+class ComparisonRequest(_Body):
+    """A text for two models."""
+
+    baseline: str = Field(examples=["0"])
+    other: str = Field(examples=["1"])
+    text: str = Field(description="A sentence a line.", examples=["Nova domo .\nLa domo ."])
+    text_is: TextIs = "raw"
+    k: int = Field(10, description="How many words, tokens and sentences to show on each side.")
+
+
+@dataclass(frozen=True)
+class ErrorBody:
+    """What every error looks like."""
+
+    error: str
+
+
+ModelName = Annotated[str, Query(max_length=500, description="Name or number of a model.")]
+Count = Annotated[int, Query(description="How many neighbours.")]
+
+
+# ---------------------------------------------------------------- the application
+
+
+def make_app(explorer: Explorer, port: int, turns: Turns | None = None) -> Guard:
+    """The guarded application; `port` is the one that it is reached at."""
+    app = FastAPI(
+        title="morphlm explorer",
+        version=__version__,
+        description=DESCRIPTION,
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # both pages of the framework load scripts from elsewhere
+        redoc_url=None,
+        telemetry=NO_TELEMETRY,
+    )
+    app.include_router(_api(explorer, turns or Turns(explorer.limits)))
+    for address, (folder, name, kind) in PAGES.items():
+        app.add_api_route(address, _page(folder, name, kind), methods=["GET", "HEAD"], include_in_schema=False)
+    _handle_errors(app)
+    return Guard(app, port, explorer.limits)
+
+
+def _page(folder: str, name: str, kind: str) -> Callable[[], Response]:
+    """A file of the package, read once."""
+    content = files("morphlm.report").joinpath(*folder.split("/"), name).read_bytes()
+
+    def page() -> Response:
+        return Response(content, media_type=kind)
+
+    return page
+
+
+def _api(explorer: Explorer, turns: Turns) -> APIRouter:
+    refusals: dict[int | str, dict[str, Any]] = {
+        status: {"model": ErrorBody, "description": what}
+        for status, what in {
+            400: "What was asked for cannot be answered",
+            403: "Asked by another page, or under another name of this machine",
+            413: "The request is too large",
+            422: "The request has not the form that is described here",
+            503: "Too many requests at a time",
+            504: "It would take too long",
+        }.items()
+    }
+    router = APIRouter(prefix="/api", responses=refusals)
+
+    async def run(operation: Callable[[Deadline], Result]) -> Result:
+        return await turns.run(operation)
+
+    @router.get("/models")
+    async def models() -> list[ModelCard]:
+        """The models, and what each can do."""
+        return explorer.cards()
+
+    @router.get("/word")
+    async def word(model: ModelName, word: str, k: Count = 10) -> WordView:
+        """A word's morphemes, class and neighbours, and the neighbours of each morpheme; also of words never seen."""
+        return await run(lambda _: explorer.word(model, word, k))
+
+    @router.get("/morpheme")
+    async def morpheme(model: ModelName, name: str, k: Count = 10) -> MorphemeView:
+        """A morpheme's neighbours, and words that contain it. It is named as in `/api/word`: form/LABEL."""
+        return await run(lambda _: explorer.morpheme(model, name, k))
+
+    @router.get("/map")
+    async def map_(model: ModelName) -> MapView:
+        """The map of a model's morphemes. While its state is `computing`, ask again."""
+        return await run(lambda _: explorer.map(model))
+
+    @router.get("/place")
+    async def place(model: ModelName, word: str) -> PlaceView:
+        """Where a word lies on the map; null while there is none."""
+        return await run(lambda _: explorer.place(model, word))
+
+    @router.post("/sentence")
+    async def sentence(asked: SentenceRequest) -> SentenceView:
+        """Each token's probability under each model, and the words that were expected instead."""
+        return await run(lambda end: explorer.sentence(asked.text, asked.models, asked.text_is, asked.k, end))
+
+    @router.post("/complete")
+    async def complete(asked: CompletionRequest) -> CompletionView:
+        """The likely next words, or the completions of a word that has been begun."""
+        return await run(lambda _: explorer.complete(asked.model, asked.text, asked.text_is, asked.k))
+
+    @router.post("/compare")
+    async def compare(asked: ComparisonRequest) -> ComparisonView:
+        """Two models on a text: perplexities, the change with its interval, and where they differ most."""
+        return await run(
+            lambda end: explorer.compare(asked.baseline, asked.other, asked.text, asked.text_is, asked.k, end)
+        )
+
+    return router
+
+
+# ---------------------------------------------------------------- errors
+
+
+def _handle_errors(app: FastAPI) -> None:
+    """Every error is the same kind of object."""
+
+    @app.exception_handler(MorphlmError)
+    async def refused(request: Request, error: MorphlmError) -> Response:
+        status = 504 if isinstance(error, TooSlowError) else 503 if isinstance(error, TooBusyError) else 400
+        return _error(status, str(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def malformed(request: Request, error: RequestValidationError) -> Response:
+        return _error(422, "; ".join(_problem(problem) for problem in error.errors()[:3]))
+
+    @app.exception_handler(HTTPException)
+    async def not_there(request: Request, error: HTTPException) -> Response:
+        told = {
+            404: "there is nothing at this address; /api/docs tells what there is",
+            405: f"{request.method[:20]} is not what this address takes; /api/docs tells what it does",
+        }
+        return _error(error.status_code, told.get(error.status_code, str(error.detail)), error.headers)
+
+    @app.exception_handler(Exception)
+    async def failed(request: Request, error: Exception) -> Response:
+        return _error(500, "something went wrong that should not; the terminal tells what")
+
+
+def _problem(problem: dict[str, Any]) -> str:
+    """Which field, and what is wrong with it; what was sent is not repeated."""
+    if problem["type"] in ("json_invalid", "model_attributes_type"):
+        return "the body is no object in JSON; send one, with the header `Content-Type: application/json`"
+    place = ".".join(str(part)[:50] for part in problem["loc"] if part not in ("body", "query"))
+    return f"{place}: {problem['msg']}" if place else str(problem["msg"])
+
+
+def _error(status: int, what: str, headers: Any = None) -> Response:
+    added = dict(headers or {}) | ({"Retry-After": "1"} if status == 503 else {})
+    return Response(error_body(what), status, headers=added, media_type=JSONResponse.media_type)
+
+
+# ---------------------------------------------------------------- serving
+
+
+def bind(port: int) -> socket.socket:
+    """A socket at a port of this machine that no other machine reaches; 0: any free port."""
+    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    if os.name == "posix":  # a port that was used a moment ago is free; elsewhere it would mean something else
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((HOST, port))
+        bound.listen(CONNECTIONS)
+    except OSError as error:
+        bound.close()
+        raise ConfigError(
+            f"port {port} cannot be had ({error.strerror}); choose another by --port, or 0 for any that is free"
+        ) from error
+    return bound
+
+
+def serve(explorer: Explorer, bound: socket.socket, ready: Callable[[str], None]) -> None:
+    """Answer until Ctrl-C; `ready` is called with the address."""
+    turns = Turns(explorer.limits)
+    port = bound.getsockname()[1]
+    config = uvicorn.Config(
+        make_app(explorer, port, turns),
+        http="h11",
+        loop="asyncio",
+        ws="none",
+        lifespan="off",
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=2 * CONNECTIONS,
+        timeout_graceful_shutdown=1,
+    )
+    ready(f"http://{HOST}:{port}/")
+    try:
+        uvicorn.Server(config).run(sockets=[bound])
+    finally:
+        turns.stop()

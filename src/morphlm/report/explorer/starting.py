@@ -1,0 +1,44 @@
+"""From the names of models to a page that answers: finds the extra, takes the port, loads, makes ready, serves."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import webbrowser
+from collections.abc import Callable, Sequence
+from types import ModuleType
+
+from morphlm.errors import ConfigError
+from morphlm.progress import say
+from morphlm.report.explorer.operations import MAX_MODELS, Explorer
+from morphlm.scoring.loading import load
+
+
+def explore(paths: Sequence[str], port: int, ready: Callable[[str], None]) -> None:
+    """Serve the page until Ctrl-C; `ready` is called with its address once all models are loaded."""
+    server = _server()
+    if len(paths) > MAX_MODELS:
+        raise ConfigError(f"{len(paths)} models; name at most {MAX_MODELS}")
+    with server.bind(port) as bound:  # before the models are loaded, which takes longer
+        explorer = Explorer([(path, load(path)) for path in paths])
+        for card in explorer.cards():
+            say(f"{card.name}: {card.signature}")
+        explorer.warm()
+        server.serve(explorer, bound, ready)
+
+
+def _server() -> ModuleType:
+    """The part that needs the extra."""
+    try:
+        return importlib.import_module("morphlm.report.explorer.server")
+    except ImportError as error:
+        raise ConfigError(
+            f"the explorer needs the extra `explore` ({error.name} is not installed); pip install 'morphlm[explore]'"
+        ) from error
+
+
+def open_browser(address: str) -> None:
+    """Show the page, where there is a screen to show it on; a browser in the terminal would only be in the way."""
+    if sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        webbrowser.open(address)

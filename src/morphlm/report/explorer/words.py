@@ -1,0 +1,195 @@
+"""What a model knows of a word or of a morpheme: its parts, its class, its neighbours and those of each part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from morphlm.analysis.morpheme_map import split_name
+from morphlm.errors import ConfigError, InputError
+from morphlm.report.explorer.limits import Limits, check_count, check_text
+from morphlm.report.explorer.models import ExploredModel
+from morphlm.segmentation.factors import Factors
+from morphlm.text.reading import RESERVED, UNKNOWN
+from morphlm.vectors.questions import how_known
+from morphlm.vectors.search import Neighbour
+from morphlm.vectors.vectors import WordVectors
+
+EXAMPLES = 8  # words of a class, or with a morpheme
+
+
+@dataclass(frozen=True)
+class Near:
+    """A neighbour and its cosine."""
+
+    name: str
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Part:
+    """A morpheme of a word, or whatever else the model's factors are."""
+
+    name: str  # ung/SUF
+    form: str  # ung
+    label: str | None  # PRE, STM or SUF, if the factors have labels
+    known: bool  # whether it has a vector
+    words: int  # of the vocabulary that contain it
+    examples: list[str]  # the most frequent of them
+    neighbours: list[Near]  # morphemes
+
+
+@dataclass(frozen=True)
+class WordClass:
+    """The class of a word: the first step of predicting it."""
+
+    number: int
+    size: int
+    examples: list[str]  # its most frequent words, without the word itself
+
+
+@dataclass(frozen=True)
+class WordView:
+    """All that is shown of a word under one model."""
+
+    model: str
+    query: str  # as it was typed
+    form: str  # as the model's text has it
+    understood: Literal["known", "composed", "unknown"]  # where its vector comes from
+    count: int | None  # in the training text; None: it is not in the vocabulary
+    rank: int | None  # 1 for the most frequent word
+    word_class: WordClass | None
+    parts: list[Part]
+    neighbours: list[Near]
+    notes: list[str]  # what is missing, and why
+
+
+@dataclass(frozen=True)
+class MorphemeView:
+    """All that is shown of a morpheme."""
+
+    model: str
+    part: Part
+    nearest_words: list[Near]
+
+
+def view_word(explored: ExploredModel, query: str, k: int, limits: Limits) -> WordView:
+    """What the model knows of a word, also of one that it has never seen."""
+    form = _form(explored, query, limits)
+    check_count(k, limits)
+    vocabulary, vectors = explored.model.vocabulary, explored.vectors
+    number = vocabulary.ids.get(form, 0) if form in vocabulary else None
+    understood = how_known(vectors, form) if vectors is not None else "unknown" if number is None else "known"
+    parts = [] if vectors is None else _parts(vectors, form, k)
+    return WordView(
+        model=explored.name,
+        query=query,
+        form=form,
+        understood=understood,  # type: ignore[arg-type]  # of a word it is one of these
+        count=None if number is None else int(vocabulary.counts[number]),
+        rank=None if number is None else number - len(RESERVED) + 1,
+        word_class=None if number is None else _class_of(explored, number),
+        parts=parts,
+        neighbours=[] if vectors is None or understood == "unknown" else _near(vectors.neighbours(form, k)),
+        notes=_notes(explored, form, understood, parts),
+    )
+
+
+def view_morpheme(explored: ExploredModel, name: str, k: int, limits: Limits) -> MorphemeView:
+    """What the model knows of one of its morphemes."""
+    check_text(name, limits.word_characters, "a morpheme")
+    check_count(k, limits)
+    vectors = explored.vectors
+    if vectors is None or vectors.factors is None:
+        raise ConfigError(f"{explored.name} has no morphemes; ask a model with factors (+c, +o or ++)")
+    if name not in vectors.factors.ids:
+        raise InputError(f"{name!r} is no morpheme of {explored.name}; write it as in the model: form/LABEL")
+    (part,) = _known_parts(vectors, vectors.factors, [name], k)
+    return MorphemeView(explored.name, part, _near(vectors.neighbours(name, k, morpheme=True)))
+
+
+def _form(explored: ExploredModel, query: str, limits: Limits) -> str:
+    """The one word that was typed, as the model's text has it."""
+    check_text(query, limits.word_characters, "a word")
+    pieces = query.split()
+    if len(pieces) != 1:
+        raise InputError("nothing is typed; type a word" if not pieces else "several words; give one at a time")
+    form = explored.word_form(pieces[0])
+    if not form:
+        raise InputError("nothing is left of it; type a word with letters")
+    return form
+
+
+def _near(neighbours: list[Neighbour]) -> list[Near]:
+    return [Near(neighbour.name, round(neighbour.similarity, 5)) for neighbour in neighbours]
+
+
+def _class_of(explored: ExploredModel, number: int) -> WordClass | None:
+    partition = explored.partition
+    if partition is None:
+        return None
+    own = int(partition.class_of[number])
+    members = partition.members[own][: EXAMPLES + 1 + len(RESERVED)].tolist()
+    others = [word for word in members if word != number and word >= len(RESERVED)]
+    words = explored.model.vocabulary.words
+    return WordClass(own, int(partition.sizes[own]), [words[word] for word in others[:EXAMPLES]])
+
+
+# ---------------------------------------------------------------- parts
+
+
+def _parts(vectors: WordVectors, form: str, k: int) -> list[Part]:
+    """The morphemes in the order of the word, those without a vector included."""
+    factors = vectors.factors
+    if factors is None or form in RESERVED:
+        return []
+    names = _names_of(factors, form)
+    known = [name for name in names if name in factors.ids]
+    found = {part.name: part for part in _known_parts(vectors, factors, list(dict.fromkeys(known)), k)}
+    return [found[name] if name in found else Part(name, *split_name(name), False, 0, [], []) for name in names]
+
+
+def _names_of(factors: Factors, form: str) -> list[str]:
+    if form in factors.vocabulary:
+        own = factors[factors.vocabulary.id_of(form)].tolist()
+        return [factors.names[factor] for factor in own if factors.kind_of(factor) == "morpheme"]
+    return [] if factors.analyser is None else list(next(iter(factors.analyser.names_of([form]))))
+
+
+def _known_parts(vectors: WordVectors, factors: Factors, names: list[str], k: int) -> list[Part]:
+    if not names:
+        return []
+    near = vectors.nearest_morphemes_of_all(names, k, morphemes=True)
+    return [_known_part(factors, name, _near(found)) for name, found in zip(names, near, strict=True)]
+
+
+def _known_part(factors: Factors, name: str, neighbours: list[Near]) -> Part:
+    """Words are ordered by frequency, so those with the smallest ids are the best examples."""
+    words = np.unique(factors.inverse[factors.ids[name]])
+    words = words[words >= len(RESERVED)]
+    examples = [factors.vocabulary.words[word] for word in words[:EXAMPLES].tolist()]
+    return Part(name, *split_name(name), True, len(words), examples, neighbours)
+
+
+def _notes(explored: ExploredModel, form: str, understood: str, parts: list[Part]) -> list[str]:
+    """Why something is not there."""
+    vectors = explored.vectors
+    if form == UNKNOWN:
+        return ["the model's training text had <unk> in place of such words"]
+    if vectors is None:
+        return [f"a model of the kind {explored.model.kind} has no word vectors; choose another to see neighbours"]
+    if understood == "unknown":
+        return [_why_unknown(vectors.factors)]
+    if understood == "known" and vectors.factors is not None and not parts:
+        return ["the word has no morphemes but itself"]
+    return []
+
+
+def _why_unknown(factors: Factors | None) -> str:
+    if factors is None:
+        return "the model has not seen this word, and has no morphemes to compose it of"
+    if factors.analyser is None:
+        return "the model has not seen this word, and cannot tell the morphemes of new words"
+    return "the model has not seen this word, nor any of its morphemes"
