@@ -78,11 +78,25 @@ COMMANDS: dict[str, list[str]] = {
     "similarity": ["similarity", "MODEL", "TEXT"],
     "similarity of a file of vectors": ["similarity", "TEXT", "PAIRS"],
     "export": ["export", "MODEL", "OUT", "--extra-words", "TEXT"],
+    "translate align source": ["translate", "align", "TEXT", "GOOD", "--out", "OUT"],
+    "translate align target": ["translate", "align", "GOOD", "TEXT", "--out", "OUT"],
+    "translate align pairs": ["translate", "align", "TEXT", "--out", "OUT"],
+    "report": ["report", "MODEL", "--test", "TEXT", "--out", "OUT"],
+    "report on an ARPA file": ["report", "MODEL", "TEXT", "--test", "GOOD", "--out", "OUT"],
+    "analyse frequency": ["analyse", "frequency", "MODEL", "MODEL", "TEXT"],
+    "analyse frequency vocabulary": ["analyse", "frequency", "MODEL", "MODEL", "GOOD", "--vocab", "TEXT"],
+    "analyse selection": ["analyse", "selection", "--language", "cs", "MODELS", "TEXT"],
+    "analyse scaling": ["analyse", "scaling", "--growing", "MODELS", "--test", "TEXT"],
+    "analyse kappa": ["analyse", "kappa", "--language", "cs", "MODELS", "MODELS", "TEXT"],
+    "analyse pos": ["analyse", "pos", "MODEL", "MODEL", "TEXT"],
+    "analyse pos with slashes": ["analyse", "pos", "MODEL", "MODEL", "TEXT", "--format", "slashes"],
+    "analyse pos of a text": ["analyse", "pos", "MODEL", "MODEL", "TAGS", "--format", "slashes", "--text", "TEXT"],
 }
 # What is no running text but a table is refused at its first line anyway, whatever else is wrong with it.
 TABLES = {name for name, words in COMMANDS.items() if "GOOD" in words or "VOCAB" in words or "vocabulary" in name}
 TABLES = {name for name in TABLES if not name.endswith((" source", " target", " second file", " development", " test"))}
 TABLES |= {"segment new words", "rescore", "rescore a table", "similarity", "similarity of a file of vectors"}
+TABLES |= {"analyse pos", "analyse pos with slashes"}
 
 STREAMS = {"score", "score per token", "score second file"}  # they answer what came before, as they must in a pipe
 
@@ -102,7 +116,11 @@ def places(tmp_path: Path) -> dict[str, Path]:
     (tmp_path / "dev.txt").write_bytes(b"novou pro\n")
     (tmp_path / "out").write_text("precious\n")
     (tmp_path / "pairs.tsv").write_text("pro\tnovou\t3.5\n")
+    (tmp_path / "tags.txt").write_text("pro/P novou/A školu/N\npro/P školu/N\n")
     train_ngram([["pro", "školu"]], 2).save(tmp_path / "model")
+    train_ngram([["pro", "školu"]], 2).save(tmp_path / "models" / "mkn")
+    for kind in ("clbl", "clbl++"):
+        (tmp_path / "models" / kind).mkdir()
     train_segmenter({"pro": 2, "novou": 1, "školu": 2}).save(tmp_path / "segmenter")
     read_corpus(tmp_path / "good.txt").words.vocabulary(0, 1).save(tmp_path / "v.tsv")
     names = {
@@ -112,9 +130,11 @@ def places(tmp_path: Path) -> dict[str, Path]:
         "SEGMENTER": "segmenter",
         "VOCAB": "v.tsv",
         "PAIRS": "pairs.tsv",
+        "TAGS": "tags.txt",
         "OUT": "out",
         "OUT2": "out2",
         "MODEL": "model",
+        "MODELS": "models",
         "OUT-DIR": "data",
     }
     return {key: tmp_path / name for key, name in names.items()}
@@ -154,7 +174,23 @@ def test_a_missing_file_is_named(name: str, places: dict[str, Path], morphlm_com
 
 
 @pytest.mark.parametrize(
-    "name", ["vocab", "ppl", "score", "prepare", "train mkn", "train clbl", "train all", "tune", "segment", "classes"]
+    "name",
+    [
+        "vocab",
+        "ppl",
+        "score",
+        "analyse frequency",
+        "analyse selection",
+        "analyse scaling",
+        "analyse kappa",
+        "prepare",
+        "train mkn",
+        "train clbl",
+        "train all",
+        "tune",
+        "segment",
+        "classes",
+    ],
 )
 def test_standard_input_is_checked_too(name: str, places: dict[str, Path], morphlm_command: Command) -> None:
     places["TEXT"].write_bytes(GOOD + b"bad \xff\n")

@@ -5,13 +5,13 @@ Exit status: 0 done, 1 the reader of our output went away, 2 bad input or option
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from pathlib import Path
 
 import click
 
+from morphlm.cli.lazy import LazyGroup
 from morphlm.errors import MorphlmError
 from morphlm.progress import say
 from morphlm.version import __version__
@@ -35,31 +35,21 @@ COMMANDS = {
     "generate": "Draw sentences from a model.",
     "neighbours": "The nearest words or morphemes, and analogies.",
     "similarity": "Agreement of word vectors with ratings of word pairs.",
+    "analyse": "The paper's analyses: by frequency and part of speech, selection, scaling, morphemes.",
+    "translate": "Align, extract rules, tune and decode: a translation system from parallel text.",
+    "reproduce": "The paper's tables and figures again, by the name of a recipe.",
     "export": "Write word vectors for other tools.",
+    "report": "Write one HTML page on models: figures, examples, a map, sentences in colour.",
+    "explore": "Ask models on a page: words, sentences, comparisons, a map.",
 }
 
 
-class LazyGroup(click.Group):
-    """A group whose commands are imported when they are called, so that --help is quick."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """All commands, in the order of the data's way."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the module of that name and take its `command`."""
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = importlib.import_module(f"morphlm.cli.{cmd_name}").command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup,
+    package="morphlm.cli",
+    lines=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="morphlm")
 def morphlm() -> None:
     """Morphology-aware language models and word vectors, learned from plain text.

@@ -1,0 +1,95 @@
+"""What is left out of an experiment to fit a time, in the order that its recipe names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from morphlm.errors import ConfigError
+from morphlm.experiments.recipe import Recipe
+from morphlm.experiments.steps import amount
+
+SPARE = 0.9  # an estimate fits if it takes no larger share of the time
+
+
+@dataclass(frozen=True)
+class Job:
+    """Recipes, as they are run together, and what was left out of them."""
+
+    recipes: tuple[Recipe, ...]
+    left_out: tuple[str, ...] = ()
+
+
+def restricted(recipe: Recipe, languages: Sequence[str] | None) -> Recipe | None:
+    """The recipe for some languages only; None if it has none of them."""
+    if languages is None:
+        return recipe
+    kept = tuple(language for language in recipe.languages if language in languages)
+    return replace(recipe, languages=kept) if kept else None
+
+
+def restrict(recipes: Sequence[Recipe], languages: Sequence[str] | None) -> tuple[Recipe, ...]:
+    """The recipes that have some of the languages; each language must be in one of them."""
+    known = list(dict.fromkeys(language for recipe in recipes for language in recipe.languages))
+    for language in languages or ():
+        if language not in known:
+            raise ConfigError(f"--languages: {language!r} is not in this recipe; choose from {', '.join(known)}")
+    return tuple(kept for recipe in recipes if (kept := restricted(recipe, languages)) is not None)
+
+
+def reductions(recipes: Sequence[Recipe]) -> Iterator[Job]:
+    """The whole job, then less and less of it: all recipes one line of their budgets further, at last fewer recipes."""
+    ladders = [list(_ladder(recipe)) for recipe in recipes]
+    for level in range(max(map(len, ladders))):
+        rungs = [ladder[min(level, len(ladder) - 1)] for ladder in ladders]
+        notes = [
+            note if len(recipes) == 1 else f"{recipe.name}: {note}"
+            for recipe, (_, left_out) in zip(recipes, rungs, strict=True)
+            for note in left_out
+        ]
+        yield Job(tuple(reduced for reduced, _ in rungs), tuple(notes))
+    last = [ladder[-1][0] for ladder in ladders]
+    for kept in range(len(last) - 1, 0, -1):
+        dropped = ", ".join(recipe.name for recipe in last[kept:])
+        kept_notes = [note for note in notes if note.partition(":")[0] in {recipe.name for recipe in last[:kept]}]
+        yield Job(
+            tuple(last[:kept]),
+            (*kept_notes, f"the recipes {dropped}" if kept < len(last) - 1 else f"the recipe {dropped}"),
+        )
+
+
+def _ladder(recipe: Recipe) -> Iterator[tuple[Recipe, tuple[str, ...]]]:
+    """The recipe, and what is left of it line by line, with what was left out so far."""
+    whole, budget = recipe, recipe.budget
+    yield recipe, ()
+    for tokens in budget.tokens:
+        if any(size is None or size > tokens for size in recipe.tokens):
+            recipe = replace(recipe, tokens=_at_most(recipe.tokens, tokens))
+            yield recipe, _left_out(whole, recipe)
+    for group in budget.without:
+        kinds = tuple(kind for kind in recipe.kinds if kind not in group)
+        if kinds and kinds != recipe.kinds:
+            recipe = replace(recipe, kinds=kinds)
+            yield recipe, _left_out(whole, recipe)
+    order = budget.languages or recipe.languages
+    dropped = [language for language in reversed(order) if language in recipe.languages]
+    for language in dropped[: len(recipe.languages) - 1]:
+        recipe = replace(recipe, languages=tuple(each for each in recipe.languages if each != language))
+        yield recipe, _left_out(whole, recipe)
+
+
+def _at_most(sizes: tuple[int | None, ...], tokens: int) -> tuple[int | None, ...]:
+    """No text larger than that; one that was is as large."""
+    return tuple(dict.fromkeys(tokens if size is None or size > tokens else size for size in sizes))
+
+
+def _left_out(whole: Recipe, reduced: Recipe) -> tuple[str, ...]:
+    """In words."""
+    notes = []
+    if reduced.tokens != whole.tokens:
+        less, more = (", ".join(map(amount, recipe.tokens)) for recipe in (reduced, whole))
+        notes.append(f"training texts of {less} tokens instead of {more}")
+    for name in ("kinds", "languages"):
+        gone = [each for each in getattr(whole, name) if each not in getattr(reduced, name)]
+        notes += [f"the {'models' if name == 'kinds' else 'languages'} {', '.join(gone)}"] if gone else []
+    return tuple(notes)

@@ -1,0 +1,46 @@
+"""The paper's numbers, to stand beside ours; they lie in paper.toml, with the table or figure that each is from."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from morphlm.tables import percent
+
+NONE = "-"  # where the paper has no number
+
+
+@cache
+def paper() -> dict[str, Any]:
+    """All of them, by table or figure."""
+    return tomllib.loads((resources.files("morphlm.experiments") / "paper.toml").read_text("utf-8"))
+
+
+def corpus_cells(language: str, tokens: int | None) -> list[str]:
+    """Table 1: tokens and |V|; of DATA-Main for all text, else of DATA-1m."""
+    found = paper()["table1"]["main" if tokens is None else "1m"].get(language)
+    if found is None:
+        return [NONE, NONE]
+    thousands, words = found
+    return [f"{thousands / 1000:g}m", f"{words}k"]
+
+
+def table2_cells(kappa: float, language: str) -> list[str]:
+    """Table 2: MKN, CLBL, Rel.1, CLBL++, Rel.2."""
+    found = paper()["table2"].get(f"{kappa:g}", {}).get(language)
+    if found is None:
+        return [NONE] * 5
+    mkn, clbl, first, additive, second = found
+    return [str(mkn), str(clbl), in_percent(first), str(additive), in_percent(second)]
+
+
+def similarity_cells(name: str) -> list[str]:
+    """Tables 3 and 4: CLBL, CLBL++, -compose."""
+    return [str(rho) for rho in paper()["similarity"].get(name, [NONE] * 3)]
+
+
+def in_percent(value: float) -> str:
+    """As our tables write it."""
+    return percent(value / 100, 2 if 0 < abs(value) < 0.1 else 1 if value != int(value) else 0)

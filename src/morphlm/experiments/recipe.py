@@ -1,0 +1,247 @@
+"""Recipes: which languages, texts and models an experiment takes, and what is printed of it; as TOML files.
+
+Those of the paper lie in the folder `recipes`; a path names one's own. What a file leaves out has the value of
+`Recipe`; what no recipe has is refused.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from morphlm.errors import ConfigError, InputError
+from morphlm.training.chain import MODELS, NGRAMS, ModelChoices, check_choices
+from morphlm.vocabulary.vocabulary import check_kappa
+
+ALL_TEXT = "all"
+GROWING, FIXED = "growing", "fixed"
+PARTS = ("corpus", "perplexity", "selection", "main", "kappa", "scaling", "frequency", "tags", "similarity")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What is left out to fit a time, first to last; each line of it is tried until the estimate fits."""
+
+    tokens: tuple[int, ...] = ()  # less training text
+    without: tuple[tuple[str, ...], ...] = ()  # then fewer kinds of models, a group at a time
+    languages: tuple[str, ...] = ()  # then fewer languages: the last of these is dropped first; none: as the recipe
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """An experiment."""
+
+    name: str
+    title: str = ""
+    paper: str = ""  # what of the paper it repeats
+    recipes: tuple[str, ...] = ()  # it consists of these; then it has nothing of its own
+    print: tuple[str, ...] = ("corpus", "perplexity")  # parts of the report
+    languages: tuple[str, ...] = ()
+    dataset: str | None = None  # a data set by name; None: the folder of --data
+    tokens: tuple[int | None, ...] = (1_000_000,)  # of the training texts; None: all there is
+    vocabularies: tuple[str, ...] = (GROWING,)  # of each text, or fixed: that of the smallest
+    kinds: tuple[str, ...] = MODELS
+    wide: tuple[str, ...] = ()  # kinds that are also trained with a wide context
+    kappas: tuple[float, ...] = (0.2,)
+    seeds: tuple[int, ...] = (1,)
+    choices: ModelChoices = field(default_factory=ModelChoices)  # without the seed
+    budget: Budget = field(default_factory=Budget)
+
+
+# ---------------------------------------------------------------- finding
+
+
+def recipe_names() -> list[str]:
+    """The recipes of the package."""
+    order = ("data-1m", "data-main", "kappa", "scaling", "frequency", "pos", "similarity", "all")
+    found = {Path(entry.name).stem for entry in _folder().iterdir() if entry.name.endswith(".toml")}
+    return [name for name in order if name in found] + sorted(found - set(order))
+
+
+def _folder() -> Any:
+    return resources.files("morphlm.experiments") / "recipes"
+
+
+def load_recipe(named: str) -> Recipe:
+    """A recipe of the package by its name, or one's own by the path of its file."""
+    if named in recipe_names():
+        return read_recipe((_folder() / f"{named}.toml").read_text("utf-8"), named, f"recipe {named}")
+    path = Path(named)
+    if not path.is_file():
+        names = ", ".join(recipe_names())
+        raise ConfigError(
+            f"{named!r} is neither a recipe nor a file; choose one of {names}, or the path of a TOML file"
+        )
+    try:
+        text = path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError("this is not UTF-8; a recipe is a TOML file", source=named) from error
+    return read_recipe(text, path.stem, named)
+
+
+def members_of(recipe: Recipe) -> tuple[Recipe, ...]:
+    """The recipe itself, or those that it consists of."""
+    return tuple(load_recipe(name) for name in recipe.recipes) or (recipe,)
+
+
+# ---------------------------------------------------------------- reading
+
+
+def read_recipe(text: str, name: str, source: str) -> Recipe:
+    """What a TOML file says; `source` is how messages name it."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{source}: this is no TOML ({error}); mend it") from error
+    found: dict[str, Any] = {"name": name}
+    for table, keys in _SCHEMA.items():
+        given = content if not table else content.pop(table, {})
+        if not isinstance(given, dict):
+            raise ConfigError(f"{source}: {table} is a table of settings; write [{table}] and below it its keys")
+        values = {key: given.pop(key) for key in list(given) if key in keys}
+        _refuse_unknown(given, table, source)
+        found |= {_field(table, key): _checked(value, table, key, source) for key, value in values.items()}
+    return _made(found, source)
+
+
+def _refuse_unknown(left: Mapping[str, Any], table: str, source: str) -> None:
+    for key in left:
+        if not table and key in _SCHEMA:
+            continue
+        name = f"{table}.{key}" if table else key
+        known = ", ".join([*_SCHEMA[table], *([] if table else [f"[{other}]" for other in _SCHEMA if other])])
+        raise ConfigError(f"{source}: there is no key {name!r}; known here are {known}")
+
+
+def _field(table: str, key: str) -> str:
+    return f"budget.{key}" if table == "budget" else f"model.{key}" if key in _OF_MODEL else key
+
+
+def _checked(value: Any, table: str, key: str, source: str) -> Any:
+    convert, meant = _SCHEMA[table][key]
+    try:
+        return convert(value)
+    except (TypeError, ValueError) as error:
+        name = f"{table}.{key}" if table else key
+        raise ConfigError(f"{source}: {name} is {value!r}; it must be {meant}") from error
+
+
+def _made(found: Mapping[str, Any], source: str) -> Recipe:
+    def below(prefix: str) -> dict[str, Any]:
+        return {key.removeprefix(prefix): value for key, value in found.items() if key.startswith(prefix)}
+
+    plain = {key: value for key, value in found.items() if "." not in key}
+    try:
+        recipe = Recipe(**plain, choices=ModelChoices(**below("model.")), budget=Budget(**below("budget.")))
+        _check(recipe)
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {error}") from error
+    return recipe
+
+
+def _check(recipe: Recipe) -> None:
+    """Refuse what no experiment can be."""
+    if recipe.recipes:
+        return
+    if not recipe.languages:
+        raise ConfigError("there are no languages; write languages = [...]")
+    check_choices([*recipe.kinds, *recipe.wide], recipe.choices)
+    if NGRAMS in recipe.wide:
+        raise ConfigError(f"{NGRAMS} has no wide context; leave it out of models.wide")
+    for kappa in recipe.kappas:
+        check_kappa(kappa)
+    for kind in (kind for group in recipe.budget.without for kind in group):
+        if kind not in MODELS:
+            raise ConfigError(f"budget.without: {kind!r} is no kind of model; choose from {', '.join(MODELS)}")
+
+
+# ---------------------------------------------------------------- what a file may say
+
+
+def _exactly(kind: type, least: float | None = None) -> Callable[[Any], Any]:
+    def convert(value: Any) -> Any:
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not (isinstance(value, kind) and (kind is bool or not isinstance(value, bool))) and not (
+            kind is float and whole
+        ):
+            raise TypeError
+        if least is not None and value < least:
+            raise ValueError
+        return kind(value)
+
+    return convert
+
+
+def _list(convert: Callable[[Any], Any], *, may_be_empty: bool = False) -> Callable[[Any], tuple[Any, ...]]:
+    def convert_all(value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, list):
+            raise TypeError
+        if not value and not may_be_empty:
+            raise ValueError
+        return tuple(dict.fromkeys(map(convert, value)))
+
+    return convert_all
+
+
+def _one_of(*names: str) -> Callable[[Any], str]:
+    def convert(value: Any) -> str:
+        if value not in names:
+            raise ValueError
+        return str(value)
+
+    return convert
+
+
+def _tokens(value: Any) -> int | None:
+    return None if value == ALL_TEXT else int(_exactly(int, 1)(value))
+
+
+def _sizes(value: Any) -> tuple[int | None, ...]:
+    sizes = _list(_tokens)(value if isinstance(value, list) else [value])
+    return tuple(sorted(sizes, key=lambda size: float("inf") if size is None else size))
+
+
+def _table(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError
+    return dict(value)
+
+
+_TEXT, _TEXTS = (_exactly(str), "a text"), (_list(_exactly(str)), "a list of texts, such as ['cs', 'de']")
+_KINDS = (_list(_one_of(*MODELS), may_be_empty=True), f"a list of {', '.join(MODELS)}")
+_Keys = dict[str, tuple[Callable[[Any], Any], str]]
+_OF_MODEL = ("order", "width", "diagonal", "recipe", "settings")
+_SCHEMA: dict[str, _Keys] = {  # table -> key -> how it is read, what it must be; the table "" comes last
+    "text": {
+        "dataset": _TEXT,
+        "tokens": (_sizes, "a number of tokens, 'all', or a list of these"),
+        "vocabularies": (_list(_one_of(GROWING, FIXED)), "a list of 'growing' and 'fixed'"),
+    },
+    "models": {
+        "kinds": _KINDS,
+        "wide": _KINDS,
+        "kappas": (_list(_exactly(float)), "a list of numbers from 0 to 1"),
+        "seeds": (_list(_exactly(int, 0)), "a list of whole numbers from 0 on"),
+        "order": (_exactly(int, 1), "a whole number"),
+        "width": (_exactly(int, 1), "a whole number"),
+        "diagonal": (_exactly(bool), "true or false"),
+        "recipe": _TEXT,
+        "settings": (_table, "a table of settings of the training, such as { epochs = 3 }"),
+    },
+    "budget": {
+        "tokens": (_list(_exactly(int, 1)), "a list of numbers of tokens"),
+        "without": (_list(_KINDS[0]), "a list of lists of kinds of models"),
+        "languages": _TEXTS,
+    },
+    "": {
+        "title": _TEXT,
+        "paper": _TEXT,
+        "recipes": _TEXTS,
+        "print": (_list(_one_of(*PARTS)), f"a list of {', '.join(PARTS)}"),
+        "languages": _TEXTS,
+    },
+}

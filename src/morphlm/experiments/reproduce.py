@@ -1,0 +1,214 @@
+"""The paper's tables and figures again, by one call: a recipe becomes steps, the steps results, the results a report.
+
+What is done stays in a store, so that a run that was stopped goes on where it was, and recipes share their work.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from morphlm.errors import ConfigError
+from morphlm.experiments.budget import SPARE, Job, reductions, restrict
+from morphlm.experiments.estimate import Estimator, Forecast, duration, forecast, size
+from morphlm.experiments.graph import Step
+from morphlm.experiments.overall import Overall
+from morphlm.experiments.plan import Plan, make_plan
+from morphlm.experiments.recipe import Recipe, load_recipe, members_of
+from morphlm.experiments.running import Outcome, Run, find_done
+from morphlm.experiments.steps import Workshop
+from morphlm.experiments.store import Record, Store, check_store
+from morphlm.experiments.texts import TextSource
+from morphlm.experiments.writing import REPORT, RESULTS, Report, make_report, write_json, write_report, write_text
+from morphlm.progress import say
+
+
+@dataclass(frozen=True)
+class Request:
+    """What somebody asked for."""
+
+    recipe: str  # a name, or the path of a file
+    data: Path | None = None  # the folder of raw data; needed unless the recipe names a data set
+    store: Path = Path("morphlm-store")
+    out: Path | None = None  # of the report; None: in the store
+    languages: tuple[str, ...] | None = None  # only these
+    minutes: float | None = None
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What would be done."""
+
+    name: str
+    plans: tuple[Plan, ...]
+    left_out: tuple[str, ...]
+    store: Store
+    steps: tuple[Step, ...]
+    done: dict[str, Record]
+    estimator: Estimator
+    forecast: Forecast
+
+    def format(self) -> str:
+        """The steps, a line each, and the estimate."""
+        lines = []
+        for step in self.steps:
+            state = "done" if step.key in self.done else duration(self.estimator.seconds(step))
+            place = f"  {self.store.model(step)}" if step.kind == "model" else ""
+            lines.append(f"{state:>10}  {step.name}{place}")
+        missing = [f"not possible: {name}: {why}" for plan in self.plans for name, why in plan.failed.items()]
+        missing += [f"not in the data: {what}" for plan in self.plans for what in plan.missing]
+        out = [f"left out to fit the time: {what}" for what in self.left_out]
+        return "\n".join([*lines, *missing, *out, self.forecast.format(self.name, self.store)])
+
+    def to_json(self) -> dict[str, Any]:
+        """The same for programs."""
+        steps = [
+            {
+                "name": step.name,
+                "kind": step.kind,
+                "key": step.key,
+                "done": step.key in self.done,
+                "seconds": 0.0 if step.key in self.done else round(self.estimator.seconds(step), 1),
+            }
+            | ({"place": str(self.store.model(step))} if step.kind == "model" else {})
+            for step in self.steps
+        ]
+        figures = {"seconds": round(self.forecast.seconds, 1), "bytes": round(self.forecast.bytes)}
+        missing = [what for plan in self.plans for what in (*plan.failed.values(), *plan.missing)]
+        return {"recipe": self.name, "steps": steps, **figures, "left_out": list(self.left_out), "missing": missing}
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What was done."""
+
+    name: str
+    reports: tuple[Report, ...]
+    folder: Path  # where they are written
+    failed: dict[str, str] = field(default_factory=dict)
+
+    def format(self) -> str:
+        """All reports, for the terminal."""
+        return "\n\n".join(report.format() for report in self.reports)
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures of all reports."""
+        return {"recipe": self.name, "folder": str(self.folder), "reports": [each.to_json() for each in self.reports]}
+
+
+# ---------------------------------------------------------------- before it starts
+
+
+def look_ahead(request: Request) -> Prospect:
+    """What would be done, how long it takes and how much it writes; nothing is run or written."""
+    recipe = load_recipe(request.recipe)
+    store = check_store(request.store)
+    recipes = restrict(members_of(recipe), request.languages)
+    estimator = Estimator(store)
+    estimator.learn(store.records())
+    prospects = (_prospect(recipe.name, job, request, store, estimator) for job in reductions(recipes))
+    if request.minutes is None:
+        return next(prospects)
+    return _first_that_fits(prospects, request.minutes)
+
+
+def _first_that_fits(prospects: Iterable[Prospect], minutes: float) -> Prospect:
+    """The largest that is done in time."""
+    smallest: Prospect | None = None
+    for prospect in prospects:
+        if prospect.forecast.seconds <= SPARE * 60 * minutes:
+            return prospect
+        if smallest is None or prospect.forecast.seconds < smallest.forecast.seconds:
+            smallest = prospect
+    assert smallest is not None
+    without = f" even without: {'; '.join(smallest.left_out)}" if smallest.left_out else ""
+    raise ConfigError(
+        f"{smallest.name} takes about {duration(smallest.forecast.seconds)}{without}; "
+        f"give --minutes {math.ceil(smallest.forecast.seconds / SPARE / 60)} or more"
+    )
+
+
+def _prospect(name: str, job: Job, request: Request, store: Store, estimator: Estimator) -> Prospect:
+    plans = tuple(make_plan(recipe, _source_of(recipe, request.data)) for recipe in job.recipes)
+    steps = tuple({step.key: step for plan in plans for step in plan.steps}.values())
+    done = find_done(steps, store)
+    return Prospect(name, plans, job.left_out, store, steps, done, estimator, forecast(steps, set(done), estimator))
+
+
+def _source_of(recipe: Recipe, data: Path | None) -> TextSource:
+    """Where the texts come from; --data goes before the data set that a recipe names."""
+    if data is None and recipe.dataset is None:
+        raise ConfigError(f"{recipe.name} names no data set; give --data DIR, a folder of raw text")
+    return TextSource(data) if data is not None else TextSource(dataset=recipe.dataset)
+
+
+def check_room(prospect: Prospect) -> None:
+    """Refuse to begin what the disk cannot hold."""
+    needed, free = prospect.forecast.bytes, prospect.store.free_bytes()
+    if needed > free:
+        raise ConfigError(
+            f"{prospect.store.folder}: about {size(needed)} are needed and {size(free)} are free; make room, give "
+            "another --store, or fewer --languages"
+        )
+
+
+# ---------------------------------------------------------------- the run
+
+
+def reproduce(request: Request) -> Reproduction:
+    """Do what is not done yet and write the report."""
+    begin = time.monotonic()
+    prospect = look_ahead(request)
+    say(prospect.forecast.format(prospect.name, prospect.store))
+    for why in dict.fromkeys(why for plan in prospect.plans for why in plan.failed.values()):
+        say(f"warning: {why}")
+    for what in prospect.left_out:
+        say(f"left out to fit the time: {what}")
+    check_room(prospect)
+    deadline = None if request.minutes is None else begin + 60 * request.minutes
+    with prospect.store.locked():
+        outcome = _run(prospect, deadline)
+    reports = tuple(make_report(plan, outcome, _notes_of(plan, prospect)) for plan in prospect.plans)
+    folder = request.out or prospect.store.report(prospect.name)
+    _write(prospect.name, reports, folder)
+    say(f"written to {folder / REPORT}")
+    failed = outcome.failed | {name: why for report in reports for name, why in report.failed.items()}
+    return Reproduction(prospect.name, reports, folder, failed)
+
+
+def _run(prospect: Prospect, deadline: float | None) -> Outcome:
+    waiting = len(prospect.steps) - len(prospect.done)
+    with Overall(prospect.name, waiting, prospect.forecast.seconds) as overall:
+        workshop = Workshop(prospect.store, overall.say)
+        run = Run(prospect.store, prospect.estimator, workshop.do, overall, deadline)
+        try:
+            return run.over(prospect.steps, prospect.done)
+        except KeyboardInterrupt:
+            overall.say("stopped; the same command goes on from here")
+            raise
+
+
+def _notes_of(plan: Plan, prospect: Prospect) -> Sequence[str]:
+    """What was left out of this recipe."""
+    if len(prospect.plans) == 1:
+        return prospect.left_out
+    mine = f"{plan.recipe.name}: "
+    return [note.removeprefix(mine) for note in prospect.left_out if note.startswith(mine)]
+
+
+def _write(name: str, reports: Sequence[Report], folder: Path) -> None:
+    """One report in the folder itself; several in folders of their own, and a list of them."""
+    if len(reports) == 1:
+        write_report(reports[0], folder)
+        return
+    for report in reports:
+        write_report(report, folder / report.plan.recipe.name)
+    lines = [
+        f"- [{each.plan.recipe.name}]({each.plan.recipe.name}/{REPORT}): {each.plan.recipe.title}" for each in reports
+    ]
+    write_text(folder / REPORT, f"# {name}\n\n" + "\n".join(lines) + "\n")
+    write_json(folder / RESULTS, [report.to_json() for report in reports])

@@ -1,0 +1,81 @@
+"""MKN, CLBL and CLBL++: at one or more rates kappa (Table 2), and on more and more text (figure 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from morphlm.analysis.bootstrap import bootstrap_note
+from morphlm.analysis.pruning import Pruning, compare_pruning, pruning_row
+from morphlm.analysis.scaling import Scaling, ScalingPoint, compare_scaling, scaling_point
+from morphlm.analysis.scores import format_change
+from morphlm.analysis.trio import COLUMNS
+from morphlm.analysis.trio import KINDS as TRIO
+from morphlm.experiments.paper import in_percent, paper, table2_cells
+from morphlm.experiments.recipe import FIXED, GROWING
+from morphlm.experiments.sections.section import SEED, Found, Section
+from morphlm.tables import Table
+
+
+def table2(found: Found) -> Iterator[Section]:
+    """A row a language and rate, the paper's numbers behind ours."""
+    rows = [
+        pruning_row(found.label(cell, kappa=False), {kind: scores[kind] for kind in TRIO})
+        for cell in found.plan.cells
+        if (scores := found.scores(cell)).keys() >= {*TRIO} and cell.vocabulary == GROWING
+    ]
+    if not rows:
+        return
+    pruning = compare_pruning(rows)
+    several = len(pruning.kappas) > 1
+    title = "MKN, CLBL and CLBL++" + (" at two rates kappa" if several else "") + " (Table 2)"
+    pictures = {"kappa": pruning} if several else {}
+    yield Section("kappa" if several else "main", title, (_beside_paper(pruning),), pruning.to_json(), pictures)
+
+
+def _beside_paper(pruning: Pruning) -> Table:
+    """The paper's numbers behind ours."""
+    order = sorted(pruning.rows, key=lambda row: (row.kappa, pruning.languages.index(row.language)))
+    rows = [
+        [f"{row.kappa:g}", row.language, *row.models.cells(), *table2_cells(row.kappa, row.language.partition(" ")[0])]
+        for row in order
+    ]
+    header = ["kappa", "language", *COLUMNS, *(f"paper: {name}" for name in COLUMNS)]
+    less = pruning.gains_less
+    highest = f"{pruning.kappas[-1]:g}"
+    notes = ["Rel.1: CLBL against MKN; Rel.2: CLBL++ against CLBL", bootstrap_note(SEED)]
+    if less:
+        count = f"{sum(less.values())} of {len(less)}"
+        notes.insert(1, f"CLBL++ gains less over CLBL at kappa = {highest} in {count}; paper: in 6 of 6")
+    return Table(header, rows, notes)
+
+
+# ---------------------------------------------------------------- figure 5
+
+
+def scaling_section(found: Found) -> Iterator[Section]:
+    """A row an amount of text, then the largest beside the largest of the paper."""
+    series: dict[str, list[ScalingPoint]] = {FIXED: [], GROWING: []}
+    for cell in found.plan.cells:
+        scores = found.scores(cell)
+        if scores.keys() >= {*TRIO} and cell.seed == found.plan.recipe.seeds[0]:
+            series[cell.vocabulary].append(scaling_point({kind: scores[kind] for kind in TRIO}))
+    if not any(series.values()):
+        return
+    scaling = compare_scaling(series[FIXED], series[GROWING])
+    table = scaling.to_table()
+    notes = [*list(table.notes)[:1], bootstrap_note(SEED)]
+    tables = (Table(table.header, table.rows, notes), _largest(scaling))
+    pictures = {"scaling": scaling} if max(map(len, scaling.series.values())) > 1 else {}
+    yield Section("scaling", "More training text (figure 5)", tables, scaling.to_json(), pictures)
+
+
+def _largest(scaling: Scaling) -> Table:
+    """The largest text with a growing vocabulary beside the paper's 128m tokens."""
+    said = paper()["scaling"]
+    point = (scaling.growing or scaling.fixed)[-1]
+    low, high = (in_percent(value) for value in said["clbl"])
+    rows = [
+        ["CLBL++ against MKN", in_percent(said["mkn"]), format_change(point.models.both)],
+        ["CLBL++ against CLBL", f"{low} to {high}", format_change(point.models.second)],
+    ]
+    return Table(["the largest text", "paper: 128m tokens", f"here: {point.tokens:,} tokens"], rows)

@@ -1,0 +1,315 @@
+"""The kinds of steps: how each is described, so that its key is known, and what it does.
+
+`texts` prepares the texts of a language; `stages` makes vocabulary, morphemes and classes; `model` trains; `scores`
+reads a test text with a model; `frequency`, `tags` and `similarity` are the analyses that need a model and not only its
+scores. Results are small and go to the store as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from morphlm.analysis.frequency import frequency_comparison
+from morphlm.analysis.scores import score_sentences
+from morphlm.analysis.tag_alignment import read_tagged_for
+from morphlm.analysis.tag_reading import Format
+from morphlm.analysis.tags import tag_comparison
+from morphlm.experiments.graph import Step
+from morphlm.experiments.recipe import ALL_TEXT
+from morphlm.experiments.store import MANIFEST, Store
+from morphlm.experiments.texts import TextSource, expected_tokens, hashes_of
+from morphlm.language_model.base import LanguageModel
+from morphlm.scoring.loading import load
+from morphlm.training.chain import NGRAMS, ModelChoices, RunChoices, fit, parts_of, task_of
+from morphlm.training.checkpoint import belongs_to, place_of, remove_checkpoint
+from morphlm.training.stages import Materials, StageChoices, gather
+from morphlm.vectors.similarity import evaluate_similarity, read_pairs
+from morphlm.version import __version__
+from morphlm.vocabulary.corpus import read_corpus
+from morphlm.vocabulary.vocabulary import Vocabulary
+
+BASELINE, OTHER = "clbl", "clbl++"  # what the analyses compare
+NAMES = ("CLBL", "CLBL++")
+SEQUENCES = ("Adjective Noun", "Adjective Adjective Noun")
+HANTA = "HanTa"  # the tagger for a text without tags, and the name of its analysis
+
+
+# ---------------------------------------------------------------- descriptions
+
+
+def amount(tokens: int | None) -> str:
+    """`1m`, `500k`, `all`: the size of a text in names."""
+    if tokens is None:
+        return ALL_TEXT
+    for unit, letter in ((1_000_000, "m"), (1_000, "k")):
+        if tokens % unit == 0:
+            return f"{tokens // unit}{letter}"
+    return str(tokens)
+
+
+def texts_step(source: TextSource, language: str, tokens: int | None) -> Step:
+    """The texts of a language."""
+    files = source.files(language, tokens)
+    label = f"{language}-{amount(tokens)}"
+    hints = {"label": label, "tokens": expected_tokens(files, language, tokens), "source": source}
+    settings = {"language": language, "tokens": tokens, **source.settings()}
+    return Step("texts", 1, f"{language} {amount(tokens)} texts", settings, files=hashes_of(files), hints=hints)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One training text with its vocabulary: what models share that are compared with each other."""
+
+    texts: Step
+    kappa: float
+    seed: int
+    vocabulary: Step | None = None  # the texts whose vocabulary is taken; None: that of the texts themselves
+
+    @property
+    def language(self) -> str:
+        """Of the texts."""
+        return str(self.texts.settings["language"])
+
+    @property
+    def inputs(self) -> tuple[Step, ...]:
+        """What decides it, besides numbers."""
+        return (self.texts,) if self.vocabulary is None else (self.texts, self.vocabulary)
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """What decides it, besides texts."""
+        return {"kappa": self.kappa, "seed": self.seed, "release": __version__}
+
+    @property
+    def label(self) -> str:
+        """The part of names that comes after the texts."""
+        fixed = "" if self.vocabulary is None else f"-words{amount(self.vocabulary.settings['tokens'])}"
+        return f"{fixed}-k{self.kappa:g}-s{self.seed}"
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        fixed = "" if self.vocabulary is None else f" words of {amount(self.vocabulary.settings['tokens'])}"
+        seed = "" if self.seed == 1 else f" seed {self.seed}"
+        return f"{self.language} {amount(self.texts.settings['tokens'])}{fixed} kappa {self.kappa:g}{seed}"
+
+
+def stages_step(setting: Setting, kinds: Sequence[str], choices: ModelChoices) -> Step:
+    """Vocabulary and, as far as the kinds need them, morphemes and classes."""
+    factors, classes = parts_of([choices.config(kind) for kind in kinds if kind != NGRAMS])
+    settings = {**setting.numbers, "factors": factors, "classes": classes}
+    hints = {"setting": setting}
+    return Step("stages", 1, f"{setting.name}, morphemes and classes", settings, setting.inputs, hints=hints)
+
+
+def model_step(setting: Setting, stages: Step, kind: str, choices: ModelChoices) -> Step:
+    """A trained model. Of modified Kneser-Ney the order decides, and nothing else that is chosen."""
+    choices = ModelChoices(choices.order) if kind == NGRAMS else choices
+    chosen = {name: value for name, value in vars(choices).items() if name not in ("seed", "settings")}
+    settings = {"kind": kind, **setting.numbers, **chosen, **choices.settings}
+    hints = {
+        "setting": setting,
+        "choices": replace(choices, seed=setting.seed),
+        "label": setting.label + _more(choices),
+    }
+    wide = " wide" if choices.wide_context else ""
+    return Step("model", 1, f"{setting.name}, {kind}{wide}", settings, setting.inputs, after=(stages,), hints=hints)
+
+
+def _more(choices: ModelChoices) -> str:
+    """What differs from the usual, for names: `-epochs3-wide`."""
+    usual = ModelChoices()
+    parts = {"order": "n", "width": "d", "recipe": ""}
+    found = [
+        f"{mark}{getattr(choices, name)}"
+        for name, mark in parts.items()
+        if getattr(choices, name) != getattr(usual, name)
+    ]
+    found += [] if choices.diagonal else ["full"]
+    found += [f"{name}{value}" for name, value in sorted(choices.settings.items())]
+    found += ["wide"] if choices.wide_context else []
+    return "".join(f"-{part}" for part in found)
+
+
+def scores_step(model: Step) -> Step:
+    """The test text under a model."""
+    return Step("scores", 1, f"{model.name}: test", {}, (model,), hints={"setting": model.hints["setting"]})
+
+
+def frequency_step(baseline: Step, other: Step) -> Step:
+    """Two models by the frequency of words."""
+    name = f"{other.hints['setting'].name}: by frequency"
+    return Step("frequency", 1, name, {"bootstrap_seed": 1}, (baseline, other))
+
+
+def tags_step(baseline: Step, other: Step, path: Path, name: str) -> Step:
+    """Two models by part of speech: of a text with gold tags or, named HANTA, of one that is tagged for it."""
+    settings = {"text": name, "sequences": list(SEQUENCES), "bootstrap_seed": 1}
+    title = f"{other.hints['setting'].name}: by part of speech, {name}"
+    return Step("tags", 1, title, settings, (baseline, other), hashes_of({name: path}), hints={"path": path})
+
+
+def similarity_step(model: Step, pairs: Sequence[Path]) -> Step:
+    """The word vectors of a model against ratings of word pairs."""
+    files, settings = {path.stem: path for path in pairs}, {"bootstrap_seed": 1}
+    hints = {"paths": tuple(pairs)}
+    return Step("similarity", 1, f"{model.name}: word similarity", settings, (model,), hashes_of(files), hints=hints)
+
+
+# ---------------------------------------------------------------- the work
+
+
+def _bytes_of(path: Path) -> bytes:
+    return path.read_bytes() if path.exists() else b""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a step gives."""
+
+    result: dict[str, Any]
+    files: Mapping[str, str] = field(default_factory=dict)  # that belong to it, with their hashes
+    fresh: bool = True  # all of the work was done now
+
+
+@dataclass
+class Workshop:
+    """Does steps whose needs are in the store. It remembers what models of one setting share."""
+
+    store: Store
+    warn: Callable[[str], None]  # for what a person should see, whatever becomes of the rest of the talk
+    _gathered: tuple[str, Materials] | None = None
+
+    def do(self, step: Step) -> Done:
+        """By its kind."""
+        work: dict[str, Callable[[Step], Done]] = {
+            "texts": self._texts,
+            "stages": self._stages,
+            "model": self._model,
+            "scores": self._scores,
+            "frequency": self._frequency,
+            "tags": self._tags,
+            "similarity": self._similarity,
+        }
+        return work[step.kind](step)
+
+    def _texts(self, step: Step) -> Done:
+        source: TextSource = step.hints["source"]
+        language, tokens, out = step.settings["language"], step.settings["tokens"], self.store.texts(step)
+        raw, begun = self.store.data(source.dataset or "", language), out.exists()
+        texts = source.prepare(language, tokens, out, raw)
+        found = {part: vars(counts) for part, counts in texts.counts.items()}
+        if tokens is not None and texts.counts["train"].tokens < tokens:
+            self.warn(f"there are only {texts.counts['train'].tokens:,} of {tokens:,} tokens of text in {language}")
+        return Done({"counts": found}, self.store.hashes(texts.train, texts.dev, texts.test), fresh=not begun)
+
+    def _path(self, texts: Step, part: str) -> Path:
+        return self.store.texts(texts) / f"{part}.{texts.settings['language']}.txt"
+
+    def _stages(self, step: Step) -> Done:
+        before = self._kept_stages()
+        materials = self._materials(step)
+        factors, partition = materials.factors, materials.partition
+        made = {name.partition("-")[0] for name in self._kept_stages() - before}
+        needed = {"segmenter": factors is not None, "classes": partition is not None}
+        return Done(
+            {
+                "vocabulary": len(materials.vocabulary),
+                "tokens": len(materials.train.tokens) - materials.train.sentences,
+                "factors": None if factors is None else factors.to_json(),
+                "classes": None if partition is None else partition.to_json(),
+            },
+            fresh=all(name in made for name, is_needed in needed.items() if is_needed),
+        )
+
+    def _kept_stages(self) -> set[str]:
+        folder = self.store.stages
+        return {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+
+    def _materials(self, stages: Step) -> Materials:
+        """What the models of a setting share."""
+        if self._gathered is not None and self._gathered[0] == stages.key:
+            return self._gathered[1]
+        self._gathered = None  # before the next is made: both need memory
+        setting: Setting = stages.hints["setting"]
+        given = None if setting.vocabulary is None else self._vocabulary(setting)
+        kappa = setting.kappa if given is None else None
+        materials = gather(
+            self._path(setting.texts, "train"),
+            self._path(setting.texts, "dev"),
+            StageChoices(given, kappa, seed=setting.seed),
+            self.store.stages,
+            factors=stages.settings["factors"],
+            classes=stages.settings["classes"],
+        )
+        self._gathered = (stages.key, materials)
+        return materials
+
+    def _vocabulary(self, setting: Setting) -> Vocabulary:
+        assert setting.vocabulary is not None
+        return read_corpus(self._path(setting.vocabulary, "train")).words.vocabulary(setting.kappa, setting.seed)
+
+    def _model(self, step: Step) -> Done:
+        (stages,) = step.after
+        choices: ModelChoices = step.hints["choices"]
+        kind, out, materials = step.settings["kind"], self.store.model(step), self._materials(stages)
+        begun = (out / MANIFEST).exists() or place_of(out).exists()
+        if kind != NGRAMS:
+            self._forget_others(out, task_of(kind, materials, choices).identity)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        before = _bytes_of(out / MANIFEST) if not place_of(out).exists() else b""
+        trained = fit(kind, materials, choices, RunChoices(place_of(out).exists()), out, keep_complete=True)
+        if before and before != _bytes_of(out / MANIFEST):
+            self.warn(f"{out}: the model there was of other data or settings; it has been trained again")
+        place = out.relative_to(self.store.folder).as_posix()
+        kept = ("kind", "order", "vocabulary", "best_epoch", "development_perplexity", "signature")
+        result = {name: value for name, value in trained.to_json().items() if name in kept}
+        return Done(result | {"place": place}, self.store.hashes(out / MANIFEST), fresh=not begun)
+
+    def _forget_others(self, out: Path, identity: str) -> None:
+        place = place_of(out)
+        if place.exists() and not belongs_to(place, identity):
+            self.warn(f"{place}: this is a training of other data or settings; it is removed, and training begins anew")
+            remove_checkpoint(place)
+
+    def _load(self, model: Step) -> LanguageModel:
+        return load(self.store.model(model))
+
+    def _scores(self, step: Step) -> Done:
+        (model,) = step.inputs
+        test = self._path(model.inputs[0], "test")
+        return Done(score_sentences(self._load(model), test).to_json() | {"text": test.name})
+
+    def _frequency(self, step: Step) -> Done:
+        baseline, other = step.inputs
+        test = self._path(other.inputs[0], "test")
+        compared = frequency_comparison(
+            self._load(baseline), self._load(other), test, names=NAMES, seed=step.settings["bootstrap_seed"]
+        )
+        return Done(compared.to_json() | {"text": test.name})
+
+    def _tags(self, step: Step) -> Done:
+        baseline, other = map(self._load, step.inputs)
+        form: Format = "hanta" if step.settings["text"] == HANTA else "conllu"
+        tagged = read_tagged_for([baseline, other], [step.hints["path"]], form)
+        compared = tag_comparison(
+            baseline,
+            other,
+            tagged,
+            sequences=[sequence.split() for sequence in step.settings["sequences"]],
+            coarse=True,
+            unseen_apart=True,
+            names=NAMES,
+            seed=step.settings["bootstrap_seed"],
+        )
+        return Done(compared.to_json() | {"text": step.settings["text"]})
+
+    def _similarity(self, step: Step) -> Done:
+        (model,) = step.inputs
+        vectors, seed = self._load(model).vectors, step.settings["bootstrap_seed"]
+        found = [evaluate_similarity(vectors, read_pairs(path), seed=seed) for path in step.hints["paths"]]
+        names = [path.stem for path in step.hints["paths"]]
+        return Done({"sets": [one.to_json() | {"set": name} for name, one in zip(names, found, strict=True)]})

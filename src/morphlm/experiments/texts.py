@@ -1,0 +1,109 @@
+"""Train, dev and test text of a language for an experiment: from a folder of raw data, or from a data set by name.
+
+The folder has the layout that `corpora` describes; a data set is fetched once, prepared as the paper does and cut to
+the number of tokens that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from morphlm.errors import ConfigError, InputError
+from morphlm.experiments.corpora import (
+    PARTS,
+    RECIPES,
+    LanguageTexts,
+    SentencePreparer,
+    prepare_language,
+    read_sentences,
+    source_files,
+    take,
+)
+from morphlm.experiments.store import known_hash
+from morphlm.files import atomic_writer
+from morphlm.text.datasets import DataFolder, get_dataset
+from morphlm.text.datasets.registry import DATASETS
+from morphlm.text.datasets.wmt13 import WORDS_OF_1M
+from morphlm.text.prepare import Counts, PrepareOptions, keep_record, make_preparation
+from morphlm.text.processes import available_cores
+
+MAXIMUM = 80  # tokens of a sentence that is learned from
+# Tokens in a byte of the folder's compressed files, measured on six languages.
+TOKENS_A_BYTE, TOKENS_A_BYTE_OF_NOVELS, ENGLISH_SHARE = 0.38, 0.52, 0.5
+
+
+@dataclass(frozen=True)
+class TextSource:
+    """Where texts come from: one of the two."""
+
+    folder: Path | None = None
+    dataset: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be read."""
+        if self.dataset is not None and self.dataset not in DATASETS:
+            raise ConfigError(f"{self.dataset!r} is no data set; choose one of {', '.join(DATASETS)}")
+        if self.folder is not None and not self.folder.is_dir():
+            raise InputError("there is no such folder of data; check --data", source=str(self.folder))
+
+    def settings(self) -> dict[str, str]:
+        """What decides the texts, besides the content of files."""
+        return {} if self.dataset is None else {"dataset": self.dataset}
+
+    def files(self, language: str, tokens: int | None) -> dict[str, Path]:
+        """The files that a language is made from, by role; an InputError names one that is missing."""
+        if self.folder is None:
+            return {}
+        if language not in RECIPES:
+            raise ConfigError(f"there is no recipe for the texts of {language!r}; choose from {', '.join(RECIPES)}")
+        return source_files(self.folder, language, tokens)
+
+    def beside(self, kind: str, pattern: str) -> list[Path]:
+        """Other data of the folder, such as ratings of word pairs."""
+        return [] if self.folder is None else sorted((self.folder / kind).glob(pattern))
+
+    def prepare(self, language: str, tokens: int | None, out: Path, raw: Path) -> LanguageTexts:
+        """Write the texts to `out`, or find them there; `raw` is where a data set is kept."""
+        if self.folder is not None:
+            return prepare_language(self.folder, language, out, tokens=tokens, processes=available_cores())
+        assert self.dataset is not None
+        is_large = self.dataset == "wmt13" and (tokens is None or tokens >= WORDS_OF_1M)
+        data = get_dataset(self.dataset, raw, language=language, part="data-main" if is_large else None)
+        counts = {name: _write(data, name, language, out, tokens if name == "train" else None) for name in PARTS}
+        train, dev, test = (out / f"{name}.{language}.txt" for name in PARTS)
+        return LanguageTexts(language, train, dev, test, counts)
+
+
+def _write(data: DataFolder, part: str, language: str, out: Path, tokens: int | None) -> Counts:
+    """Prepare a part of a data set; a test is all of its sentences, also the long ones."""
+    made = data.name == "generated"  # it is tokenised, in a language that no tokeniser knows
+    options = PrepareOptions(
+        language="en" if made else language, tokenise=not made, max_tokens=MAXIMUM if part == "train" else 0
+    )
+    source = data.path(part, language)
+    preparer = SentencePreparer(options, str(source))
+    text = take(read_sentences(source), preparer, tokens=tokens, processes=available_cores())
+    path, content = out / f"{part}.{language}.txt", "".join(f"{line}\n" for line in text.lines).encode()
+    out.mkdir(parents=True, exist_ok=True)
+    with atomic_writer(path) as stream:
+        stream.write(content)
+    keep_record(path, make_preparation(options, text.counts, len(content), {}))
+    return text.counts
+
+
+def hashes_of(files: Mapping[str, Path]) -> dict[str, str]:
+    """The content of files, by role."""
+    return {role: known_hash(path) for role, path in files.items()}
+
+
+def expected_tokens(files: Mapping[str, Path], language: str, tokens: int | None) -> int:
+    """About how many tokens a training text will have."""
+    if not files:
+        return 400_000 if tokens is None else tokens  # the default data set
+    share = ENGLISH_SHARE if language == "en" and len(files) > 3 else 1.0
+    parallel = sum(path.stat().st_size for role, path in files.items() if role.startswith("parallel"))
+    novels = files["novels"].stat().st_size if "novels" in files else 0
+    there = int(TOKENS_A_BYTE * share * parallel + TOKENS_A_BYTE_OF_NOVELS * novels)
+    return there if tokens is None else min(tokens, there)

@@ -1,0 +1,234 @@
+"""Doing steps: nothing twice, whatever happens in between; failures and time limits; estimates."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from morphlm.errors import ConfigError, TrainingError
+from morphlm.experiments.estimate import PRIOR, Cost, Estimator, duration, forecast, size
+from morphlm.experiments.graph import Step
+from morphlm.experiments.overall import Overall
+from morphlm.experiments.running import Outcome, Run, find_done
+from morphlm.experiments.steps import Done
+from morphlm.experiments.store import Record, Store
+from morphlm.files import sha256_of
+
+A = Step("scores", 1, "a", {"n": 1})
+B = Step("scores", 1, "b", {"n": 2}, (A,))
+C = Step("scores", 1, "c", {"n": 3}, (B,))
+D = Step("scores", 1, "d", {"n": 4})
+ALL = [A, B, C, D]
+
+
+class Fixed(Estimator):
+    """Every step is expected to take as many seconds as its setting `n` says."""
+
+    def expected(self, step: Step) -> Cost:
+        return Cost(float(step.settings["n"]), 100.0, 1000.0 * step.settings["n"])
+
+
+def run(store: Store, work: Callable[[Step], Done], deadline: float | None = None) -> Outcome:
+    with Overall("test", 4, 1.0) as overall:
+        return Run(store, Fixed(store), work, overall, deadline).over(ALL, find_done(ALL, store))
+
+
+def result_of(step: Step) -> Done:
+    return Done({"value": step.name})
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+def test_nothing_is_done_twice(store: Store) -> None:
+    calls = Counter[str]()
+
+    def work(step: Step) -> Done:
+        calls[step.name] += 1
+        return result_of(step)
+
+    first, second = run(store, work), run(store, work)
+    assert calls == dict.fromkeys("abcd", 1)
+    assert first.results == second.results == {step.key: {"value": step.name} for step in ALL}
+    assert (first.found, second.found) == (0, 4)
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError(errno.ENOSPC, "full")], ids=["Ctrl-C", "full disk"])
+def test_it_goes_on_where_it_was_stopped(store: Store, stop: BaseException) -> None:
+    calls = Counter[str]()
+
+    def work(step: Step) -> Done:
+        calls[step.name] += 1
+        if step is C and calls["c"] == 1:
+            raise stop
+        return result_of(step)
+
+    with pytest.raises((KeyboardInterrupt, OSError)):
+        run(store, work)
+    assert len(run(store, work).results) == 4
+    assert calls == {"a": 1, "b": 1, "c": 2, "d": 1}
+
+
+def test_killed_at_any_call_that_writes(store: Store, tmp_path: Path) -> None:
+    """A child is killed before its nth call of write, fsync or replace; what is found after it is whole."""
+    for moment in range(12):
+        place = Store(tmp_path / f"store{moment}")
+        if (child := os.fork()) == 0:
+            _die_at(moment)
+            run(place, result_of)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        done = find_done(ALL, place)
+        assert all(record.result == {"value": record.name} for record in done.values())
+        assert os.WIFSIGNALED(status) == (len(done) < 4)
+        assert len(run(place, result_of).results) == 4
+
+
+def _die_at(moment: int) -> None:
+    left = [moment]
+
+    def watched(original: Callable[..., object]) -> Callable[..., object]:
+        def call(*arguments: object, **named: object) -> object:
+            if left[0] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            left[0] -= 1
+            return original(*arguments, **named)
+
+        return call
+
+    os.fsync = watched(os.fsync)  # type: ignore[assignment]
+    Path.replace = watched(Path.replace)  # type: ignore[method-assign, assignment]
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "other key", "empty"])
+def test_a_damaged_result_does_not_count(store: Store, damage: str) -> None:
+    run(store, result_of)
+    path = store._record_path(B)
+    content = path.read_text()
+    path.write_text(
+        {
+            "cut": content[:-20],
+            "changed": content.replace('"value": "b"', '"value": "x"'),
+            "other key": store._record_path(A).read_text(),
+            "empty": "",
+        }[damage]
+    )
+    assert set(find_done(ALL, store)) == {A.key, C.key, D.key}
+    assert run(store, result_of).results[B.key] == {"value": "b"}
+
+
+def test_a_result_whose_file_is_gone_does_not_count(store: Store) -> None:
+    file = store.folder / "models" / "x"
+
+    def work(step: Step) -> Done:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("content")
+        return Done({}, store.hashes(file))
+
+    run(store, work)
+    assert len(find_done(ALL, store)) == 4
+    file.write_text("Content of another length")
+    assert not find_done(ALL, store)
+    file.unlink()
+    assert not find_done(ALL, store)
+
+
+def test_a_failure_stops_only_what_needs_it(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    def work(step: Step) -> Done:
+        if step is B:
+            raise TrainingError("diverged")
+        return result_of(step)
+
+    outcome = run(store, work)
+    assert outcome.failed == {"b": "diverged"}
+    assert outcome.skipped == ["c"]
+    assert set(outcome.results) == {A.key, D.key}
+    assert "b: failed: diverged" in capsys.readouterr().err
+    assert len(run(store, result_of).results) == 4
+
+
+def test_no_step_begins_that_does_not_fit(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of trainings of 1, 90 and 2 seconds, the second does not fit in 60; its test needs it, that of the third not."""
+    one, long, two = (Step("model", 1, f"model {n}", {"n": n}) for n in (1, 90, 2))
+    tests = [Step("scores", 1, f"test {model.settings['n']}", {"n": 3}, (model,)) for model in (long, two)]
+    steps = [one, long, tests[0], two, tests[1]]
+    with Overall("test", 5, 1.0) as overall:
+        outcome = Run(store, Fixed(store), result_of, overall, time.monotonic() + 60).over(steps, {})
+    assert outcome.late == ["model 90", "test 90"]
+    assert set(outcome.results) == {one.key, two.key, tests[1].key}
+    assert "model 90: left out, there is too little time for it" in capsys.readouterr().err
+
+
+def test_what_is_trained_is_tested_even_after_the_time(store: Store) -> None:
+    quick, slow = (Step("scores", 1, f"test {n}", {"n": n}) for n in (5, 50))
+    with Overall("test", 3, 1.0) as overall:
+        running = Run(store, Fixed(store), result_of, overall, time.monotonic() - 10)
+        outcome = running.over([quick, slow, Step("model", 1, "model", {"n": 5})], {})
+    assert outcome.late == ["test 50", "model"]
+
+
+def test_what_a_step_says_goes_to_its_log(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    from morphlm.progress import say
+
+    def work(step: Step) -> Done:
+        say(f"working on {step.name}")
+        return result_of(step)
+
+    run(store, work)
+    assert store.log(A).read_text() == "working on a\n"
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["[1/4] a", "[2/4] b", "[3/4] c", "[4/4] d"]
+
+
+def test_one_at_a_time(store: Store) -> None:
+    with store.locked(), pytest.raises(ConfigError, match="another `morphlm reproduce`"), store.locked():
+        pass
+
+
+# ---------------------------------------------------------------- estimates
+
+
+def test_a_forecast_counts_what_is_left(store: Store) -> None:
+    found = forecast(ALL, {A.key, C.key}, Fixed(store))
+    assert (found.steps, found.done, found.seconds) == (4, 2, 2 + 4)
+    assert found.bytes == 2 * 100 + 4000  # what stays, and the most that is needed beside it
+    assert found.format("r", store) == f"r: 4 steps, 2 done; about 6 s and 1 MB in {store.folder}"
+
+
+def test_estimates_learn_from_real_times(store: Store) -> None:
+    estimator = Fixed(store)
+    assert estimator.seconds(B) == 2.0
+    slow = Record("k", "scores", "", 10 * PRIOR, PRIOR, True, {}, {})
+    estimator.learn([slow, replace(slow, fresh=False, seconds=0.0)])
+    # Of all steps: (10 P + P) / 2 P = 5.5; of this kind: (10 P + 5.5 P) / 2 P.
+    assert estimator.seconds(B) == pytest.approx(2 * 7.75)
+    assert estimator.seconds(replace(B, kind="tags")) == pytest.approx(2 * 5.5)
+
+
+def test_records_are_what_was_kept(store: Store) -> None:
+    run(store, result_of)
+    assert sorted(record.name for record in store.records()) == ["a", "b", "c", "d"]
+    assert json.loads(store._record_path(A).read_bytes())["expected"] == 1.0
+    assert len(sha256_of(store._record_path(A))) == 64
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.2, "1 s"), (89, "89 s"), (95, "2 min"), (3600, "1 h"), (9600, "2 h 40 min")]
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_sizes() -> None:
+    assert [size(count) for count in (10, 25e6, 3.14e9)] == ["1 MB", "25 MB", "3.1 GB"]

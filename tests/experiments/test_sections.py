@@ -1,0 +1,200 @@
+"""The tables of reports: our numbers from results, the paper's beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from morphlm.analysis.bootstrap import Change
+from morphlm.analysis.groups import Group, GroupComparison
+from morphlm.experiments.paper import corpus_cells, in_percent, paper, similarity_cells, table2_cells
+from morphlm.experiments.plan import Plan, make_plan
+from morphlm.experiments.recipe import FIXED, GROWING, Recipe
+from morphlm.experiments.running import Outcome
+from morphlm.experiments.sections import Section, sections_of, signatures_in
+from morphlm.experiments.sections.groups import comparison_from_json
+from morphlm.experiments.texts import TextSource
+from morphlm.experiments.writing import make_report
+
+from .small_data import write_data
+
+SENTENCES = 20
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> TextSource:
+    return TextSource(write_data(tmp_path_factory.mktemp("data")))
+
+
+def scores(perplexity: float, kappa: float, tokens: int = 1000, words: int = 50) -> dict[str, Any]:
+    """Of a text whose sentences have 5 tokens each."""
+    return {
+        "text": "test",
+        "logprobs": [-5 * math.log(perplexity)] * SENTENCES,
+        "tokens": [5] * SENTENCES,
+        "signature": f"ppl|{perplexity:g}",
+        "vocabulary": words,
+        "training_tokens": tokens,
+        "kappa": kappa,
+    }
+
+
+def outcome_of(plan: Plan, perplexities: Mapping[str, float]) -> Outcome:
+    """As if all models had been scored; the perplexities of a cell are these times its number."""
+    outcome = Outcome()
+    for number, cell in enumerate(plan.cells, 1):
+        tokens = cell.tokens or 9999
+        outcome.results[cell.stages.key] = {"tokens": tokens, "vocabulary": 50}
+        for kind, step in cell.scores.items():
+            if kind in perplexities:
+                words = 50 if cell.vocabulary == FIXED else 50 * tokens
+                outcome.results[step.key] = scores(number * perplexities[kind], cell.kappa, tokens, words)
+    return outcome
+
+
+def only(sections: list[Section]) -> Section:
+    (section,) = sections
+    return section
+
+
+def test_table2_with_the_paper_behind(source: TextSource) -> None:
+    recipe = Recipe("r", print=("kappa",), languages=("de", "es"), kinds=("mkn", "clbl", "clbl++"), kappas=(0.05, 1.0))
+    plan = make_plan(recipe, source)
+    sections, failures = sections_of(plan, outcome_of(plan, {"mkn": 100, "clbl": 80, "clbl++": 76}))
+    assert not failures
+    section = only(sections)
+    (table,) = section.tables
+    ours = ["100.00", "80.00", "−20.0 % [−20.0, −20.0]", "76.00", "−5.0 % [−5.0, −5.0]"]
+    assert table.rows[0] == ["0.05", "de", *ours, "463", "422", "−8.9 %", "404", "−4.2 %"]
+    assert [row[:2] for row in table.rows] == [["0.05", "de"], ["0.05", "es"], ["1", "de"], ["1", "es"]]
+    assert table.rows[3][-5:] == ["195", "180", "−7.7 %", "180", "0.02 %"]
+    assert list(section.pictures) == ["kappa"]
+
+
+def test_statements_of_figure_2(source: TextSource) -> None:
+    kinds = ("mkn", "clbl", "clbl+c", "clbl+o", "clbl++", "lbl", "lbl++")
+    plan = make_plan(Recipe("r", print=("selection",), languages=("de", "es"), kinds=kinds), source)
+    perplexities = {"mkn": 100, "clbl": 80, "clbl+c": 78, "clbl+o": 75, "clbl++": 76, "lbl": 64, "lbl++": 65}
+    sections, _ = sections_of(plan, outcome_of(plan, perplexities))
+    statements = {row[0]: row[1:] for row in only(sections).tables[2].rows}
+    assert statements == {
+        "median perplexity of MKN": ["348", "150"],
+        "LBL++ is better than LBL": ["in all languages", "in 0 of 2"],
+        "CLBL++ is better than CLBL": ["in all languages", "in 2 of 2"],
+        "CLBL++ is better than CLBL+c": ["in all languages", "in 2 of 2"],
+        "CLBL++ is better than CLBL+o": ["in all languages", "in 0 of 2"],
+        "CLBL+c gains more than CLBL+o": ["yes", "in 0 of 2"],
+        "perplexity of CLBL against LBL": ["slightly higher", "25 % to 25 %"],
+        "CLBL++ gains most in": ["ru, cs, de", "de, es"],
+    }
+
+
+def test_scaling_beside_the_largest_text_of_the_paper(source: TextSource) -> None:
+    recipe = Recipe(
+        "r", print=("corpus", "scaling"), languages=("de",), tokens=(100, 200), vocabularies=(FIXED, GROWING),
+        kinds=("mkn", "clbl", "clbl++"),
+    )  # fmt: skip
+    plan = make_plan(recipe, source)
+    outcome = outcome_of(plan, {"mkn": 100, "clbl": 90, "clbl++": 81})
+    for cell in plan.cells[:2]:  # the vocabulary of the smallest text is the same, fixed or growing
+        for step in cell.scores.values():
+            outcome.results[step.key] = outcome.results[step.key] | {"vocabulary": 50}
+    sections, failures = sections_of(plan, outcome)
+    assert not failures
+    corpus, scaling = sections
+    assert [row[0] for row in corpus.tables[0].rows][::3] == ["de 100, words of 100", "de 200"]
+    assert scaling.tables[1].header[-1] == "here: 200 tokens"
+    assert scaling.tables[1].rows == [
+        ["CLBL++ against MKN", "−14 %", "−19.0 % [−19.0, −19.0]"],
+        ["CLBL++ against CLBL", "−2 % to −3 %", "−10.0 % [−10.0, −10.0]"],
+    ]
+
+
+def test_a_part_that_lacks_its_models_is_left_out(source: TextSource) -> None:
+    plan = make_plan(
+        Recipe("r", print=("perplexity", "kappa", "selection"), languages=("de",), kinds=("mkn", "clbl")), source
+    )
+    sections, failures = sections_of(plan, outcome_of(plan, {"mkn": 100, "clbl": 80}))
+    assert [section.name for section in sections] == ["perplexity"]
+    assert not failures
+    assert only(sections).tables[0].rows == [["de", "100.00", "80.00"]]
+    assert sections_of(plan, Outcome()) == ([], {})
+
+
+def test_similarity_with_the_paper_behind(source: TextSource, tmp_path: Path) -> None:
+    (tmp_path / "wordsim").mkdir()
+    assert source.folder is not None
+    for folder in ("parallel", "newstest", "pos"):
+        (tmp_path / folder).symlink_to(source.folder / folder)
+    (tmp_path / "wordsim" / "de-gur350.tsv").write_text("a\tb\t1\n")
+    plan = make_plan(
+        Recipe("r", print=("similarity",), languages=("de", "es"), kinds=("mkn", "clbl", "clbl++")),
+        TextSource(tmp_path),
+    )
+    assert plan.missing == ("ratings of word pairs in es: there is no wordsim/es-*.tsv in the folder of data",)
+    cell, outcome = plan.cells[0], Outcome()
+    assert list(cell.similarities) == ["clbl", "clbl++"]
+    for number, step in enumerate(cell.similarities.values()):
+        rho = {
+            policy: {"rho": 10.0 * number + k, "low": 1.0, "high": 2.0} for k, policy in enumerate(("composed", "unk"))
+        }
+        outcome.results[step.key] = {
+            "sets": [{"set": "de-gur350", "pairs": 350, "rho_x_100": rho, "signature": "rho|x"}]
+        }
+    (table,) = only(sections_of(plan, outcome)[0]).tables
+    assert table.rows == [
+        ["de-gur350", "350", "1.0 [1.0, 2.0]", "10.0 [1.0, 2.0]", "11.0 [1.0, 2.0]", "36", "56", "44"]
+    ]
+
+
+def test_comparisons_come_back_from_json() -> None:
+    change = Change(-0.1, -0.2, float("nan"))
+    group = Group("1-9", 5, 0.5, 10.0, float("nan"), change)
+    whole = GroupComparison("by", "text", ("A", "B"), (group,), group, ("s", "t"), 3, 100, ("note",))
+    again = comparison_from_json(whole.to_json())
+    assert again.to_json() == whole.to_json()
+    assert np.isnan(again.groups[0].other)
+    assert (again.title, again.names, again.notes, again.resamples) == ("by", ("A", "B"), ("note",), 100)
+
+
+def test_signatures_are_found_wherever_they_are() -> None:
+    contents: list[dict[str, Any]] = [
+        {"rows": [{"signatures": ["b", "a"]}]},
+        {"de": {"signatures": {"clbl": "c"}}},
+        {"signatures": {"de": {"mkn": "d"}}},
+        {"sets": [{"signature": "e"}]},
+    ]
+    assert signatures_in([Section("x", "", (), content) for content in contents]) == ["a", "b", "c", "d", "e"]
+
+
+def test_what_lacks_is_said(source: TextSource) -> None:
+    plan = make_plan(Recipe("r", languages=("de",), kinds=("mkn", "clbl")), source)
+    names = [step.name for step in plan.steps]
+    outcome = Outcome(failed={names[2]: "diverged", "of another recipe": ""}, skipped=[names[3]], late=[names[4], "x"])
+    report = make_report(plan, outcome, ["the languages es"])
+    assert report.what_lacks == [
+        "left out to fit the time: the languages es",
+        f"no time for: {names[4]}",
+        f"failed: {names[2]}: diverged",
+        f"not possible without these: {names[3]}",
+    ]
+    assert all(line in report.markdown({}) for line in report.what_lacks)
+
+
+def test_the_numbers_of_the_paper() -> None:
+    assert table2_cells(0.05, "cs") == ["862", "683", "−20.8 %", "643", "−5.9 %"]
+    assert table2_cells(0.2, "cs") == ["-"] * 5
+    assert corpus_cells("ru", None) == ["25.1m", "497k"]
+    assert corpus_cells("ru", 500) == ["1m", "62k"]
+    assert similarity_cells("en-rarewords2034") == ["18", "30", "20"]
+    assert in_percent(-4) == "−4 %"
+    # Each relative change agrees with its perplexities but for their rounding.
+    for rows in paper()["table2"].values():
+        for mkn, clbl, first, additive, second in rows.values():
+            assert 100 * (clbl / mkn - 1) == pytest.approx(first, abs=0.4)
+            assert 100 * (additive / clbl - 1) == pytest.approx(second, abs=0.5)
