@@ -1,0 +1,18 @@
+"""`morphlm translate`: from parallel text to a system; a subcommand's module is imported only when it is called."""
+
+from __future__ import annotations
+
+import click
+
+from morphlm.cli.lazy import LazyGroup
+
+# subcommand -> one line of help, in the order of the data's way; its module in this folder has the same name.
+SUBCOMMANDS = {
+    "align": "Find which words of parallel sentences translate one another.",
+    "extract": "Find hierarchical rules for sentences in aligned text.",
+}
+
+
+@click.group(cls=LazyGroup, name="translate", package=__name__, lines=SUBCOMMANDS)
+def command() -> None:
+    """Hierarchical phrase-based translation with this package's language models inside the search."""

@@ -1,0 +1,93 @@
+"""Word alignment from text to links: both directions, joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.translation.alignment.config import AlignmentConfig
+from morphlm.translation.alignment.links import Alignments
+from morphlm.translation.alignment.model import AlignmentModel, Pass, train_alignment
+from morphlm.translation.alignment.parallel_text import ParallelText, Side, read_parallel
+from morphlm.translation.alignment.symmetrise import symmetrise
+from morphlm.vocabulary.corpus import Source
+
+Report = Callable[[str, Pass], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """A text with its links, and how the directions were trained."""
+
+    text: ParallelText
+    alignments: Alignments
+    passes: dict[str, tuple[Pass, ...]]  # by direction
+
+    @property
+    def unlinked(self) -> tuple[float, float]:
+        """The shares of source and of target words that have no link."""
+        source, target = self.text.source, self.text.target
+        links = self.alignments
+        return _unlinked(source, links.source, links), _unlinked(target, links.target, links)
+
+    def format(self) -> str:
+        """One line for people."""
+        source, target = self.unlinked
+        return (
+            f"{len(self.text):,} pairs, {len(self.alignments.source):,} links; without a link: "
+            f"{100 * source:.1f} % of the source words, {100 * target:.1f} % of the target words"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures."""
+        source, target = self.unlinked
+        return {
+            "pairs": len(self.text),
+            "source_tokens": len(self.text.source.tokens),
+            "target_tokens": len(self.text.target.tokens),
+            "links": len(self.alignments.source),
+            "source_unlinked": source,
+            "target_unlinked": target,
+            "passes": {name: [one.to_json() for one in passes] for name, passes in self.passes.items()},
+        }
+
+
+def _unlinked(side: Side, positions: NDArray[Any], links: Alignments) -> float:
+    linked = np.zeros(len(side.tokens), np.bool_)
+    linked[np.repeat(side.starts[:-1], np.diff(links.starts)) + positions] = True
+    return 1.0 - float(linked.mean()) if len(linked) else 0.0
+
+
+def align(
+    source: Source, target: Source, config: AlignmentConfig | None = None, *, threads: int | None = None
+) -> Alignments:
+    """Align tokenised text, line by line translations: files or iterables of token lists.
+
+    The result does not depend on the number of threads. Lines that are empty on either side have no links.
+    """
+    return align_text(read_parallel(source, target), config, threads=threads).alignments
+
+
+def align_text(
+    text: ParallelText,
+    config: AlignmentConfig | None = None,
+    *,
+    threads: int | None = None,
+    report: Report | None = None,
+) -> Aligned:
+    """Align a text that has been read; `report` is told the direction and what each pass saw."""
+    config = config or AlignmentConfig()
+
+    def train(name: str) -> AlignmentModel:
+        tell = None if report is None else lambda one: report(name, one)
+        return train_alignment(text, config, backward=name == "backward", threads=threads, report=tell)
+
+    names = ("forward", "backward") if config.direction == "both" else (config.direction,)
+    models = {name: train(name) for name in names}
+    links = [model.alignments for model in models.values()]
+    joined = symmetrise(links[0], links[1], config.method, threads=threads) if len(links) > 1 else links[0]
+    return Aligned(text, joined, {name: model.passes for name, model in models.items()})

@@ -1,0 +1,52 @@
+"""The tension of the diagonal prior: how closely links keep to the diagonal, fitted to the links that are expected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from morphlm.threads import Workers
+from morphlm.translation.alignment.config import TENSION_RANGE
+from morphlm.translation.alignment.kernels import tension
+from morphlm.translation.alignment.rows import Layout, Shapes
+
+Array = NDArray[Any]
+
+
+def linked_masses(layout: Layout, links: Array, crew: Workers) -> Array:
+    """For each generated position of each shape, how many links to words are expected; `links` are posteriors."""
+    shapes, rows = layout.shapes, layout.rows
+    masses = np.empty(shapes.weight_starts[-1])
+    crew.over(
+        lambda begin, end: tension.linked_masses(
+            rows, links, shapes.first, shapes.sentences, begin, end, shapes.weight_starts, masses
+        ),
+        len(shapes.sizes),
+    )
+    return masses
+
+
+def fitted_tension(shapes: Shapes, masses: Array, observed: float, crew: Workers) -> float:
+    """The tension under which the expected distance of links from the diagonal is the observed one.
+
+    This is where the expected log-likelihood is highest: its derivative is expected - observed distance, which falls as
+    the tension grows.
+    """
+    sums = np.empty(len(shapes.sizes))
+
+    def excess(value: float) -> float:
+        crew.over(
+            lambda begin, end: tension.expected_distances(
+                shapes.sizes, shapes.weight_starts, masses, begin, end, value, sums
+            ),
+            len(sums),
+        )
+        return float(sums.sum()) - observed
+
+    low, high = TENSION_RANGE
+    if excess(low) <= 0:
+        return low
+    return high if excess(high) >= 0 else float(brentq(excess, low, high, xtol=1e-6, rtol=1e-9))

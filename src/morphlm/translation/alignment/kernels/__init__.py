@@ -1,0 +1,1 @@
+"""Compiled loops of word alignment: arrays in, arrays out."""

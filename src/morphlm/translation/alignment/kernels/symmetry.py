@@ -1,0 +1,131 @@
+"""Compiled loops that join two directions of alignment, as in Och & Ney (2003) and in Moses' symal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+FORWARD, BACKWARD, BOTH, TAKEN = (
+    1,
+    2,
+    3,
+    4,
+)  # bits of a cell: in which alignments it is, and whether it is in the result
+INTERSECT, UNION, GROW, GROW_FINAL, GROW_FINAL_AND = range(5)
+
+
+@njit(cache=True, nogil=True)
+def _take(cells: Array, target: int, source: int, targets: Array, sources: Array) -> None:
+    cells[target, source] |= TAKEN
+    targets[target] = sources[source] = True
+
+
+@njit(cache=True, nogil=True)
+def _grow(cells: Array, targets: Array, sources: Array) -> None:
+    """Add neighbours, also diagonal ones, that are in the union and link a word that has no link yet.
+
+    Points are visited by target, then source position; one that is added further on is visited in the same sweep.
+    """
+    height, width = cells.shape
+    steps = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
+    added = True
+    while added:
+        added = False
+        for target in range(height):
+            for source in range(width):
+                if not cells[target, source] & TAKEN:
+                    continue
+                for down, right in steps:
+                    row, column = target + down, source + right
+                    if row < 0 or row >= height or column < 0 or column >= width or not cells[row, column] & BOTH:
+                        continue
+                    if not (targets[row] and sources[column]):
+                        _take(cells, row, column, targets, sources)
+                        added = True
+
+
+@njit(cache=True, nogil=True)
+def _final(cells: Array, direction: int, both_free: bool, targets: Array, sources: Array) -> None:
+    """Add what only one direction has, where a word (or both words) of the link has none yet."""
+    height, width = cells.shape
+    for target in range(height):
+        for source in range(width):
+            if cells[target, source] == direction:
+                free = not targets[target], not sources[source]
+                if (free[0] and free[1]) if both_free else (free[0] or free[1]):
+                    _take(cells, target, source, targets, sources)
+
+
+@njit(cache=True, nogil=True)
+def _mark(cells: Array, bit: int, sources: Array, targets: Array) -> None:
+    for k in range(len(sources)):
+        cells[targets[k], sources[k]] |= bit
+
+
+@njit(cache=True, nogil=True)
+def _choose(cells: Array, method: int) -> None:
+    """Set TAKEN in the cells of the result."""
+    height, width = cells.shape
+    targets, sources = np.zeros(height, np.bool_), np.zeros(width, np.bool_)
+    for target in range(height):
+        for source in range(width):
+            cell = cells[target, source]
+            if cell == BOTH or (method == UNION and cell):
+                _take(cells, target, source, targets, sources)
+    if method >= GROW:
+        _grow(cells, targets, sources)
+    if method >= GROW_FINAL:
+        _final(cells, FORWARD, method == GROW_FINAL_AND, targets, sources)
+        _final(cells, BACKWARD, method == GROW_FINAL_AND, targets, sources)
+
+
+@njit(cache=True, nogil=True)
+def _extent(values: Array, others: Array) -> int:
+    most = -1
+    for value in values:
+        most = max(most, value)
+    for value in others:
+        most = max(most, value)
+    return most + 1
+
+
+@njit(cache=True, nogil=True)
+def join_links(
+    starts: Array,
+    sources: Array,
+    targets: Array,
+    other_starts: Array,
+    other_sources: Array,
+    other_targets: Array,
+    begin: int,
+    end: int,
+    method: int,
+    counts: Array,
+    out_sources: Array,
+    out_targets: Array,
+) -> None:
+    """Join the links of some sentences, forward ones first.
+
+    A sentence's result, by source, then target position, stands from starts[s] + other_starts[s] on.
+    """
+    for s in range(begin, end):
+        one, other = slice(starts[s], starts[s + 1]), slice(other_starts[s], other_starts[s + 1])
+        height = _extent(targets[one], other_targets[other])
+        width = _extent(sources[one], other_sources[other])
+        cells = np.zeros((height, width), np.uint8)
+        _mark(cells, FORWARD, sources[one], targets[one])
+        _mark(cells, BACKWARD, other_sources[other], other_targets[other])
+        _choose(cells, method)
+        at = starts[s] + other_starts[s]
+        counts[s] = -at
+        for source in range(width):
+            for target in range(height):
+                if cells[target, source] & TAKEN:
+                    out_sources[at], out_targets[at] = source, target
+                    at += 1
+        counts[s] += at

@@ -1,0 +1,55 @@
+"""Two directions of alignment joined to one: the links of both, of either, or something between."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+
+from morphlm.errors import ConfigError
+from morphlm.text.processes import available_cores
+from morphlm.threads import workers
+from morphlm.translation.alignment.kernels import symmetry
+from morphlm.translation.alignment.links import Alignments, check_same_pairs
+from morphlm.translation.alignment.parallel_text import starts_of
+
+Method = Literal["intersect", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
+METHODS: tuple[Method, ...] = get_args(Method)
+
+_CODES = dict(
+    zip(
+        METHODS,
+        (symmetry.INTERSECT, symmetry.UNION, symmetry.GROW, symmetry.GROW_FINAL, symmetry.GROW_FINAL_AND),
+        strict=True,
+    )
+)
+_SMALLEST_PIECE = 256  # pairs
+
+
+def symmetrise(
+    forward: Alignments, backward: Alignments, method: Method = "grow-diag-final-and", *, threads: int | None = None
+) -> Alignments:
+    """Join the alignment in which each target word chose its source word with the one of the other direction.
+
+    grow-diag begins with the intersection and adds neighbours that are in the union and link a word without a link;
+    -final adds other links of the union of such words, -final-and only those of two words without a link.
+    """
+    check_same_pairs(forward, backward, "the two alignments")
+    if method not in _CODES:
+        raise ConfigError(f"there is no method {method!r}; take one of {', '.join(METHODS)}")
+    sides = (*_arrays(forward), *_arrays(backward))
+    counts = np.zeros(len(forward), np.int64)
+    source, target = (np.empty(len(forward.source) + len(backward.source), np.int32) for _ in range(2))
+    with workers(threads or available_cores()) as crew:
+        crew.over(
+            lambda begin, end: symmetry.join_links(*sides, begin, end, _CODES[method], counts, source, target),
+            len(forward),
+            _SMALLEST_PIECE,
+        )
+    starts = starts_of(counts)
+    kept = np.arange(starts[-1]) + np.repeat((forward.starts + backward.starts - starts)[:-1], counts)
+    return Alignments(starts, source[kept], target[kept])
+
+
+def _arrays(alignments: Alignments) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return alignments.starts, alignments.source, alignments.target
