@@ -81,6 +81,8 @@ COMMANDS: dict[str, list[str]] = {
     "translate align source": ["translate", "align", "TEXT", "GOOD", "--out", "OUT"],
     "translate align target": ["translate", "align", "GOOD", "TEXT", "--out", "OUT"],
     "translate align pairs": ["translate", "align", "TEXT", "--out", "OUT"],
+    "translate extract source": ["translate", "extract", "OUT-DIR", "--from", "TEXT", "GOOD", "GOOD"],
+    "translate extract target": ["translate", "extract", "OUT-DIR", "--from", "GOOD", "TEXT", "GOOD"],
     "report": ["report", "MODEL", "--test", "TEXT", "--out", "OUT"],
     "report on an ARPA file": ["report", "MODEL", "TEXT", "--test", "GOOD", "--out", "OUT"],
     "analyse frequency": ["analyse", "frequency", "MODEL", "MODEL", "TEXT"],

@@ -95,7 +95,8 @@ def command(
     if file is None and parts:
         _show({"pairs": len(bitext)}, f"{len(bitext):,} pairs in {bitext_path}", as_json, err=False)
         return
-    tables = _watched(GrammarExtractor(bitext, config).extract_all(read_sentences(file or "-"), _cores(threads)))
+    sentences = read_sentences(file or "-", allow_unknown=allow_unk)
+    tables = _watched(GrammarExtractor(bitext, config).extract_all(sentences, _cores(threads)))
     written = write_each(folder, tables) if folder is not None else write_all(out or "-", tables)
     _show(written.to_json(), written.format(), as_json, err=folder is None and (out or "-") == "-")
 

@@ -1,0 +1,1 @@
+"""Rules with gaps, found for each sentence in the training text."""

@@ -1,0 +1,93 @@
+"""The patterns of an input sentence: words with gaps between them, and whether gaps may stand before and after them."""
+
+from typing import Any
+
+import numpy as np
+
+from morphlm.translation.grammar.kernels.search import END, FIRST_WORD, GAP, ZERO, Array, Text, compiled, narrow
+
+# Where a pattern has gaps outside its words.
+NEITHER: Any = np.int64(0)
+BEFORE: Any = np.int64(1)
+AFTER: Any = np.int64(2)
+BOTH: Any = np.int64(3)
+MAX_GAPS = 2
+
+
+@compiled
+def phrase_ends(text: Text, sentence: Array, longest: int) -> Array:
+    """For each position the end of the longest phrase from there that the text has, of at most so many words."""
+    ends = np.empty(len(sentence), np.int64)
+    for begin in range(len(sentence)):
+        low, high, at = ZERO, len(text.suffixes), begin
+        while at < len(sentence) and at - begin < longest and sentence[at] >= FIRST_WORD:
+            low, high = narrow(text, low, high, at - begin, sentence[at])
+            if low >= high:
+                break
+            at += 1
+        ends[begin] = at
+    return ends
+
+
+@compiled
+def outer_gaps(begin: int, end: int, words: int, gaps: int, length: int, limits: tuple[int, int, int]) -> int:
+    """Bit e is set if gaps may stand where e (NEITHER .. BOTH) says; limits: symbols, words in a gap, span."""
+    symbols, gap, span = limits
+    allowed = 1 if end - begin <= span else 0
+    before, after = begin >= gap, end + gap <= length
+    if words + gaps + 1 <= symbols and gaps + 1 <= MAX_GAPS and end - begin + gap <= span:
+        allowed |= (before << BEFORE) | (after << AFTER)
+    if words + gaps + 2 <= symbols and gaps + 2 <= MAX_GAPS and end - begin + 2 * gap <= span:
+        allowed |= (before and after) << BOTH
+    return allowed
+
+
+@compiled
+def put(rows: Array, masks: Array, count: int, row: Array, size: int, mask: int) -> int:
+    """Write a pattern of so many symbols, if there is room for it; the number of patterns."""
+    if count < len(rows):
+        masks[count] = mask
+        for k in range(size):
+            rows[count, k] = row[k]
+        for k in range(size, rows.shape[1]):
+            rows[count, k] = END
+    return count + 1
+
+
+@compiled
+def copy_words(sentence: Array, begin: int, end: int, row: Array, at: int) -> int:
+    """Write words of the sentence into a row; where they end."""
+    for k in range(begin, end):
+        row[at + k - begin] = sentence[k]
+    return at + end - begin
+
+
+@compiled
+def find_patterns(text: Text, sentence: Array, gap: int, span: int, rows: Array, masks: Array) -> int:
+    """All patterns whose chunks the text has: rows of words and GAP, filled up with END, and their `outer_gaps`.
+
+    A pattern that is in the sentence several times comes several times. The number of patterns may be larger than the
+    room for them; then those at the end are missing.
+    """
+    length, symbols = len(sentence), rows.shape[1]
+    ends = phrase_ends(text, sentence, symbols)
+    row = np.empty(symbols, np.int32)
+    limits = (symbols, gap, span)
+    count = ZERO
+    for one in range(length):
+        for one_end in range(one + 1, min(ends[one], one + span) + 1):
+            words = copy_words(sentence, one, one_end, row, ZERO)
+            mask = outer_gaps(one, one_end, words, 0, length, limits)
+            count = put(rows, masks, count, row, words, mask)
+            for two in range(one_end + gap, min(length, one + span)):
+                for two_end in range(two + 1, min(ends[two], one + span, two + symbols - words - 1) + 1):
+                    row[words] = GAP
+                    used = copy_words(sentence, two, two_end, row, words + 1)
+                    mask = outer_gaps(one, two_end, used - 1, 1, length, limits)
+                    count = put(rows, masks, count, row, used, mask)
+                    for three in range(two_end + gap, min(length, one + span)):
+                        for three_end in range(three + 1, min(ends[three], one + span, three + symbols - used - 1) + 1):
+                            row[used] = GAP
+                            size = copy_words(sentence, three, three_end, row, used + 1)
+                            count = put(rows, masks, count, row, size, 1 << NEITHER)
+    return count
