@@ -1,9 +1,10 @@
 """One table of what `benchmarks/similarity.sh` trained: Spearman's rho x 100 of every set of pairs under every model.
 
-    python benchmarks/similarity_table.py PAIRS OUT 'de en' [--side both] [--normalise] [--sides]
+    python benchmarks/similarity_table.py PAIRS OUT 'de en' [--side both] [--centre] [--normalise] [--sides]
 
 CLBL composes nothing; CLBL++ is shown composed and as "-compose", with and without wide contexts. --sides prints, for
-the model with wide contexts, what each choice of vectors reaches: q, r, both, normalised or not.
+the model with wide contexts, what each choice of vectors reaches: q, r, both, centred or
+normalised or not.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import morphlm
 from morphlm.tables import Table
@@ -55,15 +57,21 @@ def compare_models(folder: Path, out: Path, languages: list[str], choice: dict[s
 
 
 def compare_sides(folder: Path, out: Path, languages: list[str]) -> Table:
-    choices = [(side, normalise) for side in SIDES for normalise in ([False, True] if side == "both" else [False])]
+    choices: dict[str, dict[str, Any]] = {
+        "both": {},
+        "context": {"side": "context"},
+        "output": {"side": "output"},
+        "normalised": {"normalise": True},
+        "centred": {"centre": True},
+        "centred, normalised": {"centre": True, "normalise": True},
+    }
     rows = []
     for language in languages:
         vectors: WordVectors = morphlm.load(out / f"{language}.wide" / "clbl++").vectors
         for pairs in sets_of(folder, language):
-            chosen = [vectors.using(side=side, normalise=normalise) for side, normalise in choices]
+            chosen = [vectors.using(**choice) for choice in choices.values()]
             rows.append([name_of(pairs), *(rho(some, pairs, "composed") for some in chosen)])
-    header = [f"{side}{', normalised' if normalise else ''}" for side, normalise in choices]
-    return Table(["set", *header], rows)
+    return Table(["set", *choices], rows)
 
 
 def main() -> None:
@@ -72,6 +80,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("languages")
     parser.add_argument("--side", choices=SIDES, default="both")
+    parser.add_argument("--centre", action="store_true")
     parser.add_argument("--normalise", action="store_true")
     parser.add_argument("--sides", action="store_true")
     options = parser.parse_args()
@@ -79,7 +88,7 @@ def main() -> None:
     if options.sides:
         print(compare_sides(options.pairs, options.out, languages).markdown())
     else:
-        choice = {"side": options.side, "normalise": options.normalise}
+        choice = {"side": options.side, "centre": options.centre, "normalise": options.normalise}
         print(compare_models(options.pairs, options.out, languages, choice).markdown())
 
 

@@ -321,3 +321,24 @@ def test_unit_rows_leave_what_was_given_alone() -> None:
 
 def test_a_neighbour_is_a_pair() -> None:
     assert Neighbour("dom", 0.5) == ("dom", 0.5)
+
+
+@pytest.mark.parametrize("kind", ["clbl", "clbl+c", "clbl++"])
+@pytest.mark.parametrize("side", SIDES)
+def test_centred_words_of_the_training_text_have_a_mean_of_zero(kind: str, side: str) -> None:
+    plain = model_with(kind=kind).vectors.using(side=side)  # type: ignore[arg-type]
+    centred = plain.using(centre=True)
+    counts = plain.vocabulary.counts[3:].astype(np.float64)
+    mean = counts @ plain.matrix[3:] / counts.sum()
+    np.testing.assert_allclose(counts @ centred.matrix[3:] / counts.sum(), 0, atol=1e-6)
+    np.testing.assert_allclose(centred.matrix, plain.matrix - mean, atol=1e-6)
+
+
+def test_composed_words_are_centred_and_morphemes_are_not() -> None:
+    plain = model_with().vectors
+    centred = plain.using(centre=True)
+    word = next(word for word in ("xyz", "vocab", "abcabc") if not plain.known(word))
+    shift = plain[plain.words[0]] - centred[plain.words[0]]
+    np.testing.assert_allclose(plain[word] - centred[word], shift, atol=1e-6)
+    name = plain.morphemes[0]
+    np.testing.assert_array_equal(plain.morpheme(name), centred.morpheme(name))

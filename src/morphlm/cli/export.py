@@ -26,6 +26,7 @@ def command(
     half: bool,
     extra_words: str | None,
     side: Side,
+    centre: bool,
     normalise: bool,
     lowercase: bool | None,
     as_json: bool,
@@ -39,7 +40,7 @@ def command(
     check_export(out, file_format, half=half)
     check_can_write(out)
     extra = [] if extra_words is None else read_words(extra_words)
-    vectors = vector_options.model_vectors(model_path, side, normalise)
+    vectors = vector_options.model_vectors(model_path, side, centre, normalise)
     exported = export_vectors(vectors, out, file_format, half=half, extra_words=extra, lowercase=lowercase)
     if as_json:
         options.print_json(exported.to_json(), err=out == "-")

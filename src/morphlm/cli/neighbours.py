@@ -27,6 +27,7 @@ def command(
     among: str,
     analogies: tuple[tuple[str, str, str], ...],
     side: Side,
+    centre: bool,
     normalise: bool,
     lowercase: bool | None,
     as_json: bool,
@@ -37,7 +38,7 @@ def command(
     analogy), the neighbour and the cosine, separated by tabs. Of a word of which nothing is known, they are the
     neighbours of UNK.
     """
-    vectors = vector_options.model_vectors(model_path, side, normalise)
+    vectors = vector_options.model_vectors(model_path, side, centre, normalise)
     answers = ask(
         vectors, words, analogies, k,
         of_morphemes=of_morphemes, among_morphemes=among == "morphemes", lowercase=lowercase,

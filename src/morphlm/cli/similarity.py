@@ -20,6 +20,7 @@ def command(
     model_path: str,
     files: tuple[str, ...],
     side: Side,
+    centre: bool,
     normalise: bool,
     lowercase: bool | None,
     seed: int,
@@ -33,7 +34,7 @@ def command(
     """
     options.check_one_stdin(model_path, *files)
     sets = [read_pairs(path) for path in files]
-    vectors = vector_options.any_vectors(model_path, side, normalise)
+    vectors = vector_options.any_vectors(model_path, side, centre, normalise)
     results = [evaluate_similarity(vectors, pairs, seed=seed, lowercase=lowercase) for pairs in sets]
     if as_json:
         options.print_json([result.to_json() for result in results])

@@ -23,6 +23,11 @@ choice = applied(  # of the vectors of a model
             help="Context vectors q, output vectors r, or both joined.",
         ),
         click.option(
+            "--centre",
+            is_flag=True,
+            help="Take the mean word of the training text away from all words: better for similarity.",
+        ),
+        click.option(
             "--normalise/--as-is",
             default=False,
             show_default=True,
@@ -38,17 +43,18 @@ lowercase = click.option(
 )
 
 
-def model_vectors(path: str, side: Side, normalise: bool) -> WordVectors:
+def model_vectors(path: str, side: Side, centre: bool, normalise: bool) -> WordVectors:
     """The vectors of a model directory; no file has what is needed to compose words."""
     if path == "-" or (Path(path).exists() and not Path(path).is_dir()):
         raise ConfigError(f"{path}: this is a file; name the folder of a model that has word vectors")
-    return load(path).vectors.using(side=side, normalise=normalise)
+    return load(path).vectors.using(side=side, centre=centre, normalise=normalise)
 
 
-def any_vectors(path: str, side: Side, normalise: bool) -> WordVectors | KeyedVectors:
+def any_vectors(path: str, side: Side, centre: bool, normalise: bool) -> WordVectors | KeyedVectors:
     """The vectors of a model directory, or those of a file."""
     if path != "-" and (Path(path).is_dir() or not Path(path).exists()):
-        return model_vectors(path, side, normalise)
-    if side != "both" or normalise:
-        raise ConfigError(f"{path}: a file of vectors has no sides to choose or to normalise; name a model for that")
+        return model_vectors(path, side, centre, normalise)
+    if side != "both" or centre or normalise:
+        what = "a file of vectors has no sides to choose or to normalise, and no counts to centre it by"
+        raise ConfigError(f"{path}: {what}; name a model for that")
     return load_vectors(path)

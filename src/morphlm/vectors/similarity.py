@@ -193,7 +193,8 @@ def spearman(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np
 def _signature(vectors: Vectors, *, lowercase: bool, seed: int, resamples: int) -> str:
     fields: dict[str, Any]
     if isinstance(vectors, WordVectors):
-        fields = {**vectors.record, "side": vectors.side, "unit": "yes" if vectors.normalise else "no"}
+        fields = {**vectors.record, "side": vectors.side} | ({"centre": "yes"} if vectors.centre else {})
+        fields |= {"unit": "yes" if vectors.normalise else "no"}
     else:
         fields = {"model": "vectors", "d": vectors.vector_size, "V": len(vectors)}
     fields |= {"case": "lower" if lowercase else "kept", "bootstrap": f"{resamples}.{seed}"}

@@ -48,6 +48,15 @@ class SideVectors:
         starts = self.factors.indptr[begin : end + 1]
         return np.add.reduceat(self.table[self.factors.indices[starts[0] : starts[-1]]], starts[:-1] - starts[0])
 
+    def mean(self, counts: NDArray[np.float64]) -> Array:
+        """The mean over words that have these counts; nothing if they have none."""
+        weights = counts
+        if self.factors is not None:
+            repeated = np.repeat(counts, np.diff(self.factors.indptr))
+            weights = np.bincount(self.factors.indices, repeated, len(self.table)).astype(np.float64)
+        mean: Array = (weights @ self.table / max(counts.sum(), 1.0)).astype(np.float32)
+        return mean
+
     def of_factors(self, begin: int, end: int) -> Array:
         """The vectors of consecutive factors; on a side without factors a morpheme adds nothing."""
         if self.factors is None:
@@ -64,13 +73,14 @@ class SideVectors:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WordVectors:
-    """The vectors of a model. Choose others by `using(side=..., normalise=..., compose=...)`."""
+    """The vectors of a model. Choose others by `using(side=..., centre=..., normalise=..., compose=...)`."""
 
     vocabulary: Vocabulary
     context: SideVectors
     output: SideVectors
     record: Mapping[str, str] = field(default_factory=dict)  # the fields of the model's signature
     side: Side = "both"  # [q; r], q alone, or r alone
+    centre: bool = False  # from words, the mean word of the training text is taken away
     normalise: bool = False  # q and r each to length 1, before they are joined
     compose: bool = True  # False, the paper's "-compose": all words that are not known are UNK
 
@@ -84,12 +94,18 @@ class WordVectors:
         return f"WordVectors({len(self.words):,} words, {self.dimensions} dimensions, {self.side})"
 
     def using(
-        self, *, side: Side | None = None, normalise: bool | None = None, compose: bool | None = None
+        self,
+        *,
+        side: Side | None = None,
+        centre: bool | None = None,
+        normalise: bool | None = None,
+        compose: bool | None = None,
     ) -> WordVectors:
         """The same model's vectors with other choices; what is not given stays."""
         return replace(
             self,
             side=self.side if side is None else side,
+            centre=self.centre if centre is None else centre,
             normalise=self.normalise if normalise is None else normalise,
             compose=self.compose if compose is None else compose,
         )
@@ -152,7 +168,7 @@ class WordVectors:
             for side, rows in ((self.context, q), (self.output, r)):
                 if side.factors is not None:
                     rows[unknown[some]] = side.sums(lists)
-        return self._joined(q, r)
+        return self._joined(*self._centred(q, r))
 
     @cached_property
     def matrix(self) -> Array:
@@ -164,7 +180,17 @@ class WordVectors:
 
     def of_range(self, begin: int, end: int) -> Array:
         """Some rows of the matrix, without making all of it."""
-        return self._joined(self.context.of_range(begin, end), self.output.of_range(begin, end))
+        return self._joined(*self._centred(self.context.of_range(begin, end), self.output.of_range(begin, end)))
+
+    def _centred(self, q: Array, r: Array) -> tuple[Array, Array]:
+        return (q - self._means[0], r - self._means[1]) if self.centre else (q, r)
+
+    @cached_property
+    def _means(self) -> tuple[Array, Array]:
+        """The mean q and r of the words of the training text, each counted as often as it stands there."""
+        counts = self.vocabulary.counts.astype(np.float64)
+        counts[: len(RESERVED)] = 0.0
+        return self.context.mean(counts), self.output.mean(counts)
 
     def _joined(self, q: Array, r: Array) -> Array:
         parts = {"both": (q, r), "context": (q,), "output": (r,)}[self.side]

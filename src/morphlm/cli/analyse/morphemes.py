@@ -34,6 +34,7 @@ def command(
     names: tuple[str, ...],
     perplexity: float,
     side: Side,
+    centre: bool,
     normalise: bool,
     pictures: tuple[str, ...],
     seed: int,
@@ -49,7 +50,7 @@ def command(
       morphlm analyse morphemes de.clbl++ --picture map.svg --near ung/SUF
     """
     check_pictures(pictures)
-    vectors = vector_options.model_vectors(model_path, side, normalise)
+    vectors = vector_options.model_vectors(model_path, side, centre, normalise)
     chosen = None if labels is None else [label.strip() for label in labels.split(",")]
     result = map_morphemes(vectors, count=count, labels=chosen, seed=seed, perplexity=perplexity)
     for path in pictures:
