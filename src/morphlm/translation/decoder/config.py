@@ -1,0 +1,70 @@
+"""Settings of the search and the weights of its features, checked before anything is decoded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError
+
+WORD_PENALTY, RULE_PENALTY, GLUE, PASS_THROUGH = "WordPenalty", "RulePenalty", "Glue", "PassThrough"
+COUNTED = (WORD_PENALTY, RULE_PENALTY, GLUE, PASS_THROUGH)  # words; rules; joins of parts; words left as they are
+OOV = "_OOV"
+WIDEST = 200
+
+
+@dataclass(frozen=True)
+class DecoderConfig:
+    """How far the search goes."""
+
+    pop_limit: int = 200  # combinations for each span; 0: all of them
+    max_span: int = 15  # words of the source that a rule with its gaps covers; longer ones are glued
+    kbest: int = 100  # translations that `Translation.kbest` gives
+    distinct: bool = True  # no two of them with the same words
+    pass_all: bool = False  # any word may stay as it is, not only those without a rule of their own
+    cache_megabytes: float = 32.0  # of each thread and log-bilinear model
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        if self.pop_limit < 0:
+            raise ConfigError(f"a pop limit of {self.pop_limit} cannot be; give 1 or more, or 0 for no limit")
+        if not 1 <= self.max_span <= WIDEST:
+            raise ConfigError(f"a span has 1 to {WIDEST} words, not {self.max_span}; 10 to 20 is usual")
+        if self.kbest < 1:
+            raise ConfigError(f"a list of {self.kbest} translations cannot be; give 1 or more")
+        if not self.cache_megabytes >= 0:
+            raise ConfigError(f"a cache of {self.cache_megabytes} MB cannot be; give 0 or more")
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The weight of each feature by its name; those that are not named are 0."""
+
+    values: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        """Weights are numbers."""
+        for name, value in self.values.items():
+            if not math.isfinite(value):
+                raise ConfigError(f"the weight of {name} is {value}; give a finite number")
+
+    def check(self, names: Iterable[str]) -> None:
+        """Refuse a weight of a feature that does not exist: it would be a misspelt one."""
+        known = list(names)
+        for name in self.values:
+            if name not in known:
+                raise ConfigError(f"there is a weight for {name}, but no such feature; there are {', '.join(known)}")
+
+    def of(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """As an array in the order of these names."""
+        return np.array([self.values.get(name, 0.0) for name in names], np.float64)
+
+
+def names_of_models(names: Sequence[str]) -> tuple[str, ...]:
+    """The features of language models: ln p, and the number of words that each does not know."""
+    return tuple(feature for name in names for feature in (name, name + OOV))

@@ -1,0 +1,152 @@
+"""The decoder: language models, weights and settings in one object that translates sentences, several at a time."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+from morphlm.errors import ConfigError
+from morphlm.language_model.base import LanguageModel
+from morphlm.text.processes import available_cores
+from morphlm.threads import workers
+from morphlm.translation.decoder.config import DecoderConfig, Weights
+from morphlm.translation.decoder.models import Caches, Models, ready_models
+from morphlm.translation.decoder.search import search
+from morphlm.translation.decoder.sentence_grammar import ReadyRules, ready_rules, sentence_grammar
+from morphlm.translation.decoder.translation import Translation
+from morphlm.translation.grammar.rules import RuleTable
+
+Result = TypeVar("Result")
+Rules = RuleTable | ReadyRules
+RuleSource = Callable[[Sequence[str]], Rules]  # the rules for a sentence
+AHEAD = 2  # sentences that wait for each thread, so that results come in order and memory is bounded
+
+
+class Decoder:
+    """Translates by hierarchical rules with any number of language models inside the search.
+
+    Models are n-gram or log-bilinear; `LM0`, `LM1`, ... are their features unless names are given. Wide contexts are
+    fixed: as if nothing came before, or by `after_text`.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[LanguageModel] = (),
+        weights: Weights | Mapping[str, float] | None = None,
+        config: DecoderConfig | None = None,
+        *,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        """Make the models ready, which takes seconds for large ones."""
+        self.models = ready_models(models, names)
+        self.weights = weights if isinstance(weights, Weights) else Weights(dict(weights or {}))
+        self.config = config or DecoderConfig()
+        self._originals, self._free_caches = tuple(models), list[Caches]()
+
+    def with_weights(self, weights: Weights | Mapping[str, float]) -> Decoder:
+        """The same with other weights; models and caches are shared."""
+        return self._with(self.models, weights if isinstance(weights, Weights) else Weights(dict(weights)))
+
+    def after_text(self, sentences: Iterable[Sequence[str]]) -> Decoder:
+        """The same for the sentence after a text in the target language, whose words count in wide contexts."""
+        text = [list(sentence) for sentence in sentences]
+        fixed = [model.after_text(text) for model in self._originals]
+        other = Decoder(fixed, self.weights, self.config, names=self.models.names)
+        other._originals = self._originals
+        return other
+
+    def _with(self, models: Models, weights: Weights) -> Decoder:
+        other = Decoder.__new__(Decoder)
+        other.models, other.weights, other.config = models, weights, self.config
+        other._originals, other._free_caches = self._originals, self._free_caches
+        return other
+
+    def ready(self, rules: Rules) -> ReadyRules:
+        """Rules for many sentences, so that the work on them is done once."""
+        if not isinstance(rules, ReadyRules):
+            return ready_rules(rules, self.models, self.weights)
+        if rules.models is not self.models or rules.weights != self.weights:
+            raise ConfigError("these rules were made ready for a decoder with other models or weights; use their table")
+        return rules
+
+    def decode(self, tokens: Sequence[str], rules: Rules) -> Translation:
+        """Translate a sentence."""
+        with workers(1):
+            return self._decode(tokens, rules)
+
+    def decode_all(
+        self,
+        sentences: Iterable[Sequence[str]],
+        rules: Rules | RuleSource,
+        *,
+        threads: int | None = None,
+    ) -> Iterator[Translation]:
+        """Translate sentences, several at a time; results come in order.
+
+        Instead of rules, a function may give those for a sentence; it is called by several threads.
+        """
+        return self.map(lambda translation: translation, sentences, rules, threads=threads)
+
+    def map(
+        self,
+        task: Callable[[Translation], Result],
+        sentences: Iterable[Sequence[str]],
+        rules: Rules | RuleSource,
+        *,
+        threads: int | None = None,
+    ) -> Iterator[Result]:
+        """Translate sentences and give what `task` makes of each, so that search graphs need not be kept."""
+        source = rules if callable(rules) else _always(self.ready(rules))
+        count = available_cores() if threads is None else threads
+        if count < 1:
+            raise ConfigError(f"{count} threads cannot decode; give 1 or more")
+
+        def work(tokens: Sequence[str]) -> Result:
+            return task(self._decode(tokens, source(tokens)))
+
+        with workers(1), ThreadPoolExecutor(count) as pool:
+            yield from _in_order(pool, work, sentences, count * AHEAD)
+
+    def _decode(self, tokens: Sequence[str], rules: Rules) -> Translation:
+        """BLAS is held to one thread by the caller."""
+        grammar = sentence_grammar(self.ready(rules), tokens)
+        with self._caches() as caches:
+            return Translation(search(grammar, self.config, caches), self.config)
+
+    @contextmanager
+    def _caches(self) -> Iterator[Caches]:
+        """Caches that nobody else uses meanwhile; there are as many as ever were in use at a time."""
+        try:
+            caches = self._free_caches.pop()
+        except IndexError:
+            caches = self.models.new_caches(self.config.cache_megabytes)
+        try:
+            yield caches
+        finally:
+            self._free_caches.append(caches)
+
+
+def _always(rules: ReadyRules) -> RuleSource:
+    return lambda tokens: rules
+
+
+def _in_order(
+    pool: ThreadPoolExecutor,
+    work: Callable[[Sequence[str]], Result],
+    sentences: Iterable[Sequence[str]],
+    ahead: int,
+) -> Iterator[Result]:
+    waiting: deque[Future[Result]] = deque()
+    try:
+        for tokens in sentences:
+            waiting.append(pool.submit(work, tokens))
+            if len(waiting) >= ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()

@@ -1,0 +1,1 @@
+"""Compiled loops of the decoder: matching, combining words, cube pruning, recombination."""

@@ -1,0 +1,54 @@
+"""Heaps of numbered things by their scores, equal ones in order of the numbers: results are always the same."""
+
+import numpy as np
+
+from morphlm.translation.decoder.kernels.records import Array, Int, called_inside, compiled
+
+
+@called_inside
+def is_before(scores: Array, a: Int, b: Int) -> bool:
+    """The higher score first, then what was there first."""
+    return bool(scores[a] > scores[b] or (scores[a] == scores[b] and a < b))
+
+
+@called_inside
+def heap_push(heap: Array, size: Int, scores: Array, new: Int) -> None:
+    """Add an entry to a heap of `size` entries."""
+    at = size
+    while at > 0:
+        parent = (at - 1) >> 1
+        if not is_before(scores, new, heap[parent]):
+            break
+        heap[at] = heap[parent]
+        at = parent
+    heap[at] = new
+
+
+@called_inside
+def heap_pop(heap: Array, size: Int, scores: Array) -> Int:
+    """Take the first entry out of a heap of `size` entries."""
+    result, last = heap[0], heap[size - 1]
+    at, end = 0, size - 1
+    while True:
+        child = 2 * at + 1
+        if child >= end:
+            break
+        if child + 1 < end and is_before(scores, heap[child + 1], heap[child]):
+            child += 1
+        if not is_before(scores, heap[child], last):
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = last
+    return result
+
+
+@compiled
+def best_first(scores: Array) -> Array:
+    """All numbers in order of their scores."""
+    heap, order = np.empty(len(scores), np.int64), np.empty(len(scores), np.int64)
+    for i in range(len(scores)):
+        heap_push(heap, i, scores, i)
+    for i in range(len(scores)):
+        order[i] = heap_pop(heap, len(scores) - i, scores)
+    return order

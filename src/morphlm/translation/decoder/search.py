@@ -1,0 +1,161 @@
+"""The search: rounds of equally wide spans, then the glue from left to right, then the end of the sentence.
+
+All spans of a round are combined by compiled code, which also collects what it has to ask the other models;
+they answer in one batch, and the results are recombined.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from morphlm.translation.decoder.config import DecoderConfig
+from morphlm.translation.decoder.kernels.closing import close_cells
+from morphlm.translation.decoder.kernels.cubes import pop_cubes
+from morphlm.translation.decoder.kernels.matching import cubes_of_glue, cubes_of_width, match_width
+from morphlm.translation.decoder.kernels.records import NONE, Cells, Cubes, Edges, Items, Nodes
+from morphlm.translation.decoder.models import Caches, clear
+from morphlm.translation.decoder.sentence_grammar import SentenceGrammar
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """The result: a hypergraph in arrays. The last node is the goal; a node comes after those it is made of."""
+
+    grammar: SentenceGrammar
+    widest: int
+    nodes: Nodes
+    edges: Edges
+
+    @property
+    def goal(self) -> int:
+        """The node of whole translations."""
+        return len(self.nodes.cell) - 1
+
+
+def search(grammar: SentenceGrammar, config: DecoderConfig, caches: Caches) -> Chart:
+    """Decode a sentence. The caches are of this thread alone, and are emptied."""
+    clear(caches)
+    return _Search(grammar, config, caches).run()
+
+
+class _Search:
+    """What grows while a sentence is decoded."""
+
+    def __init__(self, grammar: SentenceGrammar, config: DecoderConfig, caches: Caches) -> None:
+        self.grammar, self.config, self.caches = grammar, config, caches
+        self.models = grammar.rules.models
+        self.words = len(grammar.tokens)
+        self.widest = max(1, min(config.max_span, self.words))
+        cells = self.words * self.widest + self.words + 2
+        self.cells = Cells(np.zeros(cells, np.int64), np.zeros(cells, np.int64))
+        self.nodes = _new_nodes(256, self.models.most, self.models.reach)
+        self.edges = _new_edges(256, len(self.models.columns))
+        self.used_nodes, self.used_edges = 0, 0
+        self.orders = self.models.orders
+        self.weights = grammar.rules.model_weights
+
+    def run(self) -> Chart:
+        self._begin()
+        self._spans()
+        self._glue()
+        end = self.words * self.widest + self.words
+        self._round(_single(end + 1, self.grammar.group_of(self.grammar.goal), end), is_last=True)
+        return Chart(
+            self.grammar,
+            self.widest,
+            Nodes(*(array[: self.used_nodes].copy() for array in self.nodes)),
+            Edges(*(array[: self.used_edges].copy() for array in self.edges)),
+        )
+
+    def _begin(self) -> None:
+        """S over nothing: after the beginning of the sentence every context is known."""
+        nodes, cell = self.nodes, self.words * self.widest
+        for array in nodes:
+            array[0] = 0
+        nodes.cell[0] = cell
+        nodes.state[0] = self.models.begin
+        nodes.full[0] = True
+        nodes.rights[0] = self.models.reach
+        nodes.right[0] = self.grammar.begin_word
+        self.cells.ends[cell] = self.used_nodes = 1
+
+    def _spans(self) -> None:
+        grammar, trie = self.grammar, self.grammar.rules.trie
+        ranges = np.zeros((2, self.words, self.widest + 1), np.int64)
+        items, used = Items(np.zeros(64, np.int32), np.zeros((64, 2), np.int32), ranges[0], ranges[1]), 0
+        first_pass = grammar.group_of(grammar.first_pass)
+        for width in range(1, min(self.widest, self.words) + 1):
+            items, used = match_width(width, self.widest, grammar.sentence, trie, self.cells, items, used)
+            self._round(cubes_of_width(width, self.widest, self.words, items, trie, first_pass, self.config.pass_all))
+
+    def _glue(self) -> None:
+        glue = self.grammar.group_of(self.grammar.first_glue), self.grammar.group_of(self.grammar.glue)
+        for end in range(1, self.words + 1):
+            self._round(cubes_of_glue(end, self.widest, self.words, self.cells, *glue))
+
+    def _round(self, cubes: Cubes, *, is_last: bool = False) -> None:
+        """The best combinations of some cells, scored by all models and recombined."""
+        if not len(cubes.cell):
+            return
+        grammar = self.grammar
+        popped, pops, queries, asked = pop_cubes(
+            cubes,
+            self.cells,
+            grammar.grammar,
+            self.models.guide,
+            grammar.ids[0],
+            self.weights.sum(),
+            self.nodes,
+            self.orders,
+            self.config.pop_limit,
+        )
+        if is_last:  # nothing follows, so that all contexts are the same
+            popped.state[:], popped.right[:] = 0, 0
+        answers = self.models.answers(queries, asked, pops, grammar.ids, self.caches)
+        self.nodes, self.used_nodes, self.edges, self.used_edges = close_cells(
+            popped,
+            pops,
+            answers,
+            grammar.grammar,
+            self.weights,
+            self.orders,
+            self.cells,
+            self.nodes,
+            self.used_nodes,
+            self.edges,
+            self.used_edges,
+        )
+
+
+def _single(cell: int, group: int, tail: int) -> Cubes:
+    return Cubes(np.array([cell], np.int32), np.array([group], np.int32), np.array([[tail, NONE]], np.int32))
+
+
+def _new_nodes(size: int, most: int, reach: int) -> Nodes:
+    return Nodes(
+        cell=np.zeros(size, np.int32),
+        inside=np.zeros(size),
+        value=np.zeros(size),
+        left=np.zeros((size, most), np.int32),
+        lefts=np.zeros(size, np.int32),
+        state=np.zeros(size, np.int32),
+        pending=np.zeros(size, np.int32),
+        full=np.zeros(size, bool),
+        estimate=np.zeros(size),
+        first=np.zeros(size, np.int32),
+        right=np.zeros((size, reach), np.int32),
+        rights=np.zeros(size, np.int32),
+        guess=np.zeros((size, reach)),
+        edges=np.zeros((size, 2), np.int64),
+    )
+
+
+def _new_edges(size: int, columns: int) -> Edges:
+    return Edges(
+        rule=np.zeros(size, np.int32),
+        tails=np.zeros((size, 2), np.int32),
+        score=np.zeros(size),
+        logprobs=np.zeros((size, columns)),
+    )

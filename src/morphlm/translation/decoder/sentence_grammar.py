@@ -1,0 +1,250 @@
+"""A rule table made ready for the search: source sides as a trie, target sides in numbers of words, rules by promise.
+
+The rules that the decoder adds for a sentence come after those of the table: one for each word that leaves it as it
+is, two that glue, and one that ends the sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError, InputError
+from morphlm.translation.decoder.config import (
+    COUNTED,
+    GLUE,
+    PASS_THROUGH,
+    RULE_PENALTY,
+    WORD_PENALTY,
+    Weights,
+    names_of_models,
+)
+from morphlm.translation.decoder.kernels.matching import build_trie
+from morphlm.translation.decoder.kernels.records import FIRST_GAP, SECOND_GAP, Grammar, Trie
+from morphlm.translation.decoder.kernels.words import estimate_rules
+from morphlm.translation.decoder.models import Models
+from morphlm.translation.grammar.rules import RuleTable, Symbols
+from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
+
+Ids = NDArray[np.int32]
+Numbers = NDArray[np.float64]
+
+UNSEEN = np.iinfo(np.int32).max - 1  # the number of source words that no rule has
+
+
+@dataclass(frozen=True, eq=False)
+class ReadyRules:
+    """The part that serves for any number of sentences."""
+
+    table: RuleTable
+    models: Models
+    weights: Weights
+    feature_names: tuple[str, ...]  # of the table, then COUNTED, then of the language models
+    features: Numbers  # (R, F): of each rule; ln p of language models is 0, they come with the edges
+    weight_of: Numbers  # (F,)
+    scores: Numbers  # (R,): their product
+    ids: Ids  # (columns, words): numbers of the words in the models; the last two are END and BEGIN
+    symbols: Ids  # target sides in these numbers
+    trie: Trie
+    group_starts: NDArray[np.int64]
+    group_rules: NDArray[np.int32]
+
+    @property
+    def model_weights(self) -> Numbers:
+        """Of the columns of the search; 0 for a guide that stands in."""
+        return model_weights(self.models, self.weights)
+
+    @cached_property
+    def source_ids(self) -> dict[str, int]:
+        """Numbers of source words."""
+        return {word: number for number, word in enumerate(self.table.source_words)}
+
+    @cached_property
+    def numbers(self) -> dict[tuple[int, ...], int]:
+        """The number of a word by its ids in the models."""
+        return {ids: number for number, ids in enumerate(map(tuple, self.ids.T.tolist()))}
+
+
+def model_weights(models: Models, weights: Weights) -> Numbers:
+    """See `ReadyRules.model_weights`."""
+    values = weights.values
+    return np.array([values.get(models.names[at], 0.0) if at >= 0 else 0.0 for at in models.columns], np.float64)
+
+
+def ready_rules(table: RuleTable, models: Models, weights: Weights) -> ReadyRules:
+    """Everything that does not depend on the sentence."""
+    names = (*table.feature_names, *COUNTED, *names_of_models(models.names))
+    _check_names(table, names)
+    if len(table):
+        weights.check(names)
+    _check_rules(table)
+    ids, numbers = _number_words(models, table.target_words)
+    symbols = np.where(table.target_symbols >= 0, numbers[table.target_symbols], table.target_symbols).astype(np.int32)
+    features = _features(table, models, names, ids, symbols)
+    weight_of = weights.of(names)
+    trie, group_of = build_trie(table.source_starts, table.source_symbols)
+    scores = features @ weight_of
+    promise = scores + _estimates(table, models, weights, ids, symbols)
+    return ReadyRules(
+        table,
+        models,
+        weights,
+        names,
+        features,
+        weight_of,
+        scores,
+        ids,
+        symbols,
+        trie,
+        np.concatenate([[0], np.cumsum(np.bincount(group_of, minlength=0))]).astype(np.int64),
+        np.lexsort((-promise, group_of)).astype(np.int32),
+    )
+
+
+def _check_names(table: RuleTable, names: Sequence[str]) -> None:
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if list(names).count(name) > 1)
+        raise ConfigError(f"two features have the name {twice}; rename that of the rules or of the language model")
+
+
+def _check_rules(table: RuleTable) -> None:
+    """A rule whose source is nothing or one gap could be used without end."""
+    lengths = np.diff(table.source_starts)
+    single = np.flatnonzero(lengths == 1)
+    endless = [*np.flatnonzero(lengths == 0), *single[table.source_symbols[table.source_starts[single]] < 0]]
+    if endless:
+        raise ConfigError(f"rule {int(endless[0])} has no word in its source, it could be used without end; remove it")
+
+
+def _number_words(models: Models, words: Sequence[str]) -> tuple[Ids, Ids]:
+    """The words that the models tell apart, with END and BEGIN at the end: their ids, and the number of each word."""
+    # Without models, all words are one to them.
+    of_words = models.ids(words) if words else np.full((len(models.columns), 1), UNK_ID)
+    different, numbers = np.unique(of_words, axis=1, return_inverse=True)
+    marks = np.tile([END_ID, BEGIN_ID], (len(models.columns), 1))
+    # One place more, so that gaps have something to look up.
+    return np.concatenate([different, marks], axis=1).astype(np.int32), np.append(numbers.ravel(), 0).astype(np.int32)
+
+
+def _features(table: RuleTable, models: Models, names: Sequence[str], ids: Ids, symbols: Ids) -> Numbers:
+    features = np.zeros((len(table), len(names)))
+    features[:, : len(table.feature_names)] = table.features
+    column = {name: number for number, name in enumerate(names)}
+    rule_of = np.repeat(np.arange(len(table)), np.diff(table.target_starts))
+    is_word = symbols >= 0
+    features[:, column[WORD_PENALTY]] = np.bincount(rule_of[is_word], minlength=len(table))
+    features[:, column[RULE_PENALTY]] = 1.0
+    for row, model in enumerate(models.columns):
+        if model >= 0:
+            unknown = is_word & (ids[row][symbols] == UNK_ID)
+            place = len(names) - 2 * (len(models.given) - model) + 1
+            features[:, place] = np.bincount(rule_of[unknown], minlength=len(table))
+    return features
+
+
+def _estimates(table: RuleTable, models: Models, weights: Weights, ids: Ids, symbols: Ids) -> Numbers:
+    """What the guide, which stands in for all models, says to the words of rules alone."""
+    logprobs: Numbers = estimate_rules(models.guide, ids[0], table.target_starts, symbols)
+    estimates: Numbers = logprobs * float(model_weights(models, weights).sum())
+    return estimates
+
+
+# ---------------------------------------------------------------- one sentence
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceGrammar:
+    """The rules of a table with those that the decoder adds for a sentence."""
+
+    rules: ReadyRules
+    tokens: tuple[str, ...]
+    sentence: Ids  # numbers of the source words
+    added: Numbers  # (added, F): features of the rules that are added
+    ids: Ids  # (columns, words + tokens)
+    grammar: Grammar
+
+    @property
+    def first_pass(self) -> int:
+        """The rule that leaves the first word as it is."""
+        return len(self.rules.table)
+
+    @property
+    def first_glue(self) -> int:
+        """S -> X."""
+        return self.first_pass + len(self.tokens)
+
+    @property
+    def glue(self) -> int:
+        """S -> S X."""
+        return self.first_glue + 1
+
+    @property
+    def goal(self) -> int:
+        """The end of the sentence."""
+        return self.first_glue + 2
+
+    @property
+    def begin_word(self) -> int:
+        """The number of BEGIN."""
+        return int(self.rules.ids.shape[1]) - 1
+
+    def features_of(self, rules: NDArray[np.int32]) -> Numbers:
+        """The sum over some rules, without ln p of language models."""
+        own = rules < len(self.rules.table)
+        added: Numbers = self.added[rules[~own] - len(self.rules.table)].sum(axis=0)
+        total: Numbers = self.rules.features[rules[own]].sum(axis=0) + added
+        return total
+
+    def target_of(self, rule: int) -> Symbols:
+        """The target side of any rule."""
+        if rule < self.first_pass:
+            return self.rules.table.rule(rule).target
+        if rule < self.first_glue:
+            return (self.tokens[rule - self.first_pass],)
+        return (1,) if rule == self.goal else (1, 2)
+
+    def group_of(self, rule: int) -> int:
+        """The group of an added rule, which is alone in it."""
+        return len(self.rules.group_starts) - 1 + rule - len(self.rules.table)
+
+
+def sentence_grammar(rules: ReadyRules, tokens: Sequence[str]) -> SentenceGrammar:
+    """Add the rules for a sentence."""
+    if isinstance(tokens, str):
+        raise InputError("a sentence is a list of tokens, not a string; split it")
+    count, words = len(tokens), rules.ids.shape[1]
+    own = rules.models.ids(tokens) if count else np.zeros((len(rules.models.columns), 0), np.int32)
+    added_features = _added_features(rules, own)
+    numbers = [rules.numbers.get(tuple(column), words + at) for at, column in enumerate(own.T.tolist())]
+    added_symbols = [*numbers, FIRST_GAP, SECOND_GAP, FIRST_GAP, SECOND_GAP, FIRST_GAP, words - 2]
+    starts = rules.table.target_starts
+    added_starts = starts[-1] + np.cumsum([1] * count + [2, 2, 2])
+    added = np.arange(len(rules.table), len(rules.table) + count + 3)
+    grammar = Grammar(
+        np.concatenate([starts, added_starts]).astype(np.int64),
+        np.concatenate([rules.symbols, np.array(added_symbols, np.int32)]),
+        np.concatenate([rules.scores, added_features @ rules.weight_of]),
+        np.concatenate([rules.group_starts, rules.group_starts[-1] + 1 + np.arange(len(added))]).astype(np.int64),
+        np.concatenate([rules.group_rules, added]).astype(np.int32),
+    )
+    sentence = np.array([rules.source_ids.get(token, UNSEEN) for token in tokens], np.int32)
+    ids = np.ascontiguousarray(np.concatenate([rules.ids, own], axis=1), np.int32)
+    return SentenceGrammar(rules, tuple(tokens), sentence, added_features, ids, grammar)
+
+
+def _added_features(rules: ReadyRules, own: Ids) -> Numbers:
+    """Of the words that are left as they are, of the two glue rules and of the end."""
+    names, count = rules.feature_names, own.shape[1]
+    features = np.zeros((count + 3, len(names)))
+    for name in (WORD_PENALTY, RULE_PENALTY, PASS_THROUGH):
+        features[:count, names.index(name)] = 1.0
+    features[count + 1, names.index(GLUE)] = 1.0
+    for row, model in enumerate(rules.models.columns):
+        if model >= 0:
+            place = len(names) - 2 * (len(rules.models.given) - model) + 1
+            features[:count, place] = own[row] == UNK_ID
+    return features

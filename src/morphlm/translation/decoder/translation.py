@@ -1,0 +1,148 @@
+"""What the decoder gives for a sentence: the best translation, the k best ones, the graph of the search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.translation.decoder.config import DecoderConfig
+from morphlm.translation.decoder.derivation import Derivation, derivation_of, edges_of, rule_of, span_of
+from morphlm.translation.decoder.kbest import KBest, Place
+from morphlm.translation.decoder.search import Chart
+from morphlm.translation.grammar.rules import Links, Rule
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One of the k best translations."""
+
+    tokens: tuple[str, ...]
+    score: float  # the sum of weights times features
+    feature_names: tuple[str, ...]
+    values: NDArray[np.float64]  # of the features, in this order
+    chart: Chart
+    kbest: KBest
+    place: Place  # among the k best
+
+    @property
+    def features(self) -> dict[str, float]:
+        """By name."""
+        return dict(zip(self.feature_names, self.values.tolist(), strict=True))
+
+    @property
+    def derivation(self) -> Derivation:
+        """How it came about."""
+        return derivation_of(self.chart, self.kbest, self.place)
+
+    def to_json(self) -> dict[str, Any]:
+        """Words, score and features."""
+        return {"translation": " ".join(self.tokens), "score": self.score, "features": self.features}
+
+
+class Translation:
+    """The result for one sentence; all but the best translation is worked out when it is asked for."""
+
+    def __init__(self, chart: Chart, config: DecoderConfig) -> None:
+        """Take what the search has found."""
+        self.chart, self.config = chart, config
+        self.source = chart.grammar.tokens
+
+    @cached_property
+    def best(self) -> Candidate:
+        """The translation with the highest score."""
+        return next(self.candidates(distinct=False))
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The best translation."""
+        return self.best.tokens
+
+    @property
+    def score(self) -> float:
+        """Of the best translation."""
+        return self.best.score
+
+    @property
+    def features(self) -> dict[str, float]:
+        """Of the best translation."""
+        return self.best.features
+
+    @property
+    def derivation(self) -> Derivation:
+        """Of the best translation."""
+        return self.best.derivation
+
+    @property
+    def links(self) -> Links:
+        """Places in the source and in the best translation that belong together."""
+        return self.derivation.links
+
+    def kbest(self, k: int | None = None, *, distinct: bool | None = None) -> list[Candidate]:
+        """The k best translations; unless told otherwise, as the configuration says."""
+        found = self.candidates(distinct=self.config.distinct if distinct is None else distinct)
+        return [candidate for _, candidate in zip(range(self.config.kbest if k is None else k), found, strict=False)]
+
+    def candidates(self, *, distinct: bool) -> Iterator[Candidate]:
+        """All translations in order of their scores; if distinct, only the best derivation of equal words."""
+        kbest = KBest(self.chart, distinct=distinct)
+        for score, place in kbest:
+            yield self._candidate(score, kbest, place)
+
+    def _candidate(self, score: float, kbest: KBest, place: Place) -> Candidate:
+        grammar, edges = self.chart.grammar, edges_of(kbest, place)
+        values = grammar.features_of(self.chart.edges.rule[edges])
+        logprobs = self.chart.edges.logprobs[edges].sum(axis=0)
+        models = grammar.rules.models
+        for column, model in enumerate(models.columns):
+            if model >= 0:
+                values[len(values) - 2 * (len(models.given) - model)] = logprobs[column]
+        return Candidate(kbest.words(place), score, grammar.rules.feature_names, values, self.chart, kbest, place)
+
+    def graph(self) -> dict[str, Any]:
+        """The search graph: the rules that were used, and every node with its span, best score and ways to make it.
+
+        Edges name their rule; those that glue, and the end of the sentence, have none.
+        """
+        used = np.unique(self.chart.edges.rule).tolist()
+        rules = {number: rule_of(self.chart.grammar, number) for number in used}
+        return {
+            "source": list(self.source),
+            "goal": self.chart.goal,
+            "rules": {str(n): {"source": r.source, "target": r.target} for n, r in rules.items() if r is not None},
+            "nodes": [self._node(node, rules) for node in range(len(self.chart.nodes.cell))],
+        }
+
+    def _node(self, node: int, rules: Mapping[int, Rule | None]) -> dict[str, Any]:
+        label, begin, end = span_of(self.chart, node)
+        edges = range(*self.chart.nodes.edges[node].tolist())
+        return {
+            "symbol": label,
+            "span": [begin, end],
+            "score": float(self.chart.nodes.inside[node]),
+            "edges": [self._edge(edge, rules) for edge in edges],
+        }
+
+    def _edge(self, edge: int, rules: Mapping[int, Rule | None]) -> dict[str, Any]:
+        models, edges = self.chart.grammar.rules.models, self.chart.edges
+        columns = zip(models.columns, edges.logprobs[edge].tolist(), strict=True)
+        number = int(edges.rule[edge])
+        return {
+            "rule": None if rules[number] is None else number,
+            "tails": [tail for tail in edges.tails[edge].tolist() if tail >= 0],
+            "score": float(edges.score[edge]),
+            "logprobs": {models.names[model]: value for model, value in columns if model >= 0},
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """The best translation with all that is known of it."""
+        return {
+            "source": " ".join(self.source),
+            **self.best.to_json(),
+            "links": [list(link) for link in self.links],
+            "derivation": self.derivation.to_json(),
+        }
