@@ -13,9 +13,6 @@ from hypothesis import settings
 
 from morphlm.cli.main import run
 
-from .kernel_files import renew_dates
-
-renew_dates()  # before any of them is imported
 settings.register_profile("morphlm", deadline=None, max_examples=50, derandomize=True)
 settings.load_profile("morphlm")
 

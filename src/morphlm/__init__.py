@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from morphlm import kernel_cache
 from morphlm.errors import ConfigError, FetchError, FormatError, InputError, MorphlmError, TrainingError
 from morphlm.version import __version__
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from morphlm.vocabulary.corpus import read_corpus as read_corpus
     from morphlm.vocabulary.vocabulary import Vocabulary as Vocabulary
     from morphlm.vocabulary.vocabulary import load_vocabulary as load_vocabulary
+
+kernel_cache.discard_stale()  # before any kernel is imported
 
 # Imported on first use: the compiler behind the kernels takes half a second to load.
 _LAZY = {
