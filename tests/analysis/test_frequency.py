@@ -106,9 +106,10 @@ def test_a_text_of_one_line_and_one_of_none(tmp_path: Path) -> None:
 
 
 def test_equal_seeds_give_equal_results() -> None:
-    result = frequency_comparison(*models(), TEXT, seed=4, resamples=3)
-    assert frequency_comparison(*models(), iter(TEXT), seed=4, resamples=3) == result
-    assert replace(frequency_comparison(*models(), TEXT, seed=5, resamples=3), seed=4) != result
+    result = frequency_comparison(*models(), TEXT, seed=4, resamples=3).to_json()
+    again = frequency_comparison(*models(), iter(TEXT), seed=4, resamples=3).to_json()
+    assert again | {"text": result["text"]} == result
+    assert replace(frequency_comparison(*models(), TEXT, seed=5, resamples=3), seed=4).to_json() != result
 
 
 def test_a_vocabulary_of_the_same_text_gives_the_same_counts() -> None:

@@ -74,10 +74,12 @@ def test_a_model_against_itself() -> None:
         assert (group.change.value, group.change.low, group.change.high) == (0, 0, 0)
 
 
-def test_one_sentence_can_be_drawn_in_one_way_only() -> None:
+def test_a_text_of_one_sentence_has_changes_without_intervals() -> None:
     result = compare_groups(score_both(*models(), TEXT[:1]), np.zeros(3, int), ["a"], "group", NAMES)
     change = result.whole.change
-    assert change.low == change.high == pytest.approx(change.value, abs=1e-14)
+    assert change.value == pytest.approx(result.whole.other / result.whole.baseline - 1)
+    assert not change.has_interval
+    assert result.to_table().rows[-1][-1] == f"{100 * change.value:.1f} %".replace("-", "−")
 
 
 def test_groups_may_share_tokens_and_the_whole_may_be_less_than_all() -> None:
@@ -151,7 +153,7 @@ def test_infinite_perplexity_is_told_and_harms_nothing(closed: LanguageModel, pl
     group_of = np.array([0, 0, 0, *[1] * 9])
     result = compare_groups(score_both(pair[0], pair[1], TEXT), group_of, ["finite", "not"], "group", NAMES)
     finite, infinite = result.groups
-    assert math.isfinite(finite.change.low)
+    assert math.isfinite(finite.change.value)
     assert [infinite.baseline, infinite.other][place] == math.inf
     assert infinite.change.format() == result.whole.change.format() == "-"
     note = f"{NAMES[place]} gives 5 tokens no probability; there is no change to tell in their groups"

@@ -13,7 +13,6 @@ from morphlm.analysis.bootstrap import Change
 from morphlm.analysis.scores import (
     change_between,
     check_named_once,
-    format_change,
     plain_change,
     read_once,
     score_folder,
@@ -65,7 +64,7 @@ def test_infinite_scores_neither_warn_nor_fail() -> None:
     assert never.to_json() == content
     assert math.isnan(change_between(never, never).value)
     assert not math.isfinite(change_between(one, never).value)
-    assert format_change(change_between(never, never)) == "-"
+    assert change_between(never, never).format() == "-"
 
 
 def test_texts_must_be_the_same() -> None:
@@ -113,8 +112,8 @@ def test_models_of_a_folder(tmp_path: Path) -> None:
 
 def test_changes_with_and_without_intervals() -> None:
     assert plain_change(200.0, 180.0).value == pytest.approx(-0.1)
-    assert format_change(plain_change(200.0, 180.0)) == "−10.0 %"
-    assert format_change(Change(-0.1, -0.2, 0.05)) == "−10.0 % [−20.0, 5.0]"
+    assert plain_change(200.0, 180.0).format() == "−10.0 %"
+    assert Change(-0.1, -0.2, 0.05).format() == "−10.0 % [−20.0, 5.0]"
 
 
 def test_one_signature_for_many() -> None:

@@ -187,6 +187,45 @@ def test_a_language_that_cannot_be_made_is_named_and_the_other_goes_on(
     assert done.stderr.splitlines()[-1] == "morphlm: failed: texts of es; see above, mend it and run this again"
 
 
+def ngram_recipe(path: Path, language: str, kappa: str = "0.2") -> Path:
+    """The quickest there is: texts, vocabulary, one model and its test."""
+    text = (
+        write_recipe(path, kinds='["mkn"]', kappas=f"[{kappa}]").read_text().replace('["de", "es"]', f'["{language}"]')
+    )
+    path.write_text(re.sub(r"^(width|settings).*\n", "", text, flags=re.MULTILINE))
+    return path
+
+
+def test_a_recipe_among_others_without_any_of_its_texts_is_named_and_the_others_go_on(
+    morphlm_command: Command, data: Path, tmp_path: Path
+) -> None:
+    there, lost = ngram_recipe(tmp_path / "there.toml", "de"), ngram_recipe(tmp_path / "lost.toml", "fr")
+    both = tmp_path / "both.toml"
+    both.write_text(f"recipes = ['{there}', '{lost}']\n")
+    arguments = ["--data", data, "--store", tmp_path / "s"]
+    done = morphlm_command("reproduce", both, *arguments)
+    assert done.status == 2
+    assert re.search(r"^de +\d+\.\d\d$", done.stdout, re.MULTILINE)
+    assert "failed: texts of fr: " in done.stdout
+    assert done.stderr.splitlines()[-1] == "morphlm: failed: texts of fr; see above, mend it and run this again"
+    alone = morphlm_command("reproduce", lost, *arguments)
+    assert (alone.status, "the folder of data lacks this file" in alone.stderr) == (2, True)
+
+
+def test_recipes_that_the_time_does_not_suffice_for_are_named(
+    morphlm_command: Command, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With ten seconds a step: two recipes of three steps, and their texts, fit into 80 seconds; a third does not."""
+    monkeypatch.setattr(estimate.Estimator, "expected", lambda self, step: estimate.Cost(10.0))
+    paths = [str(ngram_recipe(tmp_path / f"{name}.toml", "de", f"0.{k}")) for k, name in enumerate("abc")]
+    every, store = tmp_path / "every.toml", tmp_path / "s"
+    every.write_text(f"recipes = {paths}\n")
+    done = morphlm_command("reproduce", every, "--data", data, "--store", store, "--minutes", str(80 / 60))
+    assert done.status == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "left out to fit the time: the recipe c"
+    assert "- left out to fit the time: the recipe c\n" in (store / "reports" / "every" / "report.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -196,8 +235,10 @@ def test_a_language_that_cannot_be_made_is_named_and_the_other_goes_on(
         (["data-1m", "--data", "NONE"], "there is no such folder of data; check --data"),
         (["data-1m", "--data", "EMPTY"], "en-cs.tsv.xz: the folder of data lacks this file"),
         (["data-1m", "--data", "EMPTY", "--languages", "xx"], "'xx' is not in this recipe"),
+        (["data-1m", "--data", "EMPTY", "--languages", ","], "--languages: no language is named; choose from cs, de"),
         (["data-1m", "--data", "DATA", "--languages", "es", "--minutes", "0.01"], "give --minutes 1 or more"),
         (["data-1m", "--data", "DATA", "--languages", "es", "--store", "FILE"], "this is no folder"),
+        (["data-1m", "--data", "DATA", "--languages", "es", "--out", "FILE"], "is no folder to write to"),
     ],
 )
 def test_bad_requests(morphlm_command: Command, data: Path, tmp_path: Path, arguments: list[str], message: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from morphlm.errors import ConfigError, InputError
 from morphlm.experiments.graph import Step, in_order
 from morphlm.experiments.plan import make_plan
 from morphlm.experiments.recipe import FIXED, GROWING, Recipe
@@ -104,3 +105,34 @@ def test_a_fixed_vocabulary_is_that_of_the_smallest_text(data: Path) -> None:
 
 def test_seeds_change_models(data: Path) -> None:
     assert len(keys(replace(RECIPE, seeds=(1, 2)), data)["model"]) == 12
+
+
+def test_models_with_wide_contexts_have_their_morphemes_and_classes(data: Path) -> None:
+    """Also where none of the others has any."""
+    recipe = replace(RECIPE, languages=("de",), kinds=("mkn",), wide=("clbl++",))
+    (cell,) = make_plan(recipe, TextSource(data)).cells
+    assert (cell.stages.settings["factors"], cell.stages.settings["classes"]) == (True, True)
+
+
+# ---------------------------------------------------------------- data sets by name
+
+
+def test_a_language_that_a_data_set_has_not_is_refused_before_anything_is_fetched() -> None:
+    with pytest.raises(ConfigError, match="generated is not to be had in 'de'; choose from gen"):
+        make_plan(replace(RECIPE, dataset="generated"), TextSource(dataset="generated"))
+
+
+def test_parts_of_a_data_set_lie_in_folders_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that holds the small part of WMT13 would be refused for the large one."""
+    asked: list[tuple[str, str | None]] = []
+
+    def get(name: str, directory: Path, *, language: str, part: str | None) -> None:
+        asked.append((directory.name, part))
+        raise InputError("no network")
+
+    monkeypatch.setattr("morphlm.experiments.texts.get_dataset", get)
+    for tokens in (200_000, 1_000_000, None):
+        with pytest.raises(InputError, match="no network"):
+            TextSource(dataset="wmt13").prepare("cs", tokens, tmp_path / "out", tmp_path / "data" / "wmt13.cs")
+    large = ("wmt13.cs.data-main", "data-main")
+    assert asked == [("wmt13.cs", None), large, large]

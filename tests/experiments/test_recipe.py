@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,13 @@ def test_less_and_less_in_the_order_of_the_recipe() -> None:
     )
 
 
+def test_kinds_that_are_left_out_are_left_out_with_wide_contexts_too() -> None:
+    recipe = Recipe("r", languages=("cs",), kinds=("clbl", "clbl++"), wide=("clbl", "clbl++"))
+    _, less = reductions([replace(recipe, budget=Budget(without=(("clbl++",),)))])
+    assert (less.recipes[0].kinds, less.recipes[0].wide) == (("clbl",), ("clbl",))
+    assert less.left_out == ("the models clbl++, wide clbl++",)
+
+
 def test_several_sizes_of_text() -> None:
     recipe = Recipe("r", languages=("cs",), tokens=(50, 300, 2000, None), kinds=("mkn",), budget=Budget((500, 100)))
     assert [job.recipes[0].tokens for job in reductions([recipe])] == [(50, 300, 2000, None), (50, 300, 500), (50, 100)]
@@ -117,3 +125,14 @@ def test_languages_that_are_asked_for() -> None:
     assert restrict([RECIPE], ("es", "cs"))[0].languages == ("cs", "es")
     with pytest.raises(ConfigError, match="'fr' is not in this recipe; choose from cs, de, es"):
         restrict([RECIPE], ("cs", "fr"))
+    with pytest.raises(ConfigError, match="--languages: no language is named; choose from cs, de, es"):
+        restrict([RECIPE], ())
+
+
+def test_a_recipe_of_recipes_of_recipes_is_refused(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    for inner, names in (("all", "data-1m, frequency, "), (str(own), f"{own} in its place")):
+        own.write_text(f"recipes = ['{inner}']\n")
+        with pytest.raises(ConfigError) as caught:
+            members_of(load_recipe(str(own)))
+        assert f"consists of recipes itself; name {names}" in str(caught.value)

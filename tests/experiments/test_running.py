@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from morphlm.errors import ConfigError, TrainingError
+from morphlm.errors import ConfigError, MorphlmError, TrainingError
 from morphlm.experiments.estimate import PRIOR, Cost, Estimator, duration, forecast, size
 from morphlm.experiments.graph import Step
 from morphlm.experiments.overall import Overall
 from morphlm.experiments.running import Outcome, Run, find_done
 from morphlm.experiments.steps import Done
 from morphlm.experiments.store import Record, Store
-from morphlm.files import sha256_of
+from morphlm.files import cannot_write, sha256_of
 
 A = Step("scores", 1, "a", {"n": 1})
 B = Step("scores", 1, "b", {"n": 2}, (A,))
@@ -64,7 +64,19 @@ def test_nothing_is_done_twice(store: Store) -> None:
     assert (first.found, second.found) == (0, 4)
 
 
-@pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError(errno.ENOSPC, "full")], ids=["Ctrl-C", "full disk"])
+def full_disk(path: str) -> MorphlmError:
+    """As whatever writes files says it."""
+    error = OSError(errno.ENOSPC, "full")
+    said = cannot_write(path, error)
+    said.__cause__ = error
+    return said
+
+
+@pytest.mark.parametrize(
+    "stop",
+    [KeyboardInterrupt, OSError(errno.ENOSPC, "full"), full_disk("model")],
+    ids=["Ctrl-C", "full disk", "full disk, in words"],
+)
 def test_it_goes_on_where_it_was_stopped(store: Store, stop: BaseException) -> None:
     calls = Counter[str]()
 
@@ -74,7 +86,7 @@ def test_it_goes_on_where_it_was_stopped(store: Store, stop: BaseException) -> N
             raise stop
         return result_of(step)
 
-    with pytest.raises((KeyboardInterrupt, OSError)):
+    with pytest.raises((KeyboardInterrupt, OSError, MorphlmError)):
         run(store, work)
     assert len(run(store, work).results) == 4
     assert calls == {"a": 1, "b": 1, "c": 2, "d": 1}

@@ -115,6 +115,33 @@ def test_scaling_beside_the_largest_text_of_the_paper(source: TextSource) -> Non
     ]
 
 
+def test_languages_and_rates_are_not_in_one_series_of_scaling(source: TextSource) -> None:
+    recipe = Recipe(
+        "r", print=("scaling",), languages=("de", "es"), tokens=(100, 200), kinds=("mkn", "clbl", "clbl++"),
+        kappas=(0.2, 1.0),
+    )  # fmt: skip
+    plan = make_plan(recipe, source)
+    sections, failures = sections_of(plan, outcome_of(plan, {"mkn": 100, "clbl": 90, "clbl++": 81}))
+    assert not failures
+    names = [f"scaling-{language}-kappa-{kappa}" for language in ("de", "es") for kappa in ("0.2", "1")]
+    assert (
+        [section.name for section in sections] == [name for section in sections for name in section.pictures] == names
+    )
+    rows = [[row[1:4:2] for row in section.tables[0].rows] for section in sections]
+    numbers = [("1", "3"), ("2", "4"), ("5", "7"), ("6", "8")]  # of the cells: sizes, then rates
+    assert rows == [[["100", f"{one}00.00"], ["200", f"{two}00.00"]] for one, two in numbers]
+
+
+def test_more_text_than_there_is_counts_once_in_scaling(source: TextSource) -> None:
+    recipe = Recipe(
+        "r", print=("scaling",), languages=("de",), tokens=(100, 9999, None), kinds=("mkn", "clbl", "clbl++")
+    )
+    plan = make_plan(recipe, source)
+    sections, failures = sections_of(plan, outcome_of(plan, {"mkn": 100, "clbl": 90, "clbl++": 81}))
+    assert not failures
+    assert [row[1] for row in only(sections).tables[0].rows] == ["100", "9,999"]
+
+
 def test_a_part_that_lacks_its_models_is_left_out(source: TextSource) -> None:
     plan = make_plan(
         Recipe("r", print=("perplexity", "kappa", "selection"), languages=("de",), kinds=("mkn", "clbl")), source
@@ -150,6 +177,21 @@ def test_similarity_with_the_paper_behind(source: TextSource, tmp_path: Path) ->
     assert table.rows == [
         ["de-gur350", "350", "1.0 [1.0, 2.0]", "10.0 [1.0, 2.0]", "11.0 [1.0, 2.0]", "36", "56", "44"]
     ]
+    rho["unk"] |= {"low": None, "high": None}  # of very few pairs
+    (table,) = only(sections_of(plan, outcome)[0]).tables
+    assert table.rows[0][3:5] == ["10.0 [1.0, 2.0]", "11.0"]
+
+
+@pytest.mark.parametrize(("language", "said"), [("de", "−8 % to −21 %"), ("es", "smaller"), ("fr", "-")])
+def test_what_the_paper_says_of_rare_words_it_says_of_some_languages(tmp_path: Path, language: str, said: str) -> None:
+    source = TextSource(write_data(tmp_path, (language,)))
+    plan = make_plan(Recipe("r", print=("frequency",), languages=(language,), kinds=("clbl", "clbl++")), source)
+    (step,) = (cell.frequency for cell in plan.cells)
+    assert step is not None
+    rare, whole = (Group(name, 5, 0.5, 10.0, 9.0, Change(-0.1, -0.2, 0.0)) for name in ("1-9", "all"))
+    found = GroupComparison("seen", "test", ("CLBL", "CLBL++"), (rare,), whole, ("a", "b"), 1)
+    sections, _ = sections_of(plan, Outcome({step.key: found.to_json()}))
+    assert sections[0].tables[1].rows == [[language, said, "−10 % to −10 %"]]
 
 
 def test_comparisons_come_back_from_json() -> None:

@@ -81,3 +81,12 @@ def test_groups_without_a_change_have_no_bar() -> None:
     page = page_of(change_bars("bars", [empty], group("all", math.inf, 0.0, math.inf)))
     assert not page.all("rect", class_="change")
     assert {"1-9", "all"} <= {text.text for text in page.all("text")}
+
+
+def test_a_change_without_an_interval_has_a_bar() -> None:
+    """Of one sentence nothing tells how far it can be trusted."""
+    alone = group("1-9", -0.2, math.nan, math.nan)
+    page = page_of(change_bars("bars", [alone], group("all", -0.1, -0.2, -0.05)))
+    less, whole = (places(bar, "width")[0] for bar in page.all("rect", class_="change"))
+    assert less == pytest.approx(2 * whole, abs=0.2)
+    assert len(page.all("line", class_="whisker")) == 3, "those of the whole"

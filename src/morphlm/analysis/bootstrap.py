@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.errors import ConfigError
-from morphlm.tables import finite_or_none
+from morphlm.tables import finite_or_none, percent
 
 Array = NDArray[np.float64]
 RESAMPLES = 1000
@@ -31,14 +31,21 @@ class Change:
     high: float
 
     @property
+    def has_interval(self) -> bool:
+        """Whether it says how far it can be trusted."""
+        return not (np.isnan(self.low) or np.isnan(self.high))
+
+    @property
     def is_clear(self) -> bool:
         """Whether the interval lies on one side of zero."""
         return self.low > 0 or self.high < 0
 
     def format(self) -> str:
-        """-6.1 % [-6.9, -5.3]; a dash where nothing can be said."""
+        """-6.1 % [-6.9, -5.3]; without an interval -6.1 %; a dash where nothing can be said."""
         if np.isnan(self.value):
             return "-"
+        if not self.has_interval:
+            return percent(self.value)
         # z: no sign where nothing is left after rounding
         value, low, high = (f"{100 * number:z.1f}".replace("-", "−") for number in (self.value, self.low, self.high))
         return f"{value} % [{low}, {high}]"
@@ -53,24 +60,31 @@ def paired_changes(gains: Array, counts: Array, *, seed: int = 1, resamples: int
 
     gains[s, g] is the sum of ln p' - ln p over the tokens of sentence s in group g, p' the other model and p the
     baseline; counts[s, g] is the number of these tokens. Where a gain is not finite, nothing can be said of its group.
+    A group whose tokens are all in one sentence has no interval: every draw is that sentence.
     """
     if not len(gains) or resamples < 1:
         raise ConfigError(f"{resamples} samples of {len(gains)} sentences tell nothing; give at least one of each")
     gains = np.where(np.isfinite(gains).all(0), gains, np.nan)
     values = _relative(gains.sum(0), counts.sum(0))
     drawn = np.concatenate(
-        [_relative(draws @ gains, draws @ counts) for draws in _draws(len(gains), seed, resamples)], axis=0
+        [_relative(_sums(draws, gains), _sums(draws, counts)) for draws in _draws(len(gains), seed, resamples)], axis=0
     )
-    edges = (50 - COVERAGE / 2, 50 + COVERAGE / 2)
-    return [_change(value, column, edges) for value, column in zip(values.tolist(), drawn.T, strict=True)]
+    can_vary = (counts > 0).sum(0) > 1
+    drawn[:, ~can_vary] = np.nan
+    return [_change(value, column) for value, column in zip(values.tolist(), drawn.T, strict=True)]
 
 
-def _change(value: float, drawn: Array, edges: tuple[float, float]) -> Change:
+def _sums(draws: Array, values: Array) -> Array:
+    """(R, S) x (S, G) -> (R, G). Not by BLAS, whose last digits depend on the number of threads."""
+    return np.asarray(np.einsum("rs,gs->rg", draws, np.ascontiguousarray(values.T)), np.float64)
+
+
+def _change(value: float, drawn: Array) -> Change:
     """Draws without a token of the group say nothing of it."""
     some = drawn[~np.isnan(drawn)]
     if not len(some):
         return Change(value, float("nan"), float("nan"))
-    low, high = np.percentile(some, edges)
+    low, high = np.percentile(some, (50 - COVERAGE / 2, 50 + COVERAGE / 2))
     return Change(value, float(low), float(high))
 
 

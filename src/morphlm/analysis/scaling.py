@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from morphlm.analysis.bootstrap import RESAMPLES, bootstrap_note, bootstrap_record
-from morphlm.analysis.scores import SentenceScores, format_change, shared_signature
+from morphlm.analysis.scores import SentenceScores, shared_signature
 from morphlm.analysis.trio import COLUMNS, Trio, trio_from_scores
 from morphlm.errors import ConfigError
 from morphlm.tables import Table
@@ -53,7 +53,7 @@ class Scaling:
                 f"{point.tokens:,}",
                 f"{point.vocabulary:,}",
                 *point.models.cells(),
-                format_change(point.models.both),
+                point.models.both.format(),
             ]
             for name, points in self.series.items()
             for point in points

@@ -20,7 +20,7 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import score_text, text_signature
 from morphlm.progress import progress_bar
 from morphlm.scoring.loading import load
-from morphlm.tables import finite_or_none, percent
+from morphlm.tables import finite_or_none
 from morphlm.text.reading import END
 from morphlm.vocabulary.corpus import Source, as_paths, describe, token_batches
 from morphlm.vocabulary.vocabulary import END_ID
@@ -165,18 +165,6 @@ def change_between(
 def plain_change(baseline: float, other: float) -> Change:
     """The same from two perplexities, of which no interval is known."""
     return Change(other / baseline - 1, float("nan"), float("nan"))
-
-
-def has_interval(change: Change) -> bool:
-    """Whether it says how far it can be trusted."""
-    return not (np.isnan(change.low) or np.isnan(change.high))
-
-
-def format_change(change: Change) -> str:
-    """With the interval where there is one."""
-    if np.isnan(change.value):
-        return "-"
-    return change.format() if has_interval(change) else percent(change.value)
 
 
 def format_perplexity(perplexity: float) -> str:

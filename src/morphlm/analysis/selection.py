@@ -15,9 +15,7 @@ from morphlm.analysis.bootstrap import RESAMPLES, Change, bootstrap_note, bootst
 from morphlm.analysis.scores import (
     SentenceScores,
     change_between,
-    format_change,
     format_perplexity,
-    has_interval,
     plain_change,
     shared_signature,
 )
@@ -168,7 +166,7 @@ class Selection:
                 display(kind),
                 format_perplexity(self.perplexities[language][BASES[kind]]),
                 format_perplexity(self.perplexities[language][kind]),
-                format_change(change),
+                change.format(),
             ]
             for language, changes in self.changes.items()
             for kind, change in changes.items()
@@ -181,7 +179,7 @@ class Selection:
     @property
     def has_intervals(self) -> bool:
         """Whether any change has one."""
-        return any(has_interval(change) for changes in self.changes.values() for change in changes.values())
+        return any(change.has_interval for changes in self.changes.values() for change in changes.values())
 
     def to_json(self) -> dict[str, Any]:
         """All figures under their names; boxes only of two languages or more."""

@@ -5,7 +5,7 @@ The tagged text is prepared like the models' training text and scored; each toke
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -15,6 +15,7 @@ import numpy as np
 from morphlm.analysis.bootstrap import RESAMPLES
 from morphlm.analysis.frequency import UNSEEN
 from morphlm.analysis.groups import (
+    EXAMPLES,
     GroupComparison,
     Places,
     ScoredBoth,
@@ -74,7 +75,10 @@ def tag_comparison(
         names or model_names(baseline, other),
         seed=seed,
         resamples=resamples,
-        notes=[f"{name}: {match.count:,} matches" for name, match in matches.items()],
+        notes=[
+            *(_strange_tags(placed) if coarse else []),
+            *(f"{name}: {match.count:,} matches" for name, match in matches.items()),
+        ],
     )
 
 
@@ -130,6 +134,14 @@ def _by_tag(placed: Sequence[Sequence[_Placed]], coarse: bool) -> dict[str, Plac
         tag = placed[0][0].tag
         raise ConfigError(f"coarse classes are known of UPOS and STTS tags, not of such as {tag}; leave --coarse out")
     return {name: np.array(places, np.int64) for name, places in found.items()}
+
+
+def _strange_tags(placed: Sequence[Sequence[_Placed]]) -> list[str]:
+    """A note on tags that have no class, if there are any: those of another set than the classes are made for."""
+    tags = Counter(unit.tag for unit in chain.from_iterable(placed) if unit.tag != UNTAGGED)
+    strange = [tag for tag, _ in tags.most_common() if coarse_class(tag) is None]
+    shown = ", ".join([*strange[:EXAMPLES], "..."] if len(strange) > EXAMPLES else strange)
+    return [f"{REST} has all tags that are neither of UPOS nor of STTS: {shown}"] if strange else []
 
 
 def _ordered(groups: Mapping[str, Places], scored: ScoredBoth, unseen_apart: bool) -> dict[str, Places]:

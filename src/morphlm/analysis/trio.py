@@ -10,9 +10,7 @@ from morphlm.analysis.bootstrap import RESAMPLES, Change
 from morphlm.analysis.scores import (
     SentenceScores,
     change_between,
-    format_change,
     format_perplexity,
-    has_interval,
     plain_change,
 )
 from morphlm.errors import ConfigError
@@ -37,16 +35,16 @@ class Trio:
     @property
     def has_intervals(self) -> bool:
         """Whether its changes have intervals."""
-        return has_interval(self.second)
+        return self.second.has_interval
 
     def cells(self) -> list[str]:
         """For a table with COLUMNS."""
         return [
             format_perplexity(self.mkn),
             format_perplexity(self.clbl),
-            format_change(self.first),
+            self.first.format(),
             format_perplexity(self.additive),
-            format_change(self.second),
+            self.second.format(),
         ]
 
     def to_json(self) -> dict[str, Any]:

@@ -31,6 +31,8 @@ def restricted(recipe: Recipe, languages: Sequence[str] | None) -> Recipe | None
 def restrict(recipes: Sequence[Recipe], languages: Sequence[str] | None) -> tuple[Recipe, ...]:
     """The recipes that have some of the languages; each language must be in one of them."""
     known = list(dict.fromkeys(language for recipe in recipes for language in recipe.languages))
+    if languages is not None and not languages:
+        raise ConfigError(f"--languages: no language is named; choose from {', '.join(known)}")
     for language in languages or ():
         if language not in known:
             raise ConfigError(f"--languages: {language!r} is not in this recipe; choose from {', '.join(known)}")
@@ -67,9 +69,9 @@ def _ladder(recipe: Recipe) -> Iterator[tuple[Recipe, tuple[str, ...]]]:
             recipe = replace(recipe, tokens=_at_most(recipe.tokens, tokens))
             yield recipe, _left_out(whole, recipe)
     for group in budget.without:
-        kinds = tuple(kind for kind in recipe.kinds if kind not in group)
-        if kinds and kinds != recipe.kinds:
-            recipe = replace(recipe, kinds=kinds)
+        kinds, wide = (tuple(kind for kind in some if kind not in group) for some in (recipe.kinds, recipe.wide))
+        if kinds and (kinds, wide) != (recipe.kinds, recipe.wide):
+            recipe = replace(recipe, kinds=kinds, wide=wide)
             yield recipe, _left_out(whole, recipe)
     order = budget.languages or recipe.languages
     dropped = [language for language in reversed(order) if language in recipe.languages]
@@ -89,7 +91,9 @@ def _left_out(whole: Recipe, reduced: Recipe) -> tuple[str, ...]:
     if reduced.tokens != whole.tokens:
         less, more = (", ".join(map(amount, recipe.tokens)) for recipe in (reduced, whole))
         notes.append(f"training texts of {less} tokens instead of {more}")
-    for name in ("kinds", "languages"):
-        gone = [each for each in getattr(whole, name) if each not in getattr(reduced, name)]
-        notes += [f"the {'models' if name == 'kinds' else 'languages'} {', '.join(gone)}"] if gone else []
+    models = [kind for kind in whole.kinds if kind not in reduced.kinds]
+    models += [f"wide {kind}" for kind in whole.wide if kind not in reduced.wide]
+    languages = [language for language in whole.languages if language not in reduced.languages]
+    for name, gone in (("models", models), ("languages", languages)):
+        notes += [f"the {name} {', '.join(gone)}"] if gone else []
     return tuple(notes)

@@ -75,7 +75,7 @@ class Plan:
 
 
 def make_plan(recipe: Recipe, source: TextSource) -> Plan:
-    """All steps of a recipe. A language whose files are missing is left out and named; if all are, it is an error."""
+    """All steps of a recipe. A language whose files are missing is left out and named."""
     cells: list[Cell] = []
     errors: dict[str, InputError] = {}
     for language in recipe.languages:
@@ -83,8 +83,6 @@ def make_plan(recipe: Recipe, source: TextSource) -> Plan:
             cells += _cells_of(recipe, source, language)
         except InputError as error:
             errors[f"texts of {language}"] = error
-    if not cells:
-        raise next(iter(errors.values()))
     return Plan(recipe, tuple(cells), {name: str(error) for name, error in errors.items()}, _lacking(recipe, source))
 
 
@@ -122,7 +120,7 @@ def _cell(
 ) -> Cell:
     # The vocabulary of the smallest text is its own, fixed or growing.
     setting = Setting(texts, kappa, seed, smallest if vocabulary == FIXED and texts != smallest else None)
-    stages = stages_step(setting, recipe.kinds, recipe.choices)
+    stages = stages_step(setting, [*recipe.kinds, *recipe.wide], recipe.choices)
     models = {kind: model_step(setting, stages, kind, recipe.choices) for kind in recipe.kinds}
     wide = replace(recipe.choices, wide_context=True)
     models |= {kind + WIDE: model_step(setting, stages, kind, wide) for kind in recipe.wide}

@@ -85,7 +85,12 @@ def load_recipe(named: str) -> Recipe:
 
 def members_of(recipe: Recipe) -> tuple[Recipe, ...]:
     """The recipe itself, or those that it consists of."""
-    return tuple(load_recipe(name) for name in recipe.recipes) or (recipe,)
+    members = tuple(load_recipe(name) for name in recipe.recipes)
+    for member in members:
+        if member.recipes:
+            inner = ", ".join(member.recipes)
+            raise ConfigError(f"{recipe.name}: {member.name} consists of recipes itself; name {inner} in its place")
+    return members or (recipe,)
 
 
 # ---------------------------------------------------------------- reading

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from morphlm.errors import ConfigError
+from morphlm.errors import ConfigError, InputError
 from morphlm.experiments.budget import SPARE, Job, reductions, restrict
 from morphlm.experiments.estimate import Estimator, Forecast, duration, forecast, size
 from morphlm.experiments.graph import Step
@@ -24,6 +24,7 @@ from morphlm.experiments.steps import Workshop
 from morphlm.experiments.store import Record, Store, check_store
 from morphlm.experiments.texts import TextSource
 from morphlm.experiments.writing import REPORT, RESULTS, Report, make_report, write_json, write_report, write_text
+from morphlm.files import check_can_make
 from morphlm.progress import say
 
 
@@ -61,7 +62,7 @@ class Prospect:
             lines.append(f"{state:>10}  {step.name}{place}")
         missing = [f"not possible: {name}: {why}" for plan in self.plans for name, why in plan.failed.items()]
         missing += [f"not in the data: {what}" for plan in self.plans for what in plan.missing]
-        out = [f"left out to fit the time: {what}" for what in self.left_out]
+        out = map(_left_out, self.left_out)
         return "\n".join([*lines, *missing, *out, self.forecast.format(self.name, self.store)])
 
     def to_json(self) -> dict[str, Any]:
@@ -90,14 +91,20 @@ class Reproduction:
     reports: tuple[Report, ...]
     folder: Path  # where they are written
     failed: dict[str, str] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()  # recipes that have no report
 
     def format(self) -> str:
         """All reports, for the terminal."""
-        return "\n\n".join(report.format() for report in self.reports)
+        return "\n\n".join([*(report.format() for report in self.reports), *map(_left_out, self.left_out)])
 
     def to_json(self) -> dict[str, Any]:
         """All figures of all reports."""
-        return {"recipe": self.name, "folder": str(self.folder), "reports": [each.to_json() for each in self.reports]}
+        return {
+            "recipe": self.name,
+            "folder": str(self.folder),
+            "reports": [each.to_json() for each in self.reports],
+            "left_out": list(self.left_out),
+        }
 
 
 # ---------------------------------------------------------------- before it starts
@@ -134,6 +141,8 @@ def _first_that_fits(prospects: Iterable[Prospect], minutes: float) -> Prospect:
 
 def _prospect(name: str, job: Job, request: Request, store: Store, estimator: Estimator) -> Prospect:
     plans = tuple(make_plan(recipe, _source_of(recipe, request.data)) for recipe in job.recipes)
+    if not any(plan.cells for plan in plans):
+        raise InputError(next(why for plan in plans for why in plan.failed.values()))
     steps = tuple({step.key: step for plan in plans for step in plan.steps}.values())
     done = find_done(steps, store)
     return Prospect(name, plans, job.left_out, store, steps, done, estimator, forecast(steps, set(done), estimator))
@@ -167,17 +176,19 @@ def reproduce(request: Request) -> Reproduction:
     for why in dict.fromkeys(why for plan in prospect.plans for why in plan.failed.values()):
         say(f"warning: {why}")
     for what in prospect.left_out:
-        say(f"left out to fit the time: {what}")
+        say(_left_out(what))
     check_room(prospect)
+    folder = request.out or prospect.store.report(prospect.name)
+    check_can_make(folder / REPORT)  # before hours of work
     deadline = None if request.minutes is None else begin + 60 * request.minutes
     with prospect.store.locked():
         outcome = _run(prospect, deadline)
     reports = tuple(make_report(plan, outcome, _notes_of(plan, prospect)) for plan in prospect.plans)
-    folder = request.out or prospect.store.report(prospect.name)
-    _write(prospect.name, reports, folder)
+    left_out = _notes_of_none(prospect)
+    _write(prospect.name, reports, folder, left_out)
     say(f"written to {folder / REPORT}")
     failed = outcome.failed | {name: why for report in reports for name, why in report.failed.items()}
-    return Reproduction(prospect.name, reports, folder, failed)
+    return Reproduction(prospect.name, reports, folder, failed, left_out)
 
 
 def _run(prospect: Prospect, deadline: float | None) -> Outcome:
@@ -200,7 +211,19 @@ def _notes_of(plan: Plan, prospect: Prospect) -> Sequence[str]:
     return [note.removeprefix(mine) for note in prospect.left_out if note.startswith(mine)]
 
 
-def _write(name: str, reports: Sequence[Report], folder: Path) -> None:
+def _notes_of_none(prospect: Prospect) -> tuple[str, ...]:
+    """What was left out and stands in no report: whole recipes."""
+    if len(prospect.plans) == 1:
+        return ()
+    said = {f"{plan.recipe.name}: {note}" for plan in prospect.plans for note in _notes_of(plan, prospect)}
+    return tuple(note for note in prospect.left_out if note not in said)
+
+
+def _left_out(what: str) -> str:
+    return f"left out to fit the time: {what}"
+
+
+def _write(name: str, reports: Sequence[Report], folder: Path, left_out: Sequence[str]) -> None:
     """One report in the folder itself; several in folders of their own, and a list of them."""
     if len(reports) == 1:
         write_report(reports[0], folder)
@@ -210,5 +233,6 @@ def _write(name: str, reports: Sequence[Report], folder: Path) -> None:
     lines = [
         f"- [{each.plan.recipe.name}]({each.plan.recipe.name}/{REPORT}): {each.plan.recipe.title}" for each in reports
     ]
+    lines += [f"- {_left_out(what)}" for what in left_out]
     write_text(folder / REPORT, f"# {name}\n\n" + "\n".join(lines) + "\n")
     write_json(folder / RESULTS, [report.to_json() for report in reports])

@@ -90,13 +90,10 @@ class Run:
         try:
             with self.overall.step(step.name, self.estimator.seconds(step), self.store.log(step)):
                 done = self.work(step)
-        except (MorphlmError, MemoryError) as error:
-            self._fail(step, str(error) or "the memory is used up")
-            return
-        except OSError as error:
-            if error.errno in FATAL:
+        except (MorphlmError, MemoryError, OSError) as error:
+            if _is_fatal(error):
                 raise
-            self._fail(step, f"{error.filename or 'a file'}: {error.strerror or error}")
+            self._fail(step, _why(error))
             return
         seconds = time.monotonic() - begin
         record = Record(
@@ -111,3 +108,16 @@ class Run:
     def _fail(self, step: Step, why: str) -> None:
         self.overall.say(f"{step.name}: failed: {why}")
         self.outcome.failed[step.name] = why
+
+
+def _is_fatal(error: BaseException | None) -> bool:
+    """Whether it is one of FATAL, or says so in other words: `cannot write here (No space left on device)`."""
+    if isinstance(error, OSError) and error.errno in FATAL:
+        return True
+    return error is not None and _is_fatal(error.__cause__)
+
+
+def _why(error: BaseException) -> str:
+    if isinstance(error, OSError):
+        return f"{error.filename or 'a file'}: {error.strerror or error}"
+    return str(error) or "the memory is used up"

@@ -142,14 +142,14 @@ def scores_step(model: Step) -> Step:
 def frequency_step(baseline: Step, other: Step) -> Step:
     """Two models by the frequency of words."""
     name = f"{other.hints['setting'].name}: by frequency"
-    return Step("frequency", 1, name, {"bootstrap_seed": 1}, (baseline, other))
+    return Step("frequency", 2, name, {"bootstrap_seed": 1}, (baseline, other))
 
 
 def tags_step(baseline: Step, other: Step, path: Path, name: str) -> Step:
     """Two models by part of speech: of a text with gold tags or, named HANTA, of one that is tagged for it."""
     settings = {"text": name, "sequences": list(SEQUENCES), "bootstrap_seed": 1}
     title = f"{other.hints['setting'].name}: by part of speech, {name}"
-    return Step("tags", 1, title, settings, (baseline, other), hashes_of({name: path}), hints={"path": path})
+    return Step("tags", 2, title, settings, (baseline, other), hashes_of({name: path}), hints={"path": path})
 
 
 def similarity_step(model: Step, pairs: Sequence[Path]) -> Step:

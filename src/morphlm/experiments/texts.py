@@ -55,10 +55,17 @@ class TextSource:
     def files(self, language: str, tokens: int | None) -> dict[str, Path]:
         """The files that a language is made from, by role; an InputError names one that is missing."""
         if self.folder is None:
+            self._check_has(language)
             return {}
         if language not in RECIPES:
             raise ConfigError(f"there is no recipe for the texts of {language!r}; choose from {', '.join(RECIPES)}")
         return source_files(self.folder, language, tokens)
+
+    def _check_has(self, language: str) -> None:
+        """Before anything is fetched."""
+        languages = () if self.dataset is None else DATASETS[self.dataset].languages
+        if languages and language not in languages:
+            raise ConfigError(f"{self.dataset} is not to be had in {language!r}; choose from {', '.join(languages)}")
 
     def beside(self, kind: str, pattern: str) -> list[Path]:
         """Other data of the folder, such as ratings of word pairs."""
@@ -70,7 +77,9 @@ class TextSource:
             return prepare_language(self.folder, language, out, tokens=tokens, processes=available_cores())
         assert self.dataset is not None
         is_large = self.dataset == "wmt13" and (tokens is None or tokens >= WORDS_OF_1M)
-        data = get_dataset(self.dataset, raw, language=language, part="data-main" if is_large else None)
+        # Both parts may be needed in one store, and a folder holds one.
+        part, place = ("data-main", raw.with_name(f"{raw.name}.data-main")) if is_large else (None, raw)
+        data = get_dataset(self.dataset, place, language=language, part=part)
         counts = {name: _write(data, name, language, out, tokens if name == "train" else None) for name in PARTS}
         train, dev, test = (out / f"{name}.{language}.txt" for name in PARTS)
         return LanguageTexts(language, train, dev, test, counts)

@@ -145,9 +145,8 @@ LETTER = 7  # about as wide is one
 def change_bars(name: str, groups: Sequence[Group], whole: Group) -> Markup:
     """A row a group: a bar for the change of perplexity with its interval, and one for its share of the text."""
     rows = [*groups, whole]
-    finite = [group for group in rows if all(map(math.isfinite, _change_of(group)))]
     left = 12 + LETTER * max(len(group.name) for group in rows)
-    x = axis_over([number for group in finite for number in _change_of(group)] or [0.0], left, 346, with_zero=True)
+    x = axis_over([number for group in rows for number in _drawn(group)] or [0.0], left, 346, with_zero=True)
     shares = Axis(0.0, max([group.share for group in groups], default=0) or 1.0, 372, 440)
     bottom = TOP + ROW * len(rows)
     ticks = [
@@ -160,8 +159,10 @@ def change_bars(name: str, groups: Sequence[Group], whole: Group) -> Markup:
     return tag("figure", _picture(name, bottom + 6, heads, *ticks, *bars, zero))
 
 
-def _change_of(group: Group) -> tuple[float, float, float]:
-    return group.change.value, group.change.low, group.change.high
+def _drawn(group: Group) -> list[float]:
+    """The change and, where there is an interval, its bounds; nothing if there is no change to draw."""
+    numbers = [group.change.value, group.change.low, group.change.high][: 3 if group.change.has_interval else 1]
+    return numbers if all(map(math.isfinite, numbers)) else []
 
 
 def _bar_row(group: Group, top: float, x: Axis, shares: Axis | None) -> Markup:
@@ -176,12 +177,11 @@ def _bar_row(group: Group, top: float, x: Axis, shares: Axis | None) -> Markup:
 
 
 def _change_bar(group: Group, top: float, x: Axis) -> list[Markup]:
-    value, low, high = _change_of(group)
     middle = top + ROW / 2
-    if not all(map(math.isfinite, (value, low, high))):
-        return []
-    ends = [_line(x(bound), middle - 4, x(bound), middle + 4, "whisker") for bound in (low, high)]
-    return [_bar(x(0), x(value), top, "change"), _line(x(low), middle, x(high), middle, "whisker"), *ends]
+    bars = [_bar(x(0), x(value), top, "change") for value in _drawn(group)[:1]]
+    if bounds := _drawn(group)[1:]:
+        bars.append(_line(x(bounds[0]), middle, x(bounds[1]), middle, "whisker"))
+    return bars + [_line(x(bound), middle - 4, x(bound), middle + 4, "whisker") for bound in bounds]
 
 
 def _bar(begin: float, end: float, top: float, class_: str) -> Markup:

@@ -351,7 +351,9 @@ def test_one_sentence_is_enough_and_a_long_one_is_not_shown_whole() -> None:
     view = explorer().compare("mkn", "lbl", "domy " * 100, k=1)
     (shown,) = view.other_better.sentences + view.baseline_better.sentences
     assert (len(shown.tokens), shown.more) == (60, 41)
-    assert view.whole.change.low == view.whole.change.high
+    change = view.whole.change
+    assert change.value is not None
+    assert (change.low, change.high, change.text) == (None, None, f"{100 * change.value:.1f} %".replace("-", "−"))
 
 
 def test_models_whose_texts_were_prepared_in_different_ways() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 from morphlm.analysis.bootstrap import Change, bootstrap_note
 from morphlm.analysis.frequency import UNSEEN
 from morphlm.analysis.groups import Group, GroupComparison
-from morphlm.analysis.scores import format_change
 from morphlm.analysis.tags import SENTENCE_END
 from morphlm.experiments.paper import NONE, in_percent, paper
 from morphlm.experiments.sections.section import SEED, Found, Section, most_gained
@@ -73,20 +72,24 @@ def _changes_by_group(compared: Mapping[str, GroupComparison], what: str) -> Tab
     for label, one in compared.items():
         changes = {group.name: group.change for group in (*one.groups, one.whole)}
         shown = (changes.get(name) for name in [*names, one.whole.name])
-        rows.append([label, *(NONE if change is None else format_change(change) for change in shown)])
+        rows.append([label, *(NONE if change is None else change.format() for change in shown)])
     return Table([what, *names, "all"], rows, [bootstrap_note(SEED)])
 
 
-def _rare_words(compared: Mapping[str, GroupComparison]) -> Table:
+def _said_of_rare_words(language: str) -> str:
     said = paper()["frequency"]
+    if language in said["languages"]:
+        return f"{in_percent(said['low'])} to {in_percent(said['high'])}"
+    return "smaller" if language in said["smaller"] else NONE
+
+
+def _rare_words(compared: Mapping[str, GroupComparison]) -> Table:
     rows = []
     for label, one in compared.items():
         values = [100 * group.change.value for group in one.groups if group.name in RARE and group.tokens]
         if values:
             ours = f"{in_percent(round(max(values), 1))} to {in_percent(round(min(values), 1))}"
-            known = label.partition(" ")[0] in said["languages"]
-            theirs = f"{in_percent(said['low'])} to {in_percent(said['high'])}" if known else "smaller"
-            rows.append([label, theirs, ours])
+            rows.append([label, _said_of_rare_words(label.partition(" ")[0]), ours])
     return Table(["words seen 1 to 99 times", "paper", "here"], rows)
 
 
@@ -123,7 +126,7 @@ def _sequences(compared: Mapping[str, GroupComparison]) -> Table:
     rows = [["paper", *(in_percent(said[name]) for name in SEQUENCES), ", ".join(said["most_gained"])]]
     for label, one in compared.items():
         groups = {group.name: group for group in one.groups}
-        cells = [format_change(groups[name].change) if name in groups else NONE for name in SEQUENCES]
+        cells = [groups[name].change.format() if name in groups else NONE for name in SEQUENCES]
         usual = {
             name: group.change.value
             for name, group in groups.items()

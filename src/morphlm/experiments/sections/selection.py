@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 
 from morphlm.analysis.bootstrap import bootstrap_note
-from morphlm.analysis.scores import format_change
 from morphlm.analysis.selection import BASES, KINDS, Selection, display, select_from_scores
 from morphlm.experiments.paper import NONE, in_percent, paper
 from morphlm.experiments.sections.section import SEED, Found, Section, most_gained
@@ -57,7 +56,7 @@ def _statements(selection: Selection) -> Iterator[list[str]]:
     yield [
         "CLBL++ against CLBL in English",
         in_percent(said["english"]),
-        NONE if english is None else format_change(english),
+        NONE if english is None else english.format(),
     ]
 
 

@@ -55,4 +55,5 @@ def _rho(result: Mapping[str, Any] | None, policy: str) -> str:
     figures = None if result is None else result["rho_x_100"][policy]
     if figures is None or figures["rho"] is None:
         return NONE
-    return f"{figures['rho']:.1f} [{figures['low']:.1f}, {figures['high']:.1f}]"
+    interval = "" if figures["low"] is None else f" [{figures['low']:.1f}, {figures['high']:.1f}]"
+    return f"{figures['rho']:.1f}{interval}"

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from morphlm.analysis.bootstrap import bootstrap_note
 from morphlm.analysis.pruning import Pruning, compare_pruning, pruning_row
 from morphlm.analysis.scaling import Scaling, ScalingPoint, compare_scaling, scaling_point
-from morphlm.analysis.scores import format_change
 from morphlm.analysis.trio import COLUMNS
 from morphlm.analysis.trio import KINDS as TRIO
 from morphlm.experiments.paper import in_percent, paper, table2_cells
@@ -53,20 +52,29 @@ def _beside_paper(pruning: Pruning) -> Table:
 
 
 def scaling_section(found: Found) -> Iterator[Section]:
-    """A row an amount of text, then the largest beside the largest of the paper."""
-    series: dict[str, list[ScalingPoint]] = {FIXED: [], GROWING: []}
+    """A section for each language and rate: only perplexities of one text can be in one series."""
+    groups: dict[tuple[str, float], dict[str, dict[int, ScalingPoint]]] = {}
     for cell in found.plan.cells:
         scores = found.scores(cell)
         if scores.keys() >= {*TRIO} and cell.seed == found.plan.recipe.seeds[0]:
-            series[cell.vocabulary].append(scaling_point({kind: scores[kind] for kind in TRIO}))
-    if not any(series.values()):
-        return
-    scaling = compare_scaling(series[FIXED], series[GROWING])
+            point = scaling_point({kind: scores[kind] for kind in TRIO})
+            series = groups.setdefault((cell.language, cell.kappa), {FIXED: {}, GROWING: {}})
+            # Where there is less text than was asked for, two amounts are the same text.
+            series[cell.vocabulary].setdefault(point.tokens, point)
+    for (language, kappa), series in groups.items():
+        scaling = compare_scaling(series[FIXED].values(), series[GROWING].values())
+        yield _scaling_of(scaling, f"{language} kappa {kappa:g}" if len(groups) > 1 else "")
+
+
+def _scaling_of(scaling: Scaling, label: str) -> Section:
+    """A row an amount of text, then the largest beside the largest of the paper."""
     table = scaling.to_table()
     notes = [*list(table.notes)[:1], bootstrap_note(SEED)]
     tables = (Table(table.header, table.rows, notes), _largest(scaling))
-    pictures = {"scaling": scaling} if max(map(len, scaling.series.values())) > 1 else {}
-    yield Section("scaling", "More training text (figure 5)", tables, scaling.to_json(), pictures)
+    name = "-".join(["scaling", *label.split()])
+    title = "More training text (figure 5)" + (f": {label}" if label else "")
+    pictures = {name: scaling} if max(map(len, scaling.series.values())) > 1 else {}
+    return Section(name, title, tables, scaling.to_json(), pictures)
 
 
 def _largest(scaling: Scaling) -> Table:
@@ -75,7 +83,7 @@ def _largest(scaling: Scaling) -> Table:
     point = (scaling.growing or scaling.fixed)[-1]
     low, high = (in_percent(value) for value in said["clbl"])
     rows = [
-        ["CLBL++ against MKN", in_percent(said["mkn"]), format_change(point.models.both)],
-        ["CLBL++ against CLBL", f"{low} to {high}", format_change(point.models.second)],
+        ["CLBL++ against MKN", in_percent(said["mkn"]), point.models.both.format()],
+        ["CLBL++ against CLBL", f"{low} to {high}", point.models.second.format()],
     ]
     return Table(["the largest text", "paper: 128m tokens", f"here: {point.tokens:,} tokens"], rows)

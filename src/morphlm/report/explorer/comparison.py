@@ -271,7 +271,8 @@ def _group_view(group: Group) -> GroupView:
 
 def _change_view(change: Change) -> ChangeView:
     value, low, high = (finite_or_none(number) for number in (change.value, change.low, change.high))
-    return ChangeView(value, low, high, "-" if None in (value, low, high) else change.format())
+    shown = Change(change.value, *((change.low, change.high) if None not in (low, high) else (math.nan, math.nan)))
+    return ChangeView(value, low, high, "-" if value is None else shown.format())
 
 
 # ---------------------------------------------------------------- where they differ

@@ -16,7 +16,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from morphlm.analysis.bootstrap import Change
-from morphlm.analysis.scores import has_interval
 from morphlm.tables import percent
 
 # Okabe and Ito's palette, which is made for all kinds of colour vision.
@@ -101,7 +100,7 @@ def _tick(value: float) -> str:
 def errors_of(changes: Sequence[Change]) -> Any:
     """How far whiskers reach to both sides of the values, (2, n); nothing where there is no interval."""
     reach = [
-        (change.value - change.low, change.high - change.value) if has_interval(change) else (0.0, 0.0)
+        (change.value - change.low, change.high - change.value) if change.has_interval else (0.0, 0.0)
         for change in changes
     ]
     return np.maximum(np.array(reach, np.float64).reshape(-1, 2).T, 0)
@@ -109,7 +108,7 @@ def errors_of(changes: Sequence[Change]) -> Any:
 
 def whiskers(axes: Axes, changes: Sequence[Change], places: Sequence[float], which: str) -> None:
     """The intervals of bars along an axis, where there are any."""
-    shown = [k for k, change in enumerate(changes) if has_interval(change) and np.isfinite(change.value)]
+    shown = [k for k, change in enumerate(changes) if change.has_interval and np.isfinite(change.value)]
     values, errors = [changes[k].value for k in shown], errors_of([changes[k] for k in shown])
     at = [places[k] for k in shown]
     style: dict[str, Any] = {"fmt": "none", "ecolor": INK, "elinewidth": 1, "capsize": 2.5, "zorder": 4}
