@@ -85,7 +85,7 @@ def tagged(*sentences: str) -> list[TaggedSentence]:
     """From `token/TAG` lines."""
     return [
         TaggedSentence(
-            tuple(TaggedToken(*item.rsplit("/", 1), number) for item in sentence.split()),  # type: ignore[arg-type]
+            tuple(TaggedToken(*item.rpartition("/")[::2], number) for item in sentence.split()),
             "tags.txt",
         )
         for number, sentence in enumerate(sentences, 1)
@@ -272,9 +272,21 @@ def test_where_the_tokeniser_does_more_than_cut_each_token_is_cut_alone() -> Non
     assert sentence.units == (Unit("X", ("das",), 1), Unit("Y", ("haus",), 1))
 
 
-def test_a_mark_of_ours_is_refused_with_its_line() -> None:
-    with pytest.raises(InputError, match=r"tags.txt:2: .*<s>"):
-        units(tagged("a/X", "<s>/X"), None)
+@pytest.mark.parametrize(
+    ("mark", "preparation"),
+    [("<s>", None), ("</s>", None), ("<S>", {"tokeniser": "none", "normalisation": "lc"}), ("<unk>", None)],
+)
+def test_a_mark_of_ours_is_refused_with_the_line_of_its_token(mark: str, preparation: dict[str, str] | None) -> None:
+    tokens = tuple(TaggedToken(form, "X", line) for line, form in enumerate(("a", mark, "b"), 5))
+    with pytest.raises(InputError) as caught:
+        units([TaggedSentence(tokens, "tags.conllu")], preparation)
+    what = f"{mark} is a mark that morphlm sets itself; remove the token, or write another in its place"
+    assert str(caught.value) == f"tags.conllu:6: {what}"
+
+
+def test_tokens_that_would_be_a_mark_if_they_stood_together_stay_apart() -> None:
+    tokens = tuple(TaggedToken(form, "X", 1, space=False) for form in ("<", "s", ">"))
+    assert units([TaggedSentence(tokens, "tags.conllu")], None) == [("<", "X"), ("s", "X"), (">", "X")]
 
 
 def test_models_whose_texts_were_prepared_differently() -> None:
@@ -386,8 +398,8 @@ def test_groups_are_those_of_a_plain_loop(conllu: Path) -> None:
     for sentence in sentences:
         words = [word for word, _ in sentence]
         tags = [*(tag for _, tag in sentence), "end of sentence"]
-        for tag, *scores in zip(tags, one.sentence(words), two.sentence(words), strict=True):
-            found.setdefault(tag, []).append(tuple(scores))  # type: ignore[arg-type]
+        for tag, first, second in zip(tags, one.sentence(words), two.sentence(words), strict=True):
+            found.setdefault(tag, []).append((float(first), float(second)))
     assert {group.name: group.tokens for group in result.groups} == {tag: len(all_) for tag, all_ in found.items()}
     for name, scores in found.items():
         means = [math.exp(-sum(column) / len(scores)) for column in zip(*scores, strict=True)]

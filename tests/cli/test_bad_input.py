@@ -83,6 +83,17 @@ COMMANDS: dict[str, list[str]] = {
     "translate align pairs": ["translate", "align", "TEXT", "--out", "OUT"],
     "translate extract source": ["translate", "extract", "OUT-DIR", "--from", "TEXT", "GOOD", "GOOD"],
     "translate extract target": ["translate", "extract", "OUT-DIR", "--from", "GOOD", "TEXT", "GOOD"],
+    "translate prepare source": [
+        *["translate", "prepare", "TEXT", "GOOD", "--languages", "cs,en", "--out", "OUT", "OUT2", "--processes", "1"]
+    ],
+    "translate prepare target": [
+        *["translate", "prepare", "GOOD", "TEXT", "--languages", "cs,en", "--out", "OUT", "OUT2", "--processes", "1"]
+    ],
+    "translate build source": ["translate", "build", "TEXT", "GOOD", "--no-tokenise", "--out", "OUT-DIR"],
+    "translate build target": ["translate", "build", "GOOD", "TEXT", "--no-tokenise", "--out", "OUT-DIR"],
+    "translate build development": [
+        *["translate", "build", "GOOD", "GOOD", "--no-tokenise", "--dev", "TEXT", "GOOD", "--out", "OUT-DIR"]
+    ],
     "report": ["report", "MODEL", "--test", "TEXT", "--out", "OUT"],
     "report on an ARPA file": ["report", "MODEL", "TEXT", "--test", "GOOD", "--out", "OUT"],
     "analyse frequency": ["analyse", "frequency", "MODEL", "MODEL", "TEXT"],

@@ -63,7 +63,9 @@ def test_from_texts_to_a_report(
     assert done.status == 0, done.stderr
     assert calls == {"texts": 2, "stages": 4, "model": 12, "scores": 12, "frequency": 4, "tags": 4, "similarity": 8}
     (report,) = json.loads(done.stdout)["reports"]
-    assert json.loads((out / "results.json").read_text()) == report
+    written = json.loads((out / "results.json").read_text())
+    assert {*written.pop("pictures")} == {path.name for path in out.iterdir()} - {"report.md", "results.json"}
+    assert written == report
     assert not report["failed"]
     assert report["missing"] == ["tags of the test text: HanTa is not installed (pip install 'morphlm[pos]')"]
     _check_against_ppl(morphlm_command, report, arguments)
@@ -137,6 +139,26 @@ def test_a_run_that_was_stopped_goes_on(
     stops[:] = [False]
     assert morphlm_command(*arguments).status == 0
     assert calls == {"texts": 1, "stages": 1, "model": 3, "scores": 4}
+
+
+@pytest.mark.parametrize("changes", [True, False])
+def test_texts_that_come_out_differently_are_learned_from_again(
+    morphlm_command: Command, data: Path, tmp_path: Path, calls: Counter[str], monkeypatch: pytest.MonkeyPatch,
+    changes: bool,
+) -> None:  # fmt: skip
+    """Say by another version of the tokeniser, which is not in the key of the texts."""
+    monkeypatch.setattr("morphlm.experiments.texts.available_cores", lambda: 1)
+    recipe = write_recipe(tmp_path / "tiny.toml", '["perplexity"]', '["mkn", "clbl"]')
+    arguments = ["reproduce", recipe, "--data", data, "--store", tmp_path / "s", "--languages", "de", "--json"]
+    one = json.loads(morphlm_command(*arguments).stdout)
+    (record,) = (tmp_path / "s" / "results").glob("texts-*.json")
+    record.unlink()
+    if changes:
+        monkeypatch.setattr("morphlm.experiments.corpora.sacremoses_version", lambda: "another")
+        monkeypatch.setattr("morphlm.text.prepare.moses_tokenise", lambda text, language: text.replace(".", " . !"))
+    other = json.loads(morphlm_command(*arguments).stdout)
+    assert calls == {"texts": 2, "stages": 1 + changes, "model": 2 + 2 * changes, "scores": 2 + 2 * changes}
+    assert (one != other) == changes
 
 
 def test_recipes_share_their_work_and_models_can_be_brought(
@@ -274,7 +296,7 @@ def test_too_little_room(morphlm_command: Command, data: Path, tmp_path: Path, m
     monkeypatch.setattr(reproduce.Store, "free_bytes", lambda self: 1000)
     done = morphlm_command("reproduce", write_recipe(tmp_path / "t.toml"), "--data", data, "--store", tmp_path / "s")
     assert done.status == 2
-    assert "are needed and 1 MB are free; make room" in done.stderr
+    assert "are needed and 1 kB are free; make room" in done.stderr
     assert not (tmp_path / "s").exists()
 
 

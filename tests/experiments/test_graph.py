@@ -12,6 +12,7 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.experiments.graph import Step, in_order
 from morphlm.experiments.plan import make_plan
 from morphlm.experiments.recipe import FIXED, GROWING, Recipe
+from morphlm.experiments.steps import texts_step
 from morphlm.experiments.texts import TextSource
 from morphlm.training.chain import ModelChoices
 
@@ -114,7 +115,43 @@ def test_models_with_wide_contexts_have_their_morphemes_and_classes(data: Path) 
     assert (cell.stages.settings["factors"], cell.stages.settings["classes"]) == (True, True)
 
 
+def test_another_tagger_changes_only_what_it_tags(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("morphlm.experiments.plan.has_hanta", lambda: True)
+    recipe = replace(RECIPE, print=("tags",), languages=("de",))
+    found = []
+    for version in ("1", "2"):
+        monkeypatch.setattr("morphlm.experiments.steps.hanta_version", lambda version=version: version)
+        (cell,) = make_plan(recipe, TextSource(data)).cells
+        found.append({name: step.key for name, step in cell.tags.items()})
+    one, other = found
+    assert list(one) == ["de_made", "HanTa"]
+    assert one["de_made"] == other["de_made"]
+    assert one["HanTa"] != other["HanTa"]
+
+
+def test_two_tagged_texts_of_one_name_are_refused(data: Path) -> None:
+    write_xz(data / "pos" / "de_made.conllu.xz", [])
+    with pytest.raises(ConfigError, match=r"pos/de_made.conllu and .*pos/de_made.conllu.xz have the same name"):
+        make_plan(replace(RECIPE, print=("tags",)), TextSource(data))
+
+
 # ---------------------------------------------------------------- data sets by name
+
+
+@pytest.mark.parametrize(
+    ("dataset", "language", "tokens", "expected"),
+    [
+        ("libreoffice-help", "cs", 10_000_000, 400_000),
+        ("libreoffice-help", "cs", 5_000, 5_000),
+        ("generated", "gen", None, 197_000),
+        ("wmt13", "de", None, 50_900_000),
+        ("wmt13", "cs", 20_000_000, 16_800_000),
+    ],
+)
+def test_no_more_text_is_expected_than_a_data_set_has(
+    dataset: str, language: str, tokens: int | None, expected: int
+) -> None:
+    assert texts_step(TextSource(dataset=dataset), language, tokens).hints["tokens"] == expected
 
 
 def test_a_language_that_a_data_set_has_not_is_refused_before_anything_is_fetched() -> None:

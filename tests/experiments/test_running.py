@@ -156,6 +156,28 @@ def test_a_result_whose_file_is_gone_does_not_count(store: Store) -> None:
     assert not find_done(ALL, store)
 
 
+@pytest.mark.parametrize("changes", [True, False])
+def test_what_is_made_of_something_is_made_again_when_that_comes_out_differently(store: Store, changes: bool) -> None:
+    contents, calls = {"a": "first"}, Counter[str]()
+    file = store.folder / "texts" / "a"
+
+    def work(step: Step) -> Done:
+        calls[step.name] += 1
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if step is A:
+            file.write_text(contents["a"])
+        return Done({"value": f"{step.name} of {contents['a']}"}, store.hashes(file) if step in (A, B) else {})
+
+    run(store, work)
+    store._record_path(A).unlink()
+    if changes:
+        contents["a"] = "second"
+    again = run(store, work)
+    assert calls == {"a": 2, "b": 1 + changes, "c": 1, "d": 1}
+    assert again.results[B.key] == {"value": f"b of {contents['a']}"}
+    assert again.found == 3 - changes
+
+
 def test_a_failure_stops_only_what_needs_it(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     def work(step: Step) -> Done:
         if step is B:
@@ -215,7 +237,7 @@ def test_a_forecast_counts_what_is_left(store: Store) -> None:
     found = forecast(ALL, {A.key, C.key}, Fixed(store))
     assert (found.steps, found.done, found.seconds) == (4, 2, 2 + 4)
     assert found.bytes == 2 * 100 + 4000  # what stays, and the most that is needed beside it
-    assert found.format("r", store) == f"r: 4 steps, 2 done; about 6 s and 1 MB in {store.folder}"
+    assert found.format("r", store) == f"r: 4 steps, 2 done; about 6 s and 5 kB in {store.folder}"
 
 
 def test_estimates_learn_from_real_times(store: Store) -> None:
@@ -243,4 +265,5 @@ def test_durations(seconds: float, text: str) -> None:
 
 
 def test_sizes() -> None:
-    assert [size(count) for count in (10, 25e6, 3.14e9)] == ["1 MB", "25 MB", "3.1 GB"]
+    sizes = ["0 kB", "1 kB", "60 kB", "1 MB", "25 MB", "3.1 GB"]
+    assert [size(count) for count in (0, 10, 60_000, 1.2e6, 25e6, 3.14e9)] == sizes

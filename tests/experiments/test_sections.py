@@ -19,9 +19,9 @@ from morphlm.experiments.running import Outcome
 from morphlm.experiments.sections import Section, sections_of, signatures_in
 from morphlm.experiments.sections.groups import comparison_from_json
 from morphlm.experiments.texts import TextSource
-from morphlm.experiments.writing import make_report
+from morphlm.experiments.writing import Report, make_report, write_report
 
-from .small_data import write_data
+from .small_data import write_data, write_xz
 
 SENTENCES = 20
 
@@ -76,6 +76,18 @@ def test_table2_with_the_paper_behind(source: TextSource) -> None:
     assert list(section.pictures) == ["kappa"]
 
 
+def test_table2_is_there_once_with_all_its_rates(source: TextSource) -> None:
+    recipe = Recipe(
+        "r", print=("main", "perplexity", "kappa"), languages=("de",), kinds=("mkn", "clbl", "clbl++"),
+        kappas=(0.05, 0.2, 1.0),
+    )  # fmt: skip
+    plan = make_plan(recipe, source)
+    sections, _ = sections_of(plan, outcome_of(plan, {"mkn": 100, "clbl": 80, "clbl++": 76}))
+    assert [section.name for section in sections] == ["kappa", "perplexity"]
+    assert sections[0].title == "MKN, CLBL and CLBL++ at kappa = 0.05, 0.2, 1 (Table 2)"
+    assert [row[0] for row in sections[0].tables[0].rows] == ["0.05", "0.2", "1"]
+
+
 def test_statements_of_figure_2(source: TextSource) -> None:
     kinds = ("mkn", "clbl", "clbl+c", "clbl+o", "clbl++", "lbl", "lbl++")
     plan = make_plan(Recipe("r", print=("selection",), languages=("de", "es"), kinds=kinds), source)
@@ -94,9 +106,12 @@ def test_statements_of_figure_2(source: TextSource) -> None:
     }
 
 
-def test_scaling_beside_the_largest_text_of_the_paper(source: TextSource) -> None:
+@pytest.mark.parametrize("language", ["cs", "de"])
+def test_scaling_beside_the_largest_text_of_the_paper(tmp_path: Path, language: str) -> None:
+    source = TextSource(write_data(tmp_path, (language,)))
+    write_xz(tmp_path / "text" / "cs-novels.txt.xz", ["Věta."])
     recipe = Recipe(
-        "r", print=("corpus", "scaling"), languages=("de",), tokens=(100, 200), vocabularies=(FIXED, GROWING),
+        "r", print=("corpus", "scaling"), languages=(language,), tokens=(100, 200), vocabularies=(FIXED, GROWING),
         kinds=("mkn", "clbl", "clbl++"),
     )  # fmt: skip
     plan = make_plan(recipe, source)
@@ -107,7 +122,10 @@ def test_scaling_beside_the_largest_text_of_the_paper(source: TextSource) -> Non
     sections, failures = sections_of(plan, outcome)
     assert not failures
     corpus, scaling = sections
-    assert [row[0] for row in corpus.tables[0].rows][::3] == ["de 100, words of 100", "de 200"]
+    assert [row[0] for row in corpus.tables[0].rows][::3] == [f"{language} 100, words of 100", f"{language} 200"]
+    if language != "cs":  # the paper's numbers are of Czech
+        assert len(scaling.tables) == 1
+        return
     assert scaling.tables[1].header[-1] == "here: 200 tokens"
     assert scaling.tables[1].rows == [
         ["CLBL++ against MKN", "−14 %", "−19.0 % [−19.0, −19.0]"],
@@ -192,6 +210,39 @@ def test_what_the_paper_says_of_rare_words_it_says_of_some_languages(tmp_path: P
     found = GroupComparison("seen", "test", ("CLBL", "CLBL++"), (rare,), whole, ("a", "b"), 1)
     sections, _ = sections_of(plan, Outcome({step.key: found.to_json()}))
     assert sections[0].tables[1].rows == [[language, said, "−10 % to −10 %"]]
+
+
+@pytest.mark.parametrize(("languages", "first"), [(("de", "es"), "paper"), (("es",), "es_made")])
+def test_parts_of_speech_in_which_languages(source: TextSource, languages: tuple[str, ...], first: str) -> None:
+    plan = make_plan(Recipe("r", print=("tags",), languages=languages, kinds=("clbl", "clbl++")), source)
+    noun, whole = (Group(name, 5, 0.5, 10.0, 9.0, Change(-0.1, -0.2, 0.0)) for name in ("Noun", "all"))
+    found = GroupComparison("tag", "test", ("CLBL", "CLBL++"), (noun,), whole, ("a", "b"), 1).to_json()
+    results = {cell.tags[f"{cell.language}_made"].key: found for cell in plan.cells}
+    sections, _ = sections_of(plan, Outcome(results))
+    title = f"CLBL++ against CLBL by part of speech: {', '.join(languages)} (figure 4)"
+    assert sections[0].title == title
+    assert sections[0].tables[0].rows[0][0] == first
+    assert [section.title for section in sections[1:]] == [f"By part of speech: {name}_made" for name in languages]
+
+
+def test_pictures_of_an_earlier_report_of_the_recipe_go(
+    source: TextSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("morphlm.experiments.writing.save_picture", lambda result, path: path.write_text(result))
+
+    def write(recipe: str, *pictures: str) -> set[str]:
+        plan = make_plan(Recipe(recipe, languages=("de",), kinds=("mkn",)), source)
+        section = Section("s", "S", (), {}, {name: name for name in pictures})
+        write_report(Report(plan, (section,), (), (), (), {}, ()), tmp_path)
+        return {path.name for path in tmp_path.iterdir()} - {"report.md", "results.json"}
+
+    (tmp_path / "own.svg").write_text("not ours")
+    assert write("r", "a", "b") == {"own.svg", "a.svg", "a.png", "b.svg", "b.png"}
+    assert write("r", "b", "c") == {"own.svg", "b.svg", "b.png", "c.svg", "c.png"}
+    assert "c.svg" in write("another")  # what another recipe made is left to it
+    for content in ('{"recipe": "r", "pictures": ["../x.svg", "own.txt", 3]}', "[]", "{", '{"recipe": "r"}'):
+        (tmp_path / "results.json").write_text(content)
+        assert "own.svg" in write("r")
 
 
 def test_comparisons_come_back_from_json() -> None:

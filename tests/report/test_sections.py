@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from morphlm.analysis.frequency import frequency_comparison
+from morphlm.errors import ConfigError
 from morphlm.ngram.training import train_ngram
 from morphlm.report.sections.classes import classes
 from morphlm.report.sections.corpus import corpus, training_types
-from morphlm.report.sections.curves import curve_of, curves
+from morphlm.report.sections.curves import curves
 from morphlm.report.sections.frequency import frequency
 from morphlm.report.sections.morpheme_map import morpheme_map
 from morphlm.report.sections.neighbours import neighbours
@@ -22,7 +23,7 @@ from morphlm.report.sections.section import Section
 from morphlm.report.sections.segmentation import choose as choose_words
 from morphlm.report.sections.segmentation import factors_of, segmentation
 from morphlm.report.sections.surprisal import choose, level, most_different, surprisal
-from morphlm.report.subjects import Subjects, model_names, subjects_of
+from morphlm.report.subjects import Subjects, subjects_of
 from morphlm.tables import percent
 from tests.report.cases import TEXT, model, subjects, text_of
 from tests.report.wellformed import Page, parsed
@@ -118,7 +119,6 @@ def test_curves_are_read_from_the_logs(tmp_path: Path) -> None:
     changed = replace(given.first, path=str(tmp_path))
     changed.model.training["tokens"] = 100
     try:
-        assert curve_of(changed) == [(0.5, 90.0), (1.0, 80.5), (2.0, 81.25)]
         page = page_of(curves(Subjects(given.text, (changed, given.models[1]))))
     finally:
         del changed.model.training["tokens"]
@@ -135,6 +135,30 @@ def test_frequency_bins_are_those_of_the_analysis() -> None:
     assert [row[0] for row in rows] == [group.name for group in (*expected.groups, expected.whole)]
     assert [row[-1] for row in rows] == [group.change.format() for group in (*expected.groups, expected.whole)]
     assert rows[-1][3:5] == [f"{subject.perplexity.including_unknown:,.2f}" for subject in given.models]
+
+
+def test_the_text_is_not_scored_again_by_frequency(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = subjects("mkn", "clbl++")
+    for subject in given.models:
+        monkeypatch.setattr(type(subject.model), "score_tokens", lambda *_: pytest.fail("it is scored again"))
+    assert rows_of(page_of(frequency(given)))
+
+
+def test_without_counts_there_are_no_bins_and_other_errors_are_not_taken_for_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    without = replace(model("mkn").vocabulary, counts=np.zeros(len(model("mkn").vocabulary), np.int64))
+    given = subjects("mkn", "clbl++")
+    with monkeypatch.context() as patch:
+        patch.setattr(given.first.model, "vocabulary", without)
+        assert missing(frequency(given))[0].startswith("mkn does not tell how often its words were seen")
+
+    def fail(*_: object, **__: object) -> None:
+        raise ConfigError("of another kind")
+
+    monkeypatch.setitem(frequency.__globals__, "compare_by_frequency", fail)
+    with pytest.raises(ConfigError, match="of another kind"):
+        frequency(given)
 
 
 def test_one_model_alone_has_its_own_figures_by_frequency() -> None:
@@ -279,14 +303,3 @@ def test_a_long_sentence_is_cut() -> None:
     section = surprisal(subjects("mkn", lines=["škola " * 99 + "škola"]))
     assert missing(section) == ["The first 60 of 101 tokens."]
     assert len([e for e in page_of(section).all("li", class_="column") if "data-token" in e.attributes]) == 60
-
-
-# ---------------------------------------------------------------- names
-
-
-def test_models_are_named_by_their_folders() -> None:
-    assert model_names(["/x/cs/clbl", "/x/de/mkn/"]) == ["clbl", "mkn"]
-    assert model_names(["/x/cs/clbl", "/x/de/clbl", "/x/mkn"]) == ["cs/clbl", "de/clbl", "mkn"]
-    assert model_names(["/x/clbl", "/x/clbl"]) == ["x/clbl", "x/clbl-2"]
-    assert model_names(["-"]) == ["<stdin>"]
-    assert model_names(["/x/a\udcff"]) == ["a\ufffd"]

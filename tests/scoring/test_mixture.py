@@ -153,6 +153,10 @@ def test_contexts_are_composed_by_the_components_that_can(models: dict[str, Lang
 def test_vectors_are_those_of_the_log_bilinear_component(models: dict[str, LanguageModel]) -> None:
     mixture = mix([models["mkn"], models["clbl++"]], weights=[0.5, 0.5])
     np.testing.assert_array_equal(mixture.vectors["domu"], models["clbl++"].vectors["domu"])
+    mixture = mix([models["mkn"], models["clbl"], models["clbl++"]], weights=[0.4, 0.3, 0.3])
+    np.testing.assert_array_equal(mixture.vectors["domu"], models["clbl++"].vectors["domu"])  # it has morphemes
+    mixture = mix([models["mkn"], models["clbl"]], weights=[0.5, 0.5])
+    np.testing.assert_array_equal(mixture.vectors["domu"], models["clbl"].vectors["domu"])
     with pytest.raises(ConfigError, match="kind mixture has no word vectors"):
         _ = mix([models["mkn"], models["other"]], weights=[0.5, 0.5]).vectors
 

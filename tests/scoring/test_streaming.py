@@ -14,8 +14,15 @@ from hypothesis import strategies as st
 from morphlm.errors import ConfigError, InputError
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
-from morphlm.scoring.streaming import BatchScorer, LineScore, normaliser_of, score_lines, sentence_sums
-from morphlm.text.prepare import PrepareOptions, prepare_files, prepare_line
+from morphlm.scoring.streaming import (
+    BatchScorer,
+    LineScore,
+    normaliser_of,
+    recorded_options,
+    score_lines,
+    sentence_sums,
+)
+from morphlm.text.prepare import Counts, PrepareOptions, make_preparation, prepare_files, prepare_line
 from tests.scoring.models import KINDS, small_model, text_file, with_preparation
 from tests.strategies import texts
 from tests.training.small import sentences
@@ -165,6 +172,22 @@ def test_words_are_normalised_as_prepare_does_it_to_lines(tokens: list[str]) -> 
     model = with_preparation(train_ngram([["a"]], 1), "lc+digits")
     expected = prepare_line(" ".join(tokens), PrepareOptions(tokenise=False))
     assert normaliser_of(model)(tokens) == expected
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        PrepareOptions(language="cs", max_tokens=0),
+        PrepareOptions(language="ru", lowercase=False, nfc=False, max_tokens=0),
+        PrepareOptions(tokenise=False, digits=False, cyrillic_share=0.5, max_tokens=0),
+    ],
+)
+def test_options_come_back_from_the_record(options: PrepareOptions) -> None:
+    model, record = train_ngram(TRAIN, 2), make_preparation(options, Counts(), 0, {})
+    assert recorded_options(model) is None
+    tokeniser, normalisation = record.tokeniser_signature, record.normalisation_signature
+    model.training["preparation"] = {"tokeniser": tokeniser, "normalisation": normalisation}
+    assert recorded_options(model) == options
 
 
 def test_what_cannot_be_normalised_is_told(tmp_path: Path) -> None:

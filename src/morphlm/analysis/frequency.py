@@ -38,9 +38,32 @@ def frequency_comparison(
     The counts are the baseline's, or those of the `vocabulary` that is given. With `ends` sentence ends count like a
     word that was seen once a sentence; without, they are left out of all figures.
     """
-    _check_counts(vocabulary or baseline.vocabulary, baseline)
+    _check_counts(vocabulary or baseline.vocabulary, baseline.kind)  # before the work
     scored = score_both(baseline, other, source, allow_unknown=allow_unknown)
-    counts = _counts_of(scored, baseline.vocabulary, vocabulary)
+    return compare_by_frequency(
+        scored,
+        baseline.vocabulary,
+        names or model_names(baseline, other),
+        ends=ends,
+        vocabulary=vocabulary,
+        seed=seed,
+        resamples=resamples,
+    )
+
+
+def compare_by_frequency(
+    scored: ScoredBoth,
+    known: Vocabulary,
+    names: tuple[str, str],
+    *,
+    ends: bool = True,
+    vocabulary: Vocabulary | None = None,
+    seed: int = 1,
+    resamples: int = RESAMPLES,
+) -> GroupComparison:
+    """The same for a text that has been scored; `known` is the baseline's vocabulary."""
+    _check_counts(vocabulary or known, names[0])
+    counts = _counts_of(scored, known, vocabulary)
     whole = np.arange(len(counts)) if ends else np.flatnonzero(scored.tokens != END_ID)
     if not len(whole):
         raise ConfigError("the text has no words, only sentence ends, which are left out; give sentences with words")
@@ -48,7 +71,7 @@ def frequency_comparison(
         scored,
         _bins(counts, whole),
         TITLE,
-        names or model_names(baseline, other),
+        names,
         whole=whole,
         seed=seed,
         resamples=resamples,
@@ -56,10 +79,15 @@ def frequency_comparison(
     )
 
 
-def _check_counts(vocabulary: Vocabulary, baseline: LanguageModel) -> None:
-    if not vocabulary.counts[END_ID:].any():
+def has_counts(vocabulary: Vocabulary) -> bool:
+    """Whether it tells how often words were seen."""
+    return bool(vocabulary.counts[END_ID:].any())
+
+
+def _check_counts(vocabulary: Vocabulary, name: str) -> None:
+    if not has_counts(vocabulary):
         raise ConfigError(
-            f"the {baseline.kind} model does not tell how often its words were seen (an ARPA file has no counts); "
+            f"the {name} model does not tell how often its words were seen (an ARPA file has no counts); "
             "give a vocabulary with counts (--vocab), or another baseline"
         )
 

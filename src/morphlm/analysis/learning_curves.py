@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from morphlm.errors import ConfigError
+from morphlm.errors import ConfigError, InputError
 from morphlm.tables import Table, finite_or_none
-from morphlm.training.log import Log, read_log
+from morphlm.training.log import LOG_FILE, Log, read_log
+
+Point = tuple[float, float]  # epoch, perplexity
+Curve = tuple[Point, ...]
 
 
 @dataclass(frozen=True)
 class LearningCurves:
     """The development perplexity after so many epochs, for each model."""
 
-    curves: Mapping[str, tuple[tuple[float, float], ...]]  # name -> (epoch, perplexity)
+    curves: Mapping[str, Curve]  # by name
 
-    def best(self, name: str) -> tuple[float, float]:
+    def best(self, name: str) -> Point:
         """The epoch with the lowest perplexity of a model, and the perplexity."""
         return min(self.curves[name], key=lambda point: point[1])
 
@@ -42,24 +44,63 @@ def _cell(perplexity: float | None) -> str:
 
 def learning_curves(logs: Mapping[str, Log]) -> LearningCurves:
     """From the logs of trainings; those without an evaluation are left out."""
-    curves = {name: _curve(log) for name, log in logs.items()}
+    return _with_points({name: curve_of(log) for name, log in logs.items()})
+
+
+def read_learning_curves(models: Mapping[str, str | Path]) -> LearningCurves:
+    """From the directories of models by their names; n-gram models and mixtures have no log."""
+    return _with_points(
+        {name: curve_of(read_log(Path(path)), source=str(Path(path) / LOG_FILE)) for name, path in models.items()}
+    )
+
+
+def _with_points(curves: Mapping[str, Curve]) -> LearningCurves:
     found = {name: curve for name, curve in curves.items() if curve}
     if not found:
         raise ConfigError("no model has a log of its training; name log-bilinear models that `morphlm train` has made")
     return LearningCurves(found)
 
 
-def read_learning_curves(models: Mapping[str, str | Path]) -> LearningCurves:
-    """From the directories of models by their names; n-gram models and mixtures have no log."""
-    return learning_curves({name: read_log(Path(path)) for name, path in models.items()})
+# ---------------------------------------------------------------- one log
 
 
-def _curve(log: Sequence[Mapping[str, Any]]) -> tuple[tuple[float, float], ...]:
-    """Evaluations inside an epoch lie between epochs by the tokens seen."""
-    whole = [entry["tokens"] / entry["epoch"] for entry in log if entry["epoch"] and not entry["minibatch"]]
-    points = [(_epoch(entry, whole), entry["development_perplexity"]) for entry in log]
-    return tuple(point for point in points if point[1] is not None and np.isfinite(point[1]))
+@dataclass(frozen=True)
+class _Evaluation:
+    """What a line of a log says."""
+
+    epoch: float  # complete ones
+    minibatch: float  # of the next
+    tokens: float  # seen
+    perplexity: float  # of the development text; nan if there is none
+
+    def point(self, epoch_tokens: float | None) -> Point:
+        """Inside an epoch, the tokens seen tell where."""
+        if not self.minibatch or not epoch_tokens:
+            return self.epoch, self.perplexity
+        return round(self.tokens / epoch_tokens, 4), self.perplexity
 
 
-def _epoch(entry: Mapping[str, Any], whole: Sequence[float]) -> float:
-    return float(entry["epoch"]) if not entry["minibatch"] or not whole else round(entry["tokens"] / whole[0], 3)
+def curve_of(log: Sequence[Any], *, tokens: float | None = None, source: str | None = None) -> Curve:
+    """(epochs, development perplexity) of each evaluation that came out finite.
+
+    `tokens` are those of the training text, for a log without a complete epoch. A log is a file for people, who may
+    have changed it: lines that are no evaluations are passed over or, where `source` names the file, refused.
+    """
+    lines = (_evaluation(entry, number, source) for number, entry in enumerate(log, 1))
+    found = [evaluation for evaluation in lines if evaluation is not None]
+    of_epochs = (each.tokens / each.epoch for each in found if each.epoch and each.tokens and not each.minibatch)
+    epoch_tokens = next(of_epochs, tokens)
+    points = (evaluation.point(epoch_tokens) for evaluation in found)
+    return tuple(point for point in points if all(map(math.isfinite, point)))
+
+
+def _evaluation(entry: Any, line: int, source: str | None) -> _Evaluation | None:
+    try:
+        perplexity = entry["development_perplexity"]
+        figures = (entry["epoch"], entry.get("minibatch", 0), entry["tokens"], perplexity)
+        return _Evaluation(*(float("nan") if figure is None else float(figure) for figure in figures))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if source is None:
+            return None
+        what = "this line is no evaluation of a training; put it back as `morphlm train` wrote it, or remove it"
+        raise InputError(what, source=source, line=line) from error

@@ -5,7 +5,10 @@ t-SNE by scikit-learn on the cosines. Affixes tell more than stems, which are ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -28,6 +31,8 @@ NEAREST = 5
 EXAMPLES = 3
 PERPLEXITY = 30.0  # t-SNE's: about how many neighbours each point keeps
 AFFIX_SHARE = 0.5  # at most, of the places on the map
+THREADS = "OMP_NUM_THREADS"
+_ENVIRONMENT = threading.Lock()
 
 Rows = NDArray[np.float32]
 Numbers = NDArray[np.int64]
@@ -225,9 +230,27 @@ def _tsne(units: Rows, seed: int, perplexity: float) -> Places:
     from sklearn.manifold import TSNE  # noqa: PLC0415 (it takes a second to import)
 
     begin = "pca" if units.shape[1] > 1 else "random"
-    with threadpool_limits(1):
+    with threadpool_limits(1), _cores_uncounted():
         tsne = TSNE(metric="cosine", init=begin, perplexity=perplexity, random_state=seed)
         return np.asarray(tsne.fit_transform(units.astype(np.float64)), np.float64)
+
+
+@contextmanager
+def _cores_uncounted() -> Iterator[None]:
+    """Keep scikit-learn from running a program that counts the cores: there is one thread, and it may not be there.
+
+    It leaves that out where the environment names a number. One at a time, so that what was there before comes back.
+    """
+    with _ENVIRONMENT:
+        before = os.environ.get(THREADS)
+        os.environ[THREADS] = before or "1"
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[THREADS]
+            else:
+                os.environ[THREADS] = before
 
 
 def _scaled(places: Places) -> Places:

@@ -9,17 +9,18 @@ from __future__ import annotations
 import dataclasses
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, zip_longest
 from pathlib import Path
 from typing import TypeVar
 
-from morphlm.analysis.tag_reading import JOIN, Column, Format, TaggedSentence, read_tagged
+from morphlm.analysis.tag_reading import JOIN, Column, Format, TaggedSentence, TaggedToken, read_tagged
 from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.base import LanguageModel
-from morphlm.scoring.streaming import Normaliser, normaliser_of
-from morphlm.text.prepare import PrepareOptions, located, prepare_line, read_preparation
+from morphlm.scoring.streaming import Normaliser, normaliser_of, recorded_options
+from morphlm.text.prepare import PrepareOptions, prepare_line, read_preparation
 from morphlm.text.reading import END
 from morphlm.vocabulary.corpus import Source, as_paths, describe, token_batches
 
@@ -78,11 +79,10 @@ def preparer_for(models: Sequence[LanguageModel], text: Source | None = None) ->
             "the training texts of the models were prepared in different ways; compare models of one preparation, or "
             "give the prepared text too (--text)"
         )
-    if not recorded:
+    options = recorded_options(recorded[0]) if recorded else None
+    if options is None:
         return _with_options(AS_IT_IS)
-    _, _, language = preparations[0]["tokeniser"].partition("moses.")
-    cut = dataclasses.replace(AS_IT_IS, nfc=True, tokenise=bool(language), language=language or None)
-    return Preparer(_cutter(cut), normaliser_of(recorded[0]), cut.language)
+    return dataclasses.replace(_with_options(options), normalise=normaliser_of(recorded[0]))
 
 
 def read_tagged_for(
@@ -120,21 +120,44 @@ def _cutter(options: PrepareOptions) -> Cutter:
 def prepare_tagged(sentences: Iterable[TaggedSentence], preparer: Preparer) -> Iterator[AlignedSentence]:
     """The sentences as the model knows them; those of which nothing is left are dropped."""
     for sentence in sentences:
-        with located(sentence.source, sentence.tokens[0].line):
-            units = tuple(unit for unit in _prepared(sentence, preparer) if unit.tokens)
+        units = tuple(unit for unit in _prepared(sentence, preparer) if unit.tokens)
         if units:
             yield AlignedSentence(units, sentence.source)
 
 
 def _prepared(sentence: TaggedSentence, preparer: Preparer) -> Iterator[Unit]:
     """Tokenise the sentence as a whole, since neighbours tell whether a full stop belongs to an abbreviation."""
-    alone = [Unit(token.tag, preparer.tokenise_word(token.form), token.line) for token in sentence.tokens]
+    alone = [_tokenised(token, sentence.source, preparer) for token in sentence.tokens]
     units = [unit for unit in alone if unit.tokens]
-    pieces = preparer.tokenise("".join(token.form + " " * token.space for token in sentence.tokens))
+    pieces = _pieces(sentence, preparer)
     if _parting(units, pieces) is None:  # else the tokeniser did more than cut: then each token alone
         units = recut(units, pieces)
     for unit in units:
-        yield Unit(unit.tag, tuple(preparer.normalise(unit.tokens)), unit.line)
+        with _no_marks(unit.spelling, sentence.source, unit.line):
+            tokens = tuple(preparer.normalise(unit.tokens))
+        yield Unit(unit.tag, tokens, unit.line)
+
+
+def _tokenised(token: TaggedToken, source: str, preparer: Preparer) -> Unit:
+    with _no_marks(token.form, source, token.line):
+        return Unit(token.tag, preparer.tokenise_word(token.form), token.line)
+
+
+def _pieces(sentence: TaggedSentence, preparer: Preparer) -> list[str]:
+    """The tokens of the sentence as a whole; none, if tokens that stand together would be a mark."""
+    with suppress(InputError):
+        return preparer.tokenise("".join(token.form + " " * token.space for token in sentence.tokens))
+    return []
+
+
+@contextmanager
+def _no_marks(form: str, source: str, line: int) -> Iterator[None]:
+    """Say where a mark stands that preparing refuses, also one that comes about by it, as of <S>."""
+    try:
+        yield
+    except InputError as error:
+        what = f"{form} is a mark that morphlm sets itself; remove the token, or write another in its place"
+        raise InputError(what, source=source, line=line) from error
 
 
 # ------------------------------------------------------------ aligning

@@ -5,6 +5,7 @@ The tokens stay as they were tagged, in their own case; `tag_alignment` prepares
 
 from __future__ import annotations
 
+import importlib.metadata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -146,6 +147,11 @@ def hanover_tagger() -> Callable[[Sequence[str]], list[str]]:
     # It is slow on words that are not in its lists, and most of them come again.
     tagger.analyze_forward = lru_cache(maxsize=1 << 18)(tagger.analyze_forward)
     return lambda forms: _hanta_tags(tagger, list(forms))
+
+
+def hanta_version() -> str:
+    """The version whose tags these are."""
+    return importlib.metadata.version("HanTa")
 
 
 def _hanta_tags(tagger: Any, forms: list[str]) -> list[str]:

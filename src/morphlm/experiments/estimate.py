@@ -6,6 +6,7 @@ the next estimate takes the ratio of the real times to the expected ones into ac
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -201,5 +202,7 @@ def duration(seconds: float) -> str:
 
 
 def size(count: float) -> str:
-    """For people: `3.1 GB`."""
-    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{max(1, round(count / 1e6))} MB"
+    """For people: `3.1 GB`, `25 MB`, `60 kB`, `0 kB`."""
+    if count >= 1e9:
+        return f"{count / 1e9:.1f} GB"
+    return f"{count / 1e6:.0f} MB" if count >= 1e6 else f"{math.ceil(count / 1e3)} kB"

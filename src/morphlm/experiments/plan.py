@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from morphlm.errors import InputError
+from morphlm.errors import ConfigError, InputError
 from morphlm.experiments.graph import Step, in_order
 from morphlm.experiments.recipe import FIXED, Recipe
 from morphlm.experiments.steps import (
@@ -144,7 +144,7 @@ def _cell(
 def _tags(source: TextSource, pair: tuple[Step, Step], texts: Step) -> dict[str, Step]:
     """Gold tags where the folder has them, and for German the raw test text with a tagger's."""
     language = texts.settings["language"]
-    found = {_stem(path): path for path in source.beside("pos", f"{language}_*.conllu*")}
+    found = _by_stem(source.beside("pos", f"{language}_*.conllu*"))
     files = source.files(language, texts.settings["tokens"])
     if language == "de" and "test" in files and has_hanta():
         found[HANTA] = files["test"]
@@ -156,8 +156,15 @@ def has_hanta() -> bool:
     return importlib.util.find_spec("HanTa") is not None
 
 
-def _stem(path: Path) -> str:
-    return path.name.partition(".")[0]
+def _by_stem(paths: Iterable[Path]) -> dict[str, Path]:
+    """Files by their names without endings, which must differ: compressed or not, one text is one analysis."""
+    found: dict[str, Path] = {}
+    for path in paths:
+        stem = path.name.partition(".")[0]
+        if stem in found:
+            raise ConfigError(f"{found[stem]} and {path} have the same name in reports, {stem}; rename or remove one")
+        found[stem] = path
+    return found
 
 
 def _similarities(source: TextSource, models: Mapping[str, Step], language: str) -> dict[str, Step]:

@@ -55,16 +55,27 @@ class Run:
     overall: Overall
     deadline: float | None = None  # as of time.monotonic
     outcome: Outcome = field(default_factory=Outcome)
+    _again: set[str] = field(default_factory=set)  # keys of what was done in this pass
 
     def over(self, steps: Sequence[Step], done: Mapping[str, Record]) -> Outcome:
         """Do what is not done."""
         self.outcome.results = {key: record.result for key, record in done.items()}
         self.outcome.found = len(done)
-        waiting = [step for step in steps if step.key not in done]
-        for place, step in enumerate(waiting):
+        for place, step in enumerate(steps):
+            if step.key in done and not self._is_outdated(step):
+                continue
             if self._may_begin(step):
-                self._do(step, waiting[place + 1 :])
+                self._do(step, [other for other in steps[place + 1 :] if other.key not in self.outcome.results])
         return self.outcome
+
+    def _is_outdated(self, step: Step) -> bool:
+        """Whether it was done, but what it is made of has just come out differently; then it is to be done again."""
+        if not any(need.key in self._again for need in step.inputs) or self.store.find(step) is not None:
+            return False
+        del self.outcome.results[step.key]
+        self.outcome.found -= 1
+        self.overall.total += 1
+        return True
 
     def _may_begin(self, step: Step) -> bool:
         """Whether what it needs is there, and time."""
@@ -102,6 +113,7 @@ class Run:
         self.store.keep(record, step)
         self.estimator.learn([record])
         self.outcome.results[step.key] = record.result
+        self._again.add(step.key)
         self.outcome.seconds += seconds
         self.overall.done(step.name, seconds, sum(map(self.estimator.seconds, others)))
 

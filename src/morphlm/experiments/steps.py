@@ -15,7 +15,7 @@ from typing import Any
 from morphlm.analysis.frequency import frequency_comparison
 from morphlm.analysis.scores import score_sentences
 from morphlm.analysis.tag_alignment import read_tagged_for
-from morphlm.analysis.tag_reading import Format
+from morphlm.analysis.tag_reading import Format, hanta_version
 from morphlm.analysis.tags import tag_comparison
 from morphlm.experiments.graph import Step
 from morphlm.experiments.recipe import ALL_TEXT
@@ -54,7 +54,10 @@ def texts_step(source: TextSource, language: str, tokens: int | None) -> Step:
     """The texts of a language."""
     files = source.files(language, tokens)
     label = f"{language}-{amount(tokens)}"
-    hints = {"label": label, "tokens": expected_tokens(files, language, tokens), "source": source}
+    hints = {"label": label, "tokens": expected_tokens(source, language, tokens), "source": source}
+    # Not the version of the tokeniser: with it all models would move to other places. Texts that are there stay as they
+    # are, with their models; where they are made anew and come out differently, all that is made of them is too, since
+    # its records have their hashes.
     settings = {"language": language, "tokens": tokens, **source.settings()}
     return Step("texts", 1, f"{language} {amount(tokens)} texts", settings, files=hashes_of(files), hints=hints)
 
@@ -148,6 +151,7 @@ def frequency_step(baseline: Step, other: Step) -> Step:
 def tags_step(baseline: Step, other: Step, path: Path, name: str) -> Step:
     """Two models by part of speech: of a text with gold tags or, named HANTA, of one that is tagged for it."""
     settings = {"text": name, "sequences": list(SEQUENCES), "bootstrap_seed": 1}
+    settings |= {"tagger": hanta_version()} if name == HANTA else {}
     title = f"{other.hints['setting'].name}: by part of speech, {name}"
     return Step("tags", 2, title, settings, (baseline, other), hashes_of({name: path}), hints={"path": path})
 
@@ -215,6 +219,7 @@ class Workshop:
         factors, partition = materials.factors, materials.partition
         made = {name.partition("-")[0] for name in self._kept_stages() - before}
         needed = {"segmenter": factors is not None, "classes": partition is not None}
+        setting: Setting = step.hints["setting"]
         return Done(
             {
                 "vocabulary": len(materials.vocabulary),
@@ -222,8 +227,15 @@ class Workshop:
                 "factors": None if factors is None else factors.to_json(),
                 "classes": None if partition is None else partition.to_json(),
             },
+            self._learned_from(setting),
             fresh=all(name in made for name, is_needed in needed.items() if is_needed),
         )
+
+    def _learned_from(self, setting: Setting) -> dict[str, str]:
+        """The texts with their hashes: when they change, what was made of them no longer counts."""
+        paths = [self._path(setting.texts, part) for part in ("train", "dev")]
+        paths += [] if setting.vocabulary is None else [self._path(setting.vocabulary, "train")]
+        return self.store.hashes(*paths)
 
     def _kept_stages(self) -> set[str]:
         folder = self.store.stages
@@ -267,7 +279,8 @@ class Workshop:
         place = out.relative_to(self.store.folder).as_posix()
         kept = ("kind", "order", "vocabulary", "best_epoch", "development_perplexity", "signature")
         result = {name: value for name, value in trained.to_json().items() if name in kept}
-        return Done(result | {"place": place}, self.store.hashes(out / MANIFEST), fresh=not begun)
+        files = self.store.hashes(out / MANIFEST) | self._learned_from(step.hints["setting"])
+        return Done(result | {"place": place}, files, fresh=not begun)
 
     def _forget_others(self, out: Path, identity: str) -> None:
         place = place_of(out)
@@ -275,13 +288,18 @@ class Workshop:
             self.warn(f"{place}: this is a training of other data or settings; it is removed, and training begins anew")
             remove_checkpoint(place)
 
+    def _scored(self, models: Sequence[Step], *texts: Path) -> dict[str, str]:
+        """What an evaluation is of: when a model was trained again, it is to be done again."""
+        return self.store.hashes(*(self.store.model(model) / MANIFEST for model in models), *texts)
+
     def _load(self, model: Step) -> LanguageModel:
         return load(self.store.model(model))
 
     def _scores(self, step: Step) -> Done:
         (model,) = step.inputs
         test = self._path(model.inputs[0], "test")
-        return Done(score_sentences(self._load(model), test).to_json() | {"text": test.name})
+        result = score_sentences(self._load(model), test).to_json() | {"text": test.name}
+        return Done(result, self._scored(step.inputs, test))
 
     def _frequency(self, step: Step) -> Done:
         baseline, other = step.inputs
@@ -289,7 +307,7 @@ class Workshop:
         compared = frequency_comparison(
             self._load(baseline), self._load(other), test, names=NAMES, seed=step.settings["bootstrap_seed"]
         )
-        return Done(compared.to_json() | {"text": test.name})
+        return Done(compared.to_json() | {"text": test.name}, self._scored(step.inputs, test))
 
     def _tags(self, step: Step) -> Done:
         baseline, other = map(self._load, step.inputs)
@@ -305,11 +323,12 @@ class Workshop:
             names=NAMES,
             seed=step.settings["bootstrap_seed"],
         )
-        return Done(compared.to_json() | {"text": step.settings["text"]})
+        return Done(compared.to_json() | {"text": step.settings["text"]}, self._scored(step.inputs))
 
     def _similarity(self, step: Step) -> Done:
         (model,) = step.inputs
         vectors, seed = self._load(model).vectors, step.settings["bootstrap_seed"]
         found = [evaluate_similarity(vectors, read_pairs(path), seed=seed) for path in step.hints["paths"]]
         names = [path.stem for path in step.hints["paths"]]
-        return Done({"sets": [one.to_json() | {"set": name} for name, one in zip(names, found, strict=True)]})
+        sets = [one.to_json() | {"set": name} for name, one in zip(names, found, strict=True)]
+        return Done({"sets": sets}, self._scored(step.inputs))

@@ -21,6 +21,7 @@ from morphlm.experiments.corpora import (
     source_files,
     take,
 )
+from morphlm.experiments.paper import paper
 from morphlm.experiments.store import known_hash
 from morphlm.files import atomic_writer
 from morphlm.text.datasets import DataFolder, get_dataset
@@ -30,6 +31,8 @@ from morphlm.text.prepare import Counts, PrepareOptions, keep_record, make_prepa
 from morphlm.text.processes import available_cores
 
 MAXIMUM = 80  # tokens of a sentence that is learned from
+# About how many tokens a data set has to learn from.
+TOKENS_OF_DATASETS = {"libreoffice-help": 400_000, "wmt13": 16_800_000, "generated": 197_000}
 # Tokens in a byte of the folder's compressed files, measured on six languages.
 TOKENS_A_BYTE, TOKENS_A_BYTE_OF_NOVELS, ENGLISH_SHARE = 0.38, 0.52, 0.5
 
@@ -107,12 +110,23 @@ def hashes_of(files: Mapping[str, Path]) -> dict[str, str]:
     return {role: known_hash(path) for role, path in files.items()}
 
 
-def expected_tokens(files: Mapping[str, Path], language: str, tokens: int | None) -> int:
-    """About how many tokens a training text will have."""
-    if not files:
-        return 400_000 if tokens is None else tokens  # the default data set
+def expected_tokens(source: TextSource, language: str, tokens: int | None) -> int:
+    """About how many tokens a training text will have: no more than there are."""
+    files = source.files(language, tokens)
+    there = _tokens_in_files(files, language) if files else _tokens_in_dataset(source.dataset, language)
+    return there if tokens is None else min(tokens, there)
+
+
+def _tokens_in_dataset(name: str | None, language: str) -> int:
+    """For wmt13 what the paper has of each language."""
+    if name == "wmt13":
+        thousands, _ = paper()["table1"]["main"].get(language, (TOKENS_OF_DATASETS["wmt13"] // 1000, 0))
+        return 1000 * int(thousands)
+    return TOKENS_OF_DATASETS.get(name or "", TOKENS_OF_DATASETS["libreoffice-help"])
+
+
+def _tokens_in_files(files: Mapping[str, Path], language: str) -> int:
     share = ENGLISH_SHARE if language == "en" and len(files) > 3 else 1.0
     parallel = sum(path.stat().st_size for role, path in files.items() if role.startswith("parallel"))
     novels = files["novels"].stat().st_size if "novels" in files else 0
-    there = int(TOKENS_A_BYTE * share * parallel + TOKENS_A_BYTE_OF_NOVELS * novels)
-    return there if tokens is None else min(tokens, there)
+    return int(TOKENS_A_BYTE * share * parallel + TOKENS_A_BYTE_OF_NOVELS * novels)

@@ -129,13 +129,27 @@ def make_report(plan: Plan, outcome: Outcome, left_out: Sequence[str]) -> Report
 def write_report(report: Report, folder: Path) -> None:
     """Write all of it; what is drawn lies beside the text."""
     make_folder(folder)
+    before = _pictures_before(report, folder)
     pictures: dict[str, list[str]] = {}
     for section in report.sections:
         for name, result in section.pictures.items():
             if _draw(result, folder, name):
                 pictures.setdefault(section.name, []).append(name)
     write_text(folder / REPORT, report.markdown(pictures))
-    write_json(folder / RESULTS, report.to_json())
+    files = [f"{name}{extension}" for names in pictures.values() for name in names for extension in EXTENSIONS]
+    for name in before - {*files}:
+        (folder / name).unlink(missing_ok=True)
+    write_json(folder / RESULTS, report.to_json() | {"pictures": files})
+
+
+def _pictures_before(report: Report, folder: Path) -> set[str]:
+    """The pictures that an earlier report of the recipe says it has in the folder; what else lies there is not ours."""
+    try:
+        earlier = json.loads((folder / RESULTS).read_bytes())
+        names = earlier["pictures"] if earlier["recipe"] == report.plan.recipe.name else []
+        return {name for name in names if Path(name).name == name and name.endswith(EXTENSIONS)}
+    except (OSError, ValueError, LookupError, TypeError):
+        return set()
 
 
 def _draw(result: Any, folder: Path, name: str) -> bool:

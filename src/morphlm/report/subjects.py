@@ -12,15 +12,16 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from morphlm.analysis.groups import ScoredBoth
 from morphlm.classes.partition import Partition
-from morphlm.errors import ConfigError, InputError
+from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
-from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.progress import progress_bar
+from morphlm.report.models import model_names, partition_of, parts_of, shown, vectors_of
 from morphlm.scoring.loading import load
-from morphlm.scoring.mixture import MixtureModel, numbered
+from morphlm.scoring.streaming import recorded_options
 from morphlm.text.reading import END
 from morphlm.training.log import Log, read_log
 from morphlm.vectors.vectors import WordVectors
@@ -87,21 +88,17 @@ class Subject:
     @property
     def parts(self) -> Iterator[LanguageModel]:
         """The model itself or, if it is a mixture, the models in it."""
-        return _parts(self.model)
+        return parts_of(self.model)
 
     @property
     def partition(self) -> Partition | None:
         """Its classes, or those of the first part that has some."""
-        found = (part.structure.partition for part in self.parts if isinstance(part, LogBilinearModel))
-        return next((partition for partition in found if partition is not None), None)
+        return partition_of(self.model)
 
     @cached_property
     def vectors(self) -> WordVectors | None:
         """Its word vectors, if it has some."""
-        try:
-            return self.model.vectors
-        except ConfigError:
-            return None
+        return vectors_of(self.model)
 
     @property
     def log(self) -> Log:
@@ -111,9 +108,8 @@ class Subject:
     @property
     def language(self) -> str | None:
         """The language of its training text, as far as the tokeniser tells: `moses.cs`."""
-        tokeniser = str((self.model.training.get("preparation") or {}).get("tokeniser", ""))
-        name, _, language = tokeniser.partition(".")
-        return language if name == "moses" and language else None
+        options = recorded_options(self.model)
+        return None if options is None else options.language
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,32 +181,21 @@ def read_text(path: str, *, allow_unknown: bool = False) -> TestText:
     return text
 
 
+def both_scored(text: TestText, baseline: Subject, other: Subject) -> ScoredBoth:
+    """The scores of two models, for an analysis of both."""
+    return ScoredBoth(
+        text.name,
+        text.forms,
+        baseline.scored.corpus.tokens,
+        other.scored.corpus.tokens,
+        baseline.scored.logprobs,
+        other.scored.logprobs,
+        (baseline.perplexity.signature, other.perplexity.signature),
+    )
+
+
 def subject_of(name: str, path: str, model: LanguageModel, text: TestText) -> Subject:
     """Score the text."""
     corpus = Corpus(TokenEncoder(model.vocabulary)(text.forms), model.vocabulary)
     scored = ScoredText(corpus, model.score_tokens(corpus.tokens), text.forms)
     return Subject(name, str(path), model, scored, scored.perplexity(text.name, text_signature(model, text.path)))
-
-
-def model_names(paths: Sequence[str]) -> list[str]:
-    """The names of the folders or files; with the folder above where two are alike, and numbered if that is not
-    enough.
-    """
-    names = [shown(Path(path).resolve().name) if path != "-" else source_name(path) for path in paths]
-    if len(set(names)) < len(names):
-        longer = [shown("/".join(Path(path).resolve().parts[-2:])) for path in paths]
-        names = [long if names.count(name) > 1 else name for name, long in zip(names, longer, strict=True)]
-    return numbered(names)
-
-
-def shown(name: str) -> str:
-    """The name of a file as text, even if it is no proper one."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def _parts(model: LanguageModel) -> Iterator[LanguageModel]:
-    if isinstance(model, MixtureModel):
-        for component in model.components:
-            yield from _parts(component.model)
-    else:
-        yield model

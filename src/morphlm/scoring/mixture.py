@@ -187,11 +187,13 @@ class MixtureModel(LanguageModel):
 
     @property
     def vectors(self) -> WordVectors:
-        """Those of the first component that has some."""
+        """Those of the first component that has some with morphemes, else of the first that has some."""
+        found: list[WordVectors] = []
         for component in self.components:
             with suppress(ConfigError):
-                return component.model.vectors
-        return super().vectors
+                found.append(component.model.vectors)
+        with_morphemes = (vectors for vectors in found if vectors.factors is not None)
+        return next(with_morphemes, found[0]) if found else super().vectors
 
     @property
     def context_buckets(self) -> int:

@@ -10,7 +10,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -203,7 +203,13 @@ def normaliser_of(model: LanguageModel) -> Normaliser:
 
     Text is not tokenised again: what stands between spaces is taken as a token.
     """
-    options = _recorded_options(model)
+    recorded = recorded_options(model)
+    if recorded is None:
+        raise ConfigError(
+            f"this {model.kind} model has no record of how its training text was prepared, so nothing can be "
+            "normalised like it; prepare the text yourself and leave --normalise out"
+        )
+    options = replace(recorded, tokenise=False)
 
     @lru_cache(maxsize=1 << 16)  # most words come again and again
     def one(token: str) -> tuple[str, ...]:
@@ -212,19 +218,21 @@ def normaliser_of(model: LanguageModel) -> Normaliser:
     return lambda tokens: [part for token in tokens for part in one(token)]
 
 
-def _recorded_options(model: LanguageModel) -> PrepareOptions:
-    recorded = (model.training.get("preparation") or {}).get("normalisation")
-    if recorded is None:
-        raise ConfigError(
-            f"this {model.kind} model has no record of how its training text was prepared, so nothing can be "
-            "normalised like it; prepare the text yourself and leave --normalise out"
-        )
-    steps = set(recorded.split("+")) - {"none"}
+def recorded_options(model: LanguageModel) -> PrepareOptions | None:
+    """What was done to the lines of the model's training text; None if that is not on record."""
+    record = model.training.get("preparation") or {}
+    if record.get("normalisation") is None:
+        return None
+    steps = set(record["normalisation"].split("+"))
+    tokeniser, _, language = (record.get("tokeniser") or "").partition(".")
+    is_moses = tokeniser == "moses" and bool(language)
     share = next((float(step.removeprefix("cyrillic")) for step in steps if step.startswith("cyrillic")), 0.0)
     return PrepareOptions(
-        tokenise=False,
+        language=language if is_moses else None,
+        tokenise=is_moses,
         nfc="nonfc" not in steps,
         lowercase="lc" in steps,
         digits="digits" in steps,
+        max_tokens=0,
         cyrillic_share=share,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from morphlm.analysis.tag_alignment import read_tagged_for
@@ -44,13 +46,11 @@ def command(
     files: tuple[str, ...],
     form: Format,
     column: Column,
-    coarse: bool,
-    unseen_apart: bool,
     sequences: tuple[str, ...],
     text: str | None,
     pictures: tuple[str, ...],
-    seed: int,
     as_json: bool,
+    **choices: Any,
 ) -> None:
     """Perplexity of two models on tagged text, by part of speech and on sequences of tags.
 
@@ -67,15 +67,5 @@ def command(
     check_pictures(pictures)
     one, two, names = load_two(baseline, other)
     tagged = read_tagged_for([one, two], paths, form, column=column, text=text)
-    result = tag_comparison(
-        one,
-        two,
-        tagged,
-        sequences=[sequence.split(",") for sequence in sequences],
-        coarse=coarse,
-        unseen_apart=unseen_apart,
-        text=text,
-        names=names,
-        seed=seed,
-    )
-    show(result, as_json, pictures)
+    split = [sequence.split(",") for sequence in sequences]
+    show(tag_comparison(one, two, tagged, sequences=split, text=text, names=names, **choices), as_json, pictures)

@@ -29,7 +29,10 @@ def sections_of(plan: Plan, outcome: Outcome) -> tuple[list[Section], dict[str, 
     found = Found(plan, outcome)
     sections: list[Section] = []
     failures = {}
+    parts = {makers[part]: part for part in reversed(plan.recipe.print)}  # `main` and `kappa` are one table
     for part in plan.recipe.print:
+        if part not in parts.values():
+            continue
         try:
             sections += makers[part](found)
         except MorphlmError as error:  # the others can be shown all the same

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from morphlm.analysis.bootstrap import Change, bootstrap_note
@@ -100,18 +100,23 @@ def _without_signatures(one: GroupComparison) -> Table:
 
 def tags(found: Found) -> Iterator[Section]:
     """The sequences of tags, then each tagged text with its perplexities."""
-    compared = {
-        f"{name} {found.label(cell).partition(' ')[2]}".strip(): comparison_from_json(result)
+    results = [
+        (cell, name, result)
         for cell in found.plan.cells
         for name, step in cell.tags.items()
         if (result := found.outcome.get(step)) is not None
+    ]
+    compared = {
+        f"{name} {found.label(cell).partition(' ')[2]}".strip(): comparison_from_json(result)
+        for cell, name, result in results
     }
+    languages = list(dict.fromkeys(cell.language for cell, _, _ in results))
     if not compared:
         return
     yield Section(
         "tags",
-        "CLBL++ against CLBL by part of speech, in German (figure 4)",
-        (_sequences(compared),),
+        f"CLBL++ against CLBL by part of speech: {', '.join(languages)} (figure 4)",
+        (_sequences(compared, languages),),
         {name: one.to_json() for name, one in compared.items()},
     )
     for name, one in compared.items():
@@ -119,11 +124,12 @@ def tags(found: Found) -> Iterator[Section]:
         yield Section(f"tags-{name}", title, (_without_signatures(one),), {}, {f"tags-{name.replace(' ', '-')}": one})
 
 
-def _sequences(compared: Mapping[str, GroupComparison]) -> Table:
-    """The two sequences of tags, and where it gains most."""
+def _sequences(compared: Mapping[str, GroupComparison], languages: Sequence[str]) -> Table:
+    """The two sequences of tags, and where it gains most; the paper's numbers where its language is among them."""
     said = paper()["tags"]
     header = ["tagged text", *SEQUENCES, "gains most on"]
-    rows = [["paper", *(in_percent(said[name]) for name in SEQUENCES), ", ".join(said["most_gained"])]]
+    theirs = ["paper", *(in_percent(said[name]) for name in SEQUENCES), ", ".join(said["most_gained"])]
+    rows = [theirs] if said["language"] in languages else []
     for label, one in compared.items():
         groups = {group.name: group for group in one.groups}
         cells = [groups[name].change.format() if name in groups else NONE for name in SEQUENCES]

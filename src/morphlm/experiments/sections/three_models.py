@@ -26,7 +26,8 @@ def table2(found: Found) -> Iterator[Section]:
         return
     pruning = compare_pruning(rows)
     several = len(pruning.kappas) > 1
-    title = "MKN, CLBL and CLBL++" + (" at two rates kappa" if several else "") + " (Table 2)"
+    rates = ", ".join(f"{kappa:g}" for kappa in pruning.kappas)
+    title = "MKN, CLBL and CLBL++" + (f" at kappa = {rates}" if several else "") + " (Table 2)"
     pictures = {"kappa": pruning} if several else {}
     yield Section("kappa" if several else "main", title, (_beside_paper(pruning),), pruning.to_json(), pictures)
 
@@ -63,18 +64,19 @@ def scaling_section(found: Found) -> Iterator[Section]:
             series[cell.vocabulary].setdefault(point.tokens, point)
     for (language, kappa), series in groups.items():
         scaling = compare_scaling(series[FIXED].values(), series[GROWING].values())
-        yield _scaling_of(scaling, f"{language} kappa {kappa:g}" if len(groups) > 1 else "")
+        yield _scaling_of(scaling, language, f"{language} kappa {kappa:g}" if len(groups) > 1 else "")
 
 
-def _scaling_of(scaling: Scaling, label: str) -> Section:
-    """A row an amount of text, then the largest beside the largest of the paper."""
+def _scaling_of(scaling: Scaling, language: str, label: str) -> Section:
+    """A row an amount of text, then the largest beside the largest of the paper, where that is of this language."""
     table = scaling.to_table()
     notes = [*list(table.notes)[:1], bootstrap_note(SEED)]
-    tables = (Table(table.header, table.rows, notes), _largest(scaling))
+    tables = [Table(table.header, table.rows, notes)]
+    tables += [_largest(scaling)] if language == paper()["scaling"]["language"] else []
     name = "-".join(["scaling", *label.split()])
     title = "More training text (figure 5)" + (f": {label}" if label else "")
     pictures = {name: scaling} if max(map(len, scaling.series.values())) > 1 else {}
-    return Section(name, title, tables, scaling.to_json(), pictures)
+    return Section(name, title, tuple(tables), scaling.to_json(), pictures)
 
 
 def _largest(scaling: Scaling) -> Table:

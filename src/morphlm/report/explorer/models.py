@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
@@ -15,12 +15,11 @@ from typing import Literal
 import numpy as np
 
 from morphlm.classes.partition import Partition
-from morphlm.errors import ConfigError, InputError
+from morphlm.errors import InputError
 from morphlm.language_model.base import LanguageModel
-from morphlm.logbilinear.model import LogBilinearModel
-from morphlm.scoring.mixture import MixtureModel, numbered
+from morphlm.report.models import model_names, partition_of, vectors_of
 from morphlm.scoring.prediction import Predictor
-from morphlm.scoring.streaming import Normaliser, normaliser_of
+from morphlm.scoring.streaming import Normaliser, normaliser_of, recorded_options
 from morphlm.text.prepare import PrepareOptions, prepare_line
 from morphlm.text.reading import BEGIN, END, RESERVED, UNKNOWN, split_tokens
 from morphlm.vectors.forms import form_of, is_lowercased
@@ -71,15 +70,12 @@ class ExploredModel:
     @cached_property
     def vectors(self) -> WordVectors | None:
         """None if the model has no vectors."""
-        try:
-            return self.model.vectors
-        except ConfigError:
-            return None
+        return vectors_of(self.model)
 
     @cached_property
     def partition(self) -> Partition | None:
         """The classes of the model, or of the first component of a mixture that has some."""
-        return _partition_of(self.model)
+        return partition_of(self.model)
 
     @cached_property
     def predictor(self) -> Predictor:
@@ -126,9 +122,14 @@ class ExploredModel:
         return self.model.training.get("preparation") or {}
 
     @cached_property
+    def _options(self) -> PrepareOptions | None:
+        """How the training text was prepared, if that is on record."""
+        return recorded_options(self.model)
+
+    @cached_property
     def _normalise(self) -> Normaliser:
-        """As the training text, if that is on record; else tokens stay as they are."""
-        return list if self._record.get("normalisation") is None else normaliser_of(self.model)
+        """As the training text; without a record tokens stay as they are."""
+        return list if self._options is None else normaliser_of(self.model)
 
     def prepare(self, line: str, text_is: TextIs) -> list[str]:
         """The tokens that the model sees: those of its training text were made in the same way."""
@@ -138,14 +139,13 @@ class ExploredModel:
 
     def _tokenise(self, line: str) -> list[str]:
         """By the tokeniser on record; the normaliser does the rest."""
-        tokeniser, _, language = (self._record.get("tokeniser") or "").partition(".")
-        if tokeniser != "moses" or not language:
+        if self._options is None or not self._options.tokenise:
             return line.split()
-        return prepare_line(line, _tokenising(language, "nonfc" not in (self._record.get("normalisation") or "")))
+        return prepare_line(line, replace(self._options, lowercase=False, digits=False, cyrillic_share=0.0))
 
     def word_form(self, word: str) -> str:
         """A word as a person writes it, in the form that the model knows."""
-        if self._record.get("normalisation") is None:
+        if self._options is None:
             return form_of(word, False if self.vectors is None else is_lowercased(self.vectors))
         _check_marks([word])
         return "".join(self._normalise([word]))
@@ -157,36 +157,12 @@ def _check_marks(tokens: Sequence[str]) -> None:
         raise InputError(f"{BEGIN}, {END} and {UNKNOWN} are marks that the models set themselves; leave them out")
 
 
-def _tokenising(language: str, nfc: bool) -> PrepareOptions:
-    return PrepareOptions(language=language, nfc=nfc, lowercase=False, digits=False, cyrillic_share=0.0)
-
-
-def _partition_of(model: LanguageModel) -> Partition | None:
-    if isinstance(model, LogBilinearModel):
-        return model.structure.partition
-    if isinstance(model, MixtureModel):
-        found = (_partition_of(component.model) for component in model.components)
-        return next((partition for partition in found if partition is not None), None)
-    return None
-
-
-# ---------------------------------------------------------------- names
-
-
-def short_names(paths: Sequence[str | Path]) -> list[str]:
-    """The last part of each path, or as many as tell them apart: cs/clbl++ and de/clbl++."""
-    parts = [Path(path).absolute().parts[1:] or ("model",) for path in paths]
-    longest = max(map(len, parts))
-    for size in range(1, min(longest, 3) + 1):
-        names = ["/".join(path[-size:]) for path in parts]
-        if len(set(names)) == len(names):
-            return names
-    return numbered([path[-1] for path in parts])
+# ---------------------------------------------------------------- the list
 
 
 def explored_models(models: Sequence[tuple[str | Path, LanguageModel]]) -> list[ExploredModel]:
     """The models in their order, named after where they come from."""
-    names = short_names([path for path, _ in models])
+    names = model_names([path for path, _ in models])
     return [
         ExploredModel(number, name, model) for number, (name, (_, model)) in enumerate(zip(names, models, strict=True))
     ]

@@ -10,7 +10,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import uvicorn
 from fastapi import APIRouter, FastAPI, Query, Request, Response
@@ -22,7 +22,7 @@ from starlette.exceptions import HTTPException
 from morphlm.errors import ConfigError, MorphlmError
 from morphlm.report.explorer.comparison import ComparisonView
 from morphlm.report.explorer.guard import HOST, Guard, error_body
-from morphlm.report.explorer.limits import Deadline, TooBusyError, TooSlowError
+from morphlm.report.explorer.limits import TooBusyError, TooSlowError
 from morphlm.report.explorer.maps import MapView
 from morphlm.report.explorer.models import ModelCard, TextIs
 from morphlm.report.explorer.operations import Explorer, PlaceView
@@ -30,8 +30,6 @@ from morphlm.report.explorer.sentences import CompletionView, SentenceView
 from morphlm.report.explorer.turns import Turns
 from morphlm.report.explorer.words import MorphemeView, WordView
 from morphlm.version import __version__
-
-Result = TypeVar("Result")
 
 CONNECTIONS = 64  # at a time
 MODULES = ("explorer", "elements", "asking", "parts", "words", "sentences", "comparisons", "maps")
@@ -45,6 +43,14 @@ PAGES = {  # address -> folder of this package's parent, file, type; nothing els
     "/map.js": ("assets", "map.js", SCRIPT),
     "/api/docs": ("explorer/page", "api.html", "text/html; charset=utf-8"),
     "/api/docs.js": ("explorer/page", "api.js", SCRIPT),
+}
+REFUSALS = {
+    400: "What was asked for cannot be answered",
+    403: "Asked by another page, or under another name of this machine",
+    413: "The request is too large",
+    422: "The request has not the form that is described here",
+    503: "Too many requests at a time",
+    504: "It would take too long",
 }
 NO_TELEMETRY: Any = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}  # to no other host
 DESCRIPTION = """What the page does, as JSON. A model is named by its name or number in `/api/models`. Every error is
@@ -130,64 +136,63 @@ def _page(folder: str, name: str, kind: str) -> Callable[[], Response]:
 
 def _api(explorer: Explorer, turns: Turns) -> APIRouter:
     refusals: dict[int | str, dict[str, Any]] = {
-        status: {"model": ErrorBody, "description": what}
-        for status, what in {
-            400: "What was asked for cannot be answered",
-            403: "Asked by another page, or under another name of this machine",
-            413: "The request is too large",
-            422: "The request has not the form that is described here",
-            503: "Too many requests at a time",
-            504: "It would take too long",
-        }.items()
+        status: {"model": ErrorBody, "description": what} for status, what in REFUSALS.items()
     }
     router = APIRouter(prefix="/api", responses=refusals)
-
-    async def run(operation: Callable[[Deadline], Result]) -> Result:
-        return await turns.run(operation)
 
     @router.get("/models")
     async def models() -> list[ModelCard]:
         """The models, and what each can do."""
         return explorer.cards()
 
+    _add_words(router, explorer, turns)
+    _add_texts(router, explorer, turns)
+    return router
+
+
+def _add_words(router: APIRouter, explorer: Explorer, turns: Turns) -> None:
+    """What is asked about a word or a morpheme."""
+
     @router.get("/word")
     async def word(model: ModelName, word: str, k: Count = 10) -> WordView:
         """A word's morphemes, class and neighbours, and the neighbours of each morpheme; also of words never seen."""
-        return await run(lambda _: explorer.word(model, word, k))
+        return await turns.run(lambda _: explorer.word(model, word, k))
 
     @router.get("/morpheme")
     async def morpheme(model: ModelName, name: str, k: Count = 10) -> MorphemeView:
         """A morpheme's neighbours, and words that contain it. It is named as in `/api/word`: form/LABEL."""
-        return await run(lambda _: explorer.morpheme(model, name, k))
+        return await turns.run(lambda _: explorer.morpheme(model, name, k))
 
     @router.get("/map")
     async def map_(model: ModelName) -> MapView:
         """The map of a model's morphemes. While its state is `computing`, ask again."""
-        return await run(lambda _: explorer.map(model))
+        return await turns.run(lambda _: explorer.map(model))
 
     @router.get("/place")
     async def place(model: ModelName, word: str) -> PlaceView:
         """Where a word lies on the map; null while there is none."""
-        return await run(lambda _: explorer.place(model, word))
+        return await turns.run(lambda _: explorer.place(model, word))
+
+
+def _add_texts(router: APIRouter, explorer: Explorer, turns: Turns) -> None:
+    """What is asked about a sentence or a text."""
 
     @router.post("/sentence")
     async def sentence(asked: SentenceRequest) -> SentenceView:
         """Each token's probability under each model, and the words that were expected instead."""
-        return await run(lambda end: explorer.sentence(asked.text, asked.models, asked.text_is, asked.k, end))
+        return await turns.run(lambda end: explorer.sentence(asked.text, asked.models, asked.text_is, asked.k, end))
 
     @router.post("/complete")
     async def complete(asked: CompletionRequest) -> CompletionView:
         """The likely next words, or the completions of a word that has been begun."""
-        return await run(lambda _: explorer.complete(asked.model, asked.text, asked.text_is, asked.k))
+        return await turns.run(lambda _: explorer.complete(asked.model, asked.text, asked.text_is, asked.k))
 
     @router.post("/compare")
     async def compare(asked: ComparisonRequest) -> ComparisonView:
         """Two models on a text: perplexities, the change with its interval, and where they differ most."""
-        return await run(
+        return await turns.run(
             lambda end: explorer.compare(asked.baseline, asked.other, asked.text, asked.text_is, asked.k, end)
         )
-
-    return router
 
 
 # ---------------------------------------------------------------- errors

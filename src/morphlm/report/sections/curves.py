@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from collections.abc import Mapping
 
+from morphlm.analysis.learning_curves import curve_of
 from morphlm.report.charts import Points, line_chart
 from morphlm.report.html import Markup, joined, missing, names, numbers, paragraph, table
 from morphlm.report.numbers import decimal, whole
@@ -25,13 +25,13 @@ NONE = (
 
 def curves(subjects: Subjects) -> Section:
     """One picture for all models that have a log."""
-    found = {subject: curve_of(subject) for subject in subjects.models}
+    found = {s: curve_of(s.log, tokens=s.model.training.get("tokens")) for s in subjects.models}
     drawn = {subject: points for subject, points in found.items() if points}
     body = missing(NONE) if not drawn else _body(drawn, [s for s in subjects.models if s not in drawn])
     return Section("curves", "Learning curves", EXPLANATION, body)
 
 
-def _body(drawn: dict[Subject, Points], others: list[Subject]) -> Markup:
+def _body(drawn: Mapping[Subject, Points], others: list[Subject]) -> Markup:
     series = {subject.name: points for subject, points in drawn.items()}
     picture = line_chart(
         f"Learning curves of {', '.join(series)}", series, "epochs", "perplexity of the development text"
@@ -46,20 +46,3 @@ def _body(drawn: dict[Subject, Points], others: list[Subject]) -> Markup:
 def _row(subject: Subject, points: Points) -> list[str]:
     epoch, perplexity = min(points, key=lambda point: (point[1], point[0]))
     return [subject.name, whole(len(points)), f"{epoch:.3g}", decimal(perplexity), reason_of(subject.log)]
-
-
-def curve_of(subject: Subject) -> Points:
-    """(epochs, development perplexity) of each evaluation; nothing if the log, a file for people, says nothing."""
-    tokens = subject.model.training.get("tokens")
-    points = (_point(entry, tokens) for entry in subject.log if isinstance(entry, dict))
-    return [point for point in points if point is not None]
-
-
-def _point(entry: dict[str, Any], tokens: int | None) -> tuple[float, float] | None:
-    """An evaluation may stand in the middle of an epoch; how many tokens were seen tells where."""
-    try:
-        seen = entry["tokens"] / tokens if tokens else entry["epoch"]
-        point = float(seen), float(entry["development_perplexity"])
-    except (KeyError, TypeError, ValueError):
-        return None
-    return (round(point[0], 4), point[1]) if all(map(math.isfinite, point)) else None

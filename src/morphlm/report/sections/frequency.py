@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from morphlm.analysis.frequency import frequency_comparison
+from morphlm.analysis.frequency import compare_by_frequency, has_counts
 from morphlm.analysis.groups import GroupComparison
-from morphlm.errors import ConfigError
 from morphlm.report.charts import change_bars
 from morphlm.report.html import Markup, joined, missing, names, numbers, paragraph, table, tag
 from morphlm.report.numbers import decimal, whole
 from morphlm.report.sections.section import Section
-from morphlm.report.subjects import Subject, Subjects
+from morphlm.report.subjects import Subject, Subjects, both_scored
 from morphlm.tables import percent
 
 EXPLANATION = (
@@ -22,9 +21,9 @@ EXPLANATION = (
 def frequency(subjects: Subjects) -> Section:
     """The first model against each other one; by itself if it is the only one."""
     first, *others = subjects.models
-    try:
+    if has_counts(first.model.vocabulary):
         parts = [_comparison(subjects, other) for other in others] or [_alone(subjects, first)]
-    except ConfigError:
+    else:
         parts = [missing(_no_counts(first))]
     return Section("frequency", "Perplexity by frequency", EXPLANATION, joined(parts))
 
@@ -37,15 +36,10 @@ def _no_counts(first: Subject) -> str:
 
 
 def by_frequency(subjects: Subjects, other: Subject) -> GroupComparison:
-    """The analysis; the text was read once, so it is given as sentences."""
-    return frequency_comparison(
-        subjects.first.model,
-        other.model,
-        subjects.text.sentences,
-        names=(subjects.first.name, other.name),
-        allow_unknown=True,
-        seed=subjects.seed,
-    )
+    """The analysis, of the scores that are there."""
+    first = subjects.first
+    scored = both_scored(subjects.text, first, other)
+    return compare_by_frequency(scored, first.model.vocabulary, (first.name, other.name), seed=subjects.seed)
 
 
 def _comparison(subjects: Subjects, other: Subject) -> Markup:

@@ -1,0 +1,64 @@
+"""What the report and the explorer ask of any model: what to call it, its word vectors and its classes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from morphlm.classes.partition import Partition
+from morphlm.errors import ConfigError
+from morphlm.files import source_name
+from morphlm.language_model.base import LanguageModel
+from morphlm.logbilinear.model import LogBilinearModel
+from morphlm.scoring.mixture import MixtureModel, numbered
+from morphlm.vectors.vectors import WordVectors
+
+LONGEST = 3  # parts of a path that a name has at most
+
+
+def parts_of(model: LanguageModel) -> Iterator[LanguageModel]:
+    """The model itself or, if it is a mixture, the models in it."""
+    if isinstance(model, MixtureModel):
+        for component in model.components:
+            yield from parts_of(component.model)
+    else:
+        yield model
+
+
+def partition_of(model: LanguageModel) -> Partition | None:
+    """Its classes, or those of the first part that has some."""
+    found = (part.structure.partition for part in parts_of(model) if isinstance(part, LogBilinearModel))
+    return next((partition for partition in found if partition is not None), None)
+
+
+def vectors_of(model: LanguageModel) -> WordVectors | None:
+    """Its word vectors, if it has some."""
+    try:
+        return model.vectors
+    except ConfigError:
+        return None
+
+
+# ---------------------------------------------------------------- names
+
+
+def model_names(paths: Sequence[str | Path]) -> list[str]:
+    """The last part of each path, or as many as tell it from the others: cs/clbl++, de/clbl++; else with a number."""
+    parts = [_parts_of_path(path) for path in paths]
+    names = [path[-1] for path in parts]
+    for size in range(2, LONGEST + 1):
+        longer = ["/".join(path[-size:]) for path in parts]
+        names = [long if names.count(name) > 1 else name for name, long in zip(names, longer, strict=True)]
+    return numbered([path[-1] if names.count(name) > 1 else name for name, path in zip(names, parts, strict=True)])
+
+
+def _parts_of_path(path: str | Path) -> tuple[str, ...]:
+    if str(path) == "-":
+        return (source_name(path),)
+    return tuple(map(shown, Path(os.path.abspath(path)).parts[1:])) or ("model",)  # noqa: PTH100 (links stay as named)
+
+
+def shown(name: str) -> str:
+    """The name of a file as text, even if it is no proper one."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
