@@ -103,6 +103,16 @@ def test_a_sentence_of_400_words_is_decoded_in_linear_time_and_memory() -> None:
     assert len(translation.derivation.format().splitlines()) == translation.features["RulePenalty"]
 
 
+def test_a_very_long_sentence_has_narrower_spans() -> None:
+    config = DecoderConfig(max_span=6, max_spans=40)
+    assert [config.span_of(words) for words in (0, 1, 4, 6, 8, 10, 41, 1000)] == [1, 1, 4, 6, 5, 4, 1, 1]
+    long = Decoder([], {"f": 1.0}, config).decode(["a", "b", "c"] * 3, TABLE)
+    assert long.chart.widest == 4
+    assert len(long.tokens) == long.features["WordPenalty"]
+    with pytest.raises(ConfigError, match="0 spans cannot be"):
+        DecoderConfig(max_spans=0)
+
+
 # ---------------------------------------------------------------- always the same
 
 

@@ -8,8 +8,13 @@ from morphlm.cli.lazy import LazyGroup
 
 # subcommand -> one line of help, in the order of the data's way; its module in this folder has the same name.
 SUBCOMMANDS = {
+    "build": "Do all of it: from two text files to a tuned system.",
+    "prepare": "Tokenise and filter parallel text for translation.",
     "align": "Find which words of parallel sentences translate one another.",
     "extract": "Find hierarchical rules for sentences in aligned text.",
+    "tune": "Find the weights with which a system translates best.",
+    "decode": "Translate text with a system.",
+    "evaluate": "BLEU and chrF of translations, and whether systems differ.",
 }
 
 

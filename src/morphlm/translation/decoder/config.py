@@ -24,6 +24,7 @@ class DecoderConfig:
 
     pop_limit: int = 200  # combinations for each span; 0: all of them
     max_span: int = 15  # words of the source that a rule with its gaps covers; longer ones are glued
+    max_spans: int = 3000  # of a sentence, so that a very long one ends in time: its spans are narrower
     kbest: int = 100  # translations that `Translation.kbest` gives
     distinct: bool = True  # no two of them with the same words
     pass_all: bool = False  # any word may stay as it is, not only those without a rule of their own
@@ -35,10 +36,16 @@ class DecoderConfig:
             raise ConfigError(f"a pop limit of {self.pop_limit} cannot be; give 1 or more, or 0 for no limit")
         if not 1 <= self.max_span <= WIDEST:
             raise ConfigError(f"a span has 1 to {WIDEST} words, not {self.max_span}; 10 to 20 is usual")
+        if self.max_spans < 1:
+            raise ConfigError(f"{self.max_spans} spans cannot be; give 1 or more")
         if self.kbest < 1:
             raise ConfigError(f"a list of {self.kbest} translations cannot be; give 1 or more")
         if not self.cache_megabytes >= 0:
             raise ConfigError(f"a cache of {self.cache_megabytes} MB cannot be; give 0 or more")
+
+    def span_of(self, words: int) -> int:
+        """How many words the widest span of a sentence has."""
+        return max(1, min(self.max_span, words, self.max_spans // max(words, 1)))
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ class KBest:
         self._inside, self._scores = chart.nodes.inside, chart.edges.score
         self._ranked: dict[int, _Ranked] = {}
         self._targets: dict[int, tuple[str | int, ...]] = {}
+        self._tails: dict[int, list[int]] = {}
 
     def __iter__(self) -> Iterator[tuple[float, Place]]:
         """Score and place of each derivation of the goal."""
@@ -63,12 +64,17 @@ class KBest:
 
     def tails(self, edge: int) -> list[int]:
         """The nodes an edge is made of."""
-        return [tail for tail in self._chart.edges.tails[edge].tolist() if tail >= 0]
+        found = self._tails.get(edge)
+        if found is None:
+            found = self._tails[edge] = [tail for tail in self._chart.edges.tails[edge].tolist() if tail >= 0]
+        return found
 
     # ------------------------------------------------------------ nodes
 
     def _open(self, node: int) -> _Ranked:
         """The best derivation of a node, and of all nodes that it is made of; their edges are best first."""
+        if node in self._ranked:
+            return self._ranked[node]
         stack = [node]
         while stack:
             begin, end = self._chart.nodes.edges[stack[-1]].tolist()

@@ -5,13 +5,14 @@ The guide is the first n-gram model. If there is none, word frequencies take its
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from morphlm.errors import ConfigError
+from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.logbilinear.kernels import query_batch
 from morphlm.logbilinear.kernels.query import Cache
@@ -19,7 +20,8 @@ from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.query import new_cache
 from morphlm.ngram.kernels import ROOT
 from morphlm.ngram.model import NgramModel
-from morphlm.text.reading import RESERVED
+from morphlm.scoring.streaming import normaliser_of
+from morphlm.text.reading import RESERVED, UNKNOWN
 from morphlm.translation.decoder.kernels.records import Ngram, Queries
 from morphlm.translation.decoder.kernels.words import ngram_answers
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, Vocabulary
@@ -29,6 +31,7 @@ STAND_IN = -1  # in place of a model's number
 
 Ids = NDArray[np.int32]
 Numbers = NDArray[np.float64]
+Forms = Callable[[Sequence[str]], list[str]]
 Caches = list[Cache | None]  # of the models but the guide; n-gram models have none
 
 
@@ -43,6 +46,7 @@ class Models:
     begin: int  # its state at the start of a sentence
     others: tuple[Ngram | LogBilinearModel, ...]
     vocabularies: tuple[Vocabulary, ...]  # of the columns
+    forms: tuple[Forms, ...]  # of the columns: words as they would stand in the model's own training text
 
     @property
     def orders(self) -> NDArray[np.int64]:
@@ -61,7 +65,8 @@ class Models:
 
     def ids(self, words: Sequence[str]) -> Ids:
         """The number of each word in each column's model, (columns, words); a mark in the text is unknown."""
-        ids = np.stack([vocabulary.encode(words) for vocabulary in self.vocabularies])
+        columns = zip(self.vocabularies, self.forms, strict=True)
+        ids = np.stack([vocabulary.encode(forms(words)) for vocabulary, forms in columns])
         ids[ids <= END_ID] = UNK_ID
         return ids
 
@@ -118,7 +123,29 @@ def ready_models(models: Sequence[LanguageModel], names: Sequence[str] | None = 
         begin=ROOT if model is None else int(model.begin()),
         others=tuple(parts[number] for number in columns[1:]),
         vocabularies=tuple(given[number].vocabulary if number != STAND_IN else stand_in for number in columns),
+        forms=tuple(forms_of(given[number]) if number != STAND_IN else list for number in columns),
     )
+
+
+def forms_of(model: LanguageModel) -> Forms:
+    """Does to words what was done to those of the model's training text (lowercase, digits as 0), if that is on record.
+
+    A translation keeps its 2012, and the model is asked for its 0000.
+    """
+    try:
+        normalise = normaliser_of(model)
+    except ConfigError:  # nothing is on record
+        return list
+
+    @lru_cache(maxsize=1 << 16)
+    def form(word: str) -> str:
+        try:
+            parts = normalise([word])
+        except InputError:  # it would be a mark
+            return UNKNOWN
+        return parts[0] if len(parts) == 1 else word
+
+    return lambda words: [form(word) for word in words]
 
 
 def _part(model: LanguageModel, name: str) -> Ngram | LogBilinearModel:

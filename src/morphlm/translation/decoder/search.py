@@ -47,7 +47,7 @@ class _Search:
         self.grammar, self.config, self.caches = grammar, config, caches
         self.models = grammar.rules.models
         self.words = len(grammar.tokens)
-        self.widest = max(1, min(config.max_span, self.words))
+        self.widest = config.span_of(self.words)
         cells = self.words * self.widest + self.words + 2
         self.cells = Cells(np.zeros(cells, np.int64), np.zeros(cells, np.int64))
         self.nodes = _new_nodes(256, self.models.most, self.models.reach)

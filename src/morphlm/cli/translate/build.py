@@ -1,0 +1,94 @@
+"""`morphlm translate build`: from two text files to a tuned system in a directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from morphlm.cli import options
+from morphlm.cli.translate import settings
+from morphlm.errors import ConfigError
+from morphlm.progress import say
+from morphlm.translation.building import NamedModel, Sources, build_system
+from morphlm.translation.decoder.config import DecoderConfig
+from morphlm.translation.settings import SystemConfig
+from morphlm.translation.system_tuning import read_tuning_text, tune_system
+
+
+@click.command(name="build")
+@click.argument("files", nargs=-1, metavar="[SOURCE TARGET]")
+@click.option("--bitext", metavar="BITEXT", help="Instead of two files: a folder of `translate extract --from`.")
+@click.option("--lm", "models", multiple=True, metavar="[NAME=]MODEL", help="A language model; repeat for more.")
+@click.option("--extra-rules", metavar="FILE", help="Rules in cdec's format that join those of every sentence.")
+@click.option("--out", required=True, metavar="DIR", help="The directory of the system.")
+@settings.preparing
+@settings.mend
+@settings.dev
+@settings.tuning
+@settings.pop_limit
+@settings.threads
+@options.as_json
+def command(
+    files: tuple[str, ...],
+    bitext: str | None,
+    models: tuple[str, ...],
+    extra_rules: str | None,
+    out: str,
+    languages: str | None,
+    dev: tuple[str, str] | None,
+    runs: int,
+    seed: int,
+    kbest: int,
+    iterations: int,
+    probes: int,
+    restarts: int,
+    pop_limit: int | None,
+    threads: int | None,
+    mend: bool,
+    as_json: bool,
+    **preparing: Any,
+) -> None:
+    """Make a translation system of parallel text, line n of SOURCE with line n of TARGET, and tune it.
+
+    Text is prepared, aligned and sorted, language models of the target language are taken in, and weights are tuned on
+    the text of --dev (without it, use `translate tune` later). The same command again, after Ctrl-C or a crash, goes
+    on where it was. `morphlm translate decode DIR < text` translates.
+
+    \b
+      morphlm translate build train.en train.cs --languages en,cs --lm cs.mkn --dev dev.en dev.cs --out system
+    """
+    if len(files) not in (0, 2):
+        raise ConfigError(
+            f"{len(files)} files; parallel text is two, of which line n of one translates line n of the other"
+        )
+    pair = settings.language_pair(languages)
+    decoder = DecoderConfig() if pop_limit is None else DecoderConfig(pop_limit=pop_limit)
+    config = SystemConfig(pair, decoder=decoder, **preparing)
+    tuning = settings.tuning_config(kbest, iterations, probes, restarts)
+    sources = _sources(files, bitext, models, extra_rules)
+    settings.mention_missing_abbreviations(config.tokenise, pair)
+    text = None if dev is None else read_tuning_text(*dev, config)
+    manifest = build_system(out, sources, config, mend=mend, threads=threads)
+    tuned = None if text is None else tune_system(out, text, tuning, seeds=range(seed, seed + runs), threads=threads)
+    if as_json:
+        stages = {name: stage.figures for name, stage in manifest.stages.items()}
+        options.print_json({"out": out, "stages": stages, "tuning": None if tuned is None else tuned.to_json()})
+        return
+    if tuned is None:
+        say("the weights are those that tuning begins with; find better ones by `morphlm translate tune`")
+    else:
+        click.echo(tuned.to_table().format())
+    say(f"written to {out}; translate with `morphlm translate decode {out}`")
+
+
+def _sources(files: tuple[str, ...], bitext: str | None, models: tuple[str, ...], extra_rules: str | None) -> Sources:
+    source, target = map(Path, files) if files else (None, None)
+    return Sources(
+        source,
+        target,
+        None if bitext is None else Path(bitext),
+        [NamedModel.of(model) for model in models],
+        None if extra_rules is None else Path(extra_rules),
+    )

@@ -1,0 +1,99 @@
+"""`morphlm translate decode`: text in, translations out, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from morphlm.cli import options
+from morphlm.cli.translate import settings
+from morphlm.errors import ConfigError
+from morphlm.files import atomic_writer
+from morphlm.progress import progress_bar, say
+from morphlm.text.prepare import located
+from morphlm.text.reading import Block, read_blocks, split_tokens
+from morphlm.translation.extra_rules import ExtraRules
+from morphlm.translation.output import OutputOptions, numbered, renderer
+from morphlm.translation.settings import SystemConfig
+from morphlm.translation.system import TranslationSystem
+from morphlm.translation.weights import given_weights
+
+
+@click.command(name="decode")
+@click.argument("directory", metavar="DIR")
+@click.argument("file", default="-", metavar="[FILE]")
+@click.option("--kbest", type=click.IntRange(min=1), help="Lists of so many translations, as Moses writes them.")
+@click.option("--tokenised", is_flag=True, help="Write tokens between spaces, not put together again.")
+@click.option("--prepared", is_flag=True, help="The input is prepared already: tokens between spaces.")
+@click.option("--graph", is_flag=True, help="With --json: also the graph of the search, which is large.")
+@click.option("--run", type=int, metavar="SEED", help="Weights of this tuning run.  [default: the best one]")
+@click.option("--weights", metavar="FILE|'NAME=W ...'", help="These weights instead; features not named have 0.")
+@click.option("--extra-rules", metavar="FILE", help="Rules in cdec's format that join those of every sentence.")
+@settings.pop_limit
+@settings.threads
+@options.as_json_lines
+def command(
+    directory: str,
+    file: str,
+    kbest: int | None,
+    tokenised: bool,
+    prepared: bool,
+    graph: bool,
+    run: int | None,
+    weights: str | None,
+    extra_rules: str | None,
+    pop_limit: int | None,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Translate FILE (standard input) with the system in DIR, a sentence a line; an empty line stays empty.
+
+    Text is prepared as the training text was. Words that the system does not know stay as they are. Lines are answered
+    in order, as soon as they are there.
+
+    \b
+      echo "Good morning, Europe." | morphlm translate decode system
+      morphlm translate decode system test.en --kbest 100 > test.kbest
+    """
+    if graph and not as_json:
+        raise ConfigError("--graph is a part of the JSON; add --json")
+    if run is not None and weights is not None:
+        raise ConfigError("--run and --weights are two choices of weights; give one")
+    options.check_one_stdin(file, *([] if extra_rules is None else [extra_rules]))
+    wanted = OutputOptions(tokenised, kbest, as_json, graph)
+    system = TranslationSystem.load(
+        directory,
+        run=run,
+        weights=None if weights is None else given_weights(weights),
+        extra=[] if extra_rules is None else [ExtraRules.read(extra_rules)],
+        **settings.search(pop_limit),
+    )
+    with atomic_writer("-") as out:
+        for line in _translated(system, file, wanted, prepared, threads):
+            out.write(((options.json_line(line) if isinstance(line, dict) else line) + "\n").encode())
+            out.flush()
+    if system.tuned is None and weights is None:
+        say("warning: this system is not tuned; `morphlm translate tune` finds better weights")
+
+
+def _translated(
+    system: TranslationSystem, file: str, wanted: OutputOptions, prepared: bool, threads: int | None
+) -> Iterator[str | dict[str, Any]]:
+    """What is there is translated together, so that a line in a pipe is answered at once."""
+    render = renderer(wanted, system.config)
+    with progress_bar("decoding", unit="sentence") as bar:
+        for block in read_blocks(file):
+            sentences = _sentences(block, None if prepared else system.config)
+            for number, found in enumerate(system.map(render, sentences, threads=threads), block.first_line - 1):
+                yield from numbered(number, found, wanted)
+                bar.update()
+
+
+def _sentences(block: Block, config: SystemConfig | None) -> Iterator[list[str]]:
+    """The tokens of each line, prepared by the settings of a system or as they are."""
+    for number, line in enumerate(block.lines(), block.first_line):
+        with located(block.source, number):
+            tokens = split_tokens(line) if config is None else config.prepare(line)
+        yield tokens

@@ -1,0 +1,56 @@
+"""`morphlm translate tune`: the weights of a translation system, by MERT."""
+
+from __future__ import annotations
+
+import click
+
+from morphlm.cli import options
+from morphlm.cli.translate import settings
+from morphlm.errors import ConfigError
+from morphlm.translation.directory import read_manifest
+from morphlm.translation.system import TranslationSystem
+from morphlm.translation.system_tuning import read_tuning_text, tune_system
+
+
+@click.command(name="tune")
+@click.argument("directory", metavar="DIR")
+@settings.dev
+@settings.tuning
+@settings.pop_limit
+@settings.threads
+@options.as_json
+def command(
+    directory: str,
+    dev: tuple[str, str] | None,
+    runs: int,
+    seed: int,
+    kbest: int,
+    iterations: int,
+    probes: int,
+    restarts: int,
+    pop_limit: int | None,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Find weights for the system in DIR with which it translates the text of --dev best.
+
+    Minimum error rate training (Och 2003): decode, search weights with exact line searches for which the lists so far
+    have the highest BLEU, and again. Weights of the iteration with the highest BLEU of the decoded text count. After
+    Ctrl-C the same command goes on after the last complete iteration. With several --runs, `decode --run SEED` takes
+    the weights of one; else those of the best are taken.
+
+    \b
+      morphlm translate tune system --dev dev.en dev.cs --runs 3
+    """
+    if dev is None:
+        raise ConfigError("there is nothing to tune on; give a text and its translation (--dev SOURCE REFERENCE)")
+    options.check_one_stdin(*dev)
+    config = settings.tuning_config(kbest, iterations, probes, restarts)
+    manifest = read_manifest(directory)
+    text = read_tuning_text(*dev, manifest.config)
+    system = TranslationSystem.load(directory, **settings.search(pop_limit))
+    tuned = tune_system(directory, text, config, seeds=range(seed, seed + runs), threads=threads, system=system)
+    if as_json:
+        options.print_json(tuned.to_json())
+    else:
+        click.echo(tuned.to_table().format())

@@ -1,0 +1,159 @@
+"""The directory of a translation system: what its manifest says, how it is written and checked.
+
+    system.json     format, settings, and of each stage a hash of what it depends on and the hashes of what it made
+    text/           the prepared training text and its alignment
+    bitext/         what rules are found in (see grammar/bitext.py)
+    lm/NAME/        the language models, a model directory each
+    rules.gz        rules of a file, if any
+    tuning/         the prepared tuning text; what an interrupted tuning needs to go on
+    weights.json    of each tuning run
+
+The manifest is written after each stage, in one step. A stage that it lists is complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from morphlm.errors import FormatError, InputError
+from morphlm.files import atomic_writer, cannot_write, check_can_make, sha256_of
+from morphlm.modelfile import MANIFEST as MODEL_MANIFEST
+from morphlm.modelfile import canonical_json
+from morphlm.translation.settings import SystemConfig
+from morphlm.version import __version__
+
+FORMAT, KIND = 1, "translation system"
+MANIFEST, WEIGHTS, LOCK = "system.json", "weights.json", ".lock"
+TEXTS, BITEXT, MODELS, TUNING = "text", "bitext", "lm", "tuning"
+SOURCE_TEXT, TARGET_TEXT, ALIGNMENT = f"{TEXTS}/source.txt", f"{TEXTS}/target.txt", f"{TEXTS}/alignment.txt"
+EXTRA_RULES = "rules.gz"
+_AGAIN = "copy or build the system again"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What is known of a stage that is complete."""
+
+    key: str  # a hash of all that it depends on
+    files: Mapping[str, str]  # path in the directory -> SHA-256; of a model directory its manifest's
+    figures: Mapping[str, Any] = field(default_factory=dict)  # what it has to tell
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {"key": self.key, "files": dict(self.files), "figures": dict(self.figures)}
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a directory holds."""
+
+    config: SystemConfig
+    models: tuple[str, ...] = ()  # their names, in order
+    stages: Mapping[str, Stage] = field(default_factory=dict)
+
+    def with_stage(self, name: str, stage: Stage) -> Manifest:
+        """One more."""
+        return replace(self, stages={**self.stages, name: stage})
+
+    def write(self, directory: Path) -> None:
+        """In one step."""
+        content = {
+            "format": FORMAT,
+            "kind": KIND,
+            "version": __version__,
+            "config": self.config.to_json(),
+            "models": list(self.models),
+            "stages": {name: stage.to_json() for name, stage in self.stages.items()},
+        }
+        write_signed(directory / MANIFEST, content)
+
+
+def write_signed(path: Path, content: dict[str, Any]) -> None:
+    """JSON with its own SHA-256 in it, so that any changed byte shows."""
+    with atomic_writer(path) as file:
+        file.write(canonical_json(content | {"sha256": _digest(content)}))
+
+
+def read_signed(path: Path) -> dict[str, Any]:
+    """The reverse; anything else is a FormatError."""
+    try:
+        raw = path.read_bytes()
+        content = json.loads(raw)
+        intact = canonical_json(content) == raw and content.pop("sha256") == _digest(content)
+        version = content["format"]
+    except OSError as error:
+        raise FormatError(f"{path}: it cannot be read ({error.strerror}); check it with `ls -l`") from error
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise FormatError(f"{path}: it was changed or damaged ({type(error).__name__}); {_AGAIN}") from error
+    if not intact:
+        raise FormatError(f"{path}: it was changed or damaged after it was written; {_AGAIN}")
+    if version != FORMAT:
+        raise FormatError(f"{path}: format {version}, this morphlm reads {FORMAT}; use the version that wrote it")
+    return dict(content)
+
+
+def _digest(content: dict[str, Any]) -> str:
+    return hashlib.sha256(canonical_json(content)).hexdigest()
+
+
+def read_manifest(directory: str | Path) -> Manifest:
+    """What a directory says of itself."""
+    path = Path(directory) / MANIFEST
+    if not Path(directory).is_dir():
+        raise FormatError(f"{directory}: there is no such translation system; check the name")
+    if not path.is_file():
+        what = f"this is no translation system, {MANIFEST} is missing; name a folder of `morphlm translate build`"
+        raise FormatError(f"{directory}: {what}")
+    content = read_signed(path)
+    try:
+        return Manifest(
+            SystemConfig.from_json(content["config"]),
+            tuple(map(_checked_name, content["models"])),
+            {name: Stage(**stage) for name, stage in content["stages"].items()},
+        )
+    except (FormatError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FormatError(f"{path}: its content makes no sense ({error}); {_AGAIN}") from error
+
+
+def _checked_name(name: str) -> str:
+    """No model lies outside."""
+    if Path(name).name != name or name in ("", ".."):
+        raise ValueError(f"a model named {name!r}")
+    return name
+
+
+def check_can_hold_system(directory: str | Path) -> None:
+    """Refuse, before any work is done, a place that a system must not or cannot take."""
+    place = Path(directory)
+    check_can_make(place)
+    try:
+        taken = place.exists() and not (place.is_dir() and {path.name for path in place.iterdir()} <= {LOCK})
+    except OSError as error:
+        raise cannot_write(place, error) from error
+    if taken and not (place / MANIFEST).is_file():
+        raise InputError("this exists and is no translation system; choose another place", source=str(place))
+
+
+def check_files(directory: Path, stage: Stage) -> None:
+    """The files of a stage must be those that it made; of model directories only the manifest is looked at."""
+    for name, digest in stage.files.items():
+        path = directory / name
+        path = path / MODEL_MANIFEST if path.is_dir() else path
+        try:
+            found = sha256_of(path)
+        except FileNotFoundError as error:
+            raise FormatError(f"{path}: it is missing; {_AGAIN}") from error
+        except OSError as error:
+            raise FormatError(f"{path}: it cannot be read ({error.strerror}); {_AGAIN}") from error
+        if found != digest:
+            raise FormatError(f"{path}: it was changed or damaged after it was written; {_AGAIN}")
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file, or of the manifest of a model directory, which has those of all its files."""
+    return sha256_of(path / MODEL_MANIFEST if path.is_dir() else path)

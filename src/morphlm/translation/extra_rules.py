@@ -1,0 +1,42 @@
+"""Rules of a file that join those found in the training text, for every sentence that has their words.
+
+That is the way to add a dictionary, names, or inflections made by another program.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from morphlm.translation.grammar.rules import RuleTable, join_tables, read_rules, table_of
+
+
+class ExtraRules:
+    """A table of rules, with the words that a sentence must have for each."""
+
+    def __init__(self, table: RuleTable) -> None:
+        """Index the rules by the first word of their source sides; every rule has one."""
+        self.table = table
+        self._words: list[frozenset[str]] = []
+        self._with_first: dict[str, list[int]] = defaultdict(list)
+        for number, rule in enumerate(table):
+            words = [symbol for symbol in rule.source if isinstance(symbol, str)]
+            self._words.append(frozenset(words))
+            self._with_first[words[0]].append(number)
+
+    @classmethod
+    def read(cls, path: str | Path) -> ExtraRules:
+        """From a file in cdec's format."""
+        return cls(read_rules(path))
+
+    def for_sentence(self, tokens: Sequence[str]) -> RuleTable:
+        """Those whose source words are all in the sentence, in the order of the file."""
+        here = set(tokens)
+        numbers = [number for word in here & self._with_first.keys() for number in self._with_first[word]]
+        rules = [self.table.rule(number) for number in sorted(numbers) if self._words[number] <= here]
+        return table_of(rules, self.table.feature_names)
+
+    def joined_to(self, rules: RuleTable, tokens: Sequence[str]) -> RuleTable:
+        """The rules of a sentence with these; features are the same for all sentences."""
+        return join_tables([rules, self.for_sentence(tokens)])

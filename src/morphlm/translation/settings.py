@@ -1,0 +1,80 @@
+"""The settings of a translation system, and how its text is prepared: as in the paper, but with its digits.
+
+A language model whose own text had 0 for every digit looks words up in that form; the translation keeps them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from morphlm.errors import FormatError, MorphlmError
+from morphlm.text.parallel_pairs import MAX_RATIO, PairOptions, pair_options
+from morphlm.text.prepare import prepare_line
+from morphlm.text.tokenise import moses_detokenise
+from morphlm.translation.alignment.config import AlignmentConfig
+from morphlm.translation.decoder.config import DecoderConfig
+from morphlm.translation.grammar.config import GrammarConfig
+
+SOURCE, TARGET = 0, 1
+
+Languages = tuple[str | None, str | None]
+
+
+@dataclass(frozen=True)
+class SystemConfig:
+    """Everything but the texts, the models and the weights."""
+
+    languages: Languages = (None, None)  # source and target; the tokeniser needs them
+    tokenise: bool = True  # Moses tokenisation of what is read; what is written is put together again
+    lowercase: bool = True
+    max_tokens: int = 80  # of a training sentence; pairs with longer ones are dropped; 0 keeps all
+    max_ratio: float = MAX_RATIO  # of the lengths of training sentences; 0 keeps all
+    alignment: AlignmentConfig = field(default_factory=AlignmentConfig)
+    grammar: GrammarConfig = field(default_factory=GrammarConfig)
+    decoder: DecoderConfig = field(default_factory=DecoderConfig)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be, before any work is done."""
+        self.pair_options()
+
+    def pair_options(self) -> PairOptions:
+        """How training text is prepared."""
+        return pair_options(
+            self.languages,
+            tokenise=self.tokenise,
+            lowercase=self.lowercase,
+            digits=False,
+            max_tokens=self.max_tokens,
+            max_ratio=self.max_ratio,
+            cyrillic_share=0.0,  # else foreign names would be <unk>
+        )
+
+    def prepare(self, line: str, side: int = SOURCE) -> list[str]:
+        """The tokens of a line; none is dropped."""
+        return prepare_line(line, self.pair_options().sides[side])
+
+    def text_of(self, tokens: Sequence[str]) -> str:
+        """A translation as a person would write it; small letters stay small."""
+        language = self.languages[TARGET]
+        return moses_detokenise(tokens, language) if self.tokenise and language else " ".join(tokens)
+
+    def with_decoder(self, **changes: Any) -> SystemConfig:
+        """Other settings of the search."""
+        return replace(self, decoder=replace(self.decoder, **changes))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self) | {"languages": list(self.languages)}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> SystemConfig:
+        """The reverse; a FormatError for anything else."""
+        try:
+            parts = {"alignment": AlignmentConfig, "grammar": GrammarConfig, "decoder": DecoderConfig}
+            values = {name: parts[name](**value) if name in parts else value for name, value in content.items()}
+            source, target = values.pop("languages")
+            return cls(languages=(source, target), **values)
+        except (MorphlmError, TypeError, ValueError, KeyError, AttributeError) as error:
+            raise FormatError(f"not the settings of a translation system ({error})") from error

@@ -1,0 +1,151 @@
+"""A translation system: raw text in, translations out, with all that was found in the training text.
+
+It is a directory (see directory.py) that `morphlm translate build` makes. Loading checks every file and runs no code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from morphlm.errors import FormatError
+from morphlm.language_model.base import LanguageModel
+from morphlm.modelfile import read_model
+from morphlm.progress import say
+from morphlm.scoring.loading import model_from_files
+from morphlm.training.checkpoint import fingerprint
+from morphlm.translation.decoder.config import COUNTED, names_of_models
+from morphlm.translation.decoder.decoder import Decoder
+from morphlm.translation.decoder.translation import Translation
+from morphlm.translation.directory import BITEXT, EXTRA_RULES, MODELS, Manifest, Stage, check_files, read_manifest
+from morphlm.translation.extra_rules import ExtraRules
+from morphlm.translation.grammar.bitext import Bitext, load_bitext
+from morphlm.translation.grammar.extraction import GrammarExtractor
+from morphlm.translation.grammar.rules import FEATURES, RuleTable
+from morphlm.translation.settings import SystemConfig
+from morphlm.translation.weights import TunedWeights, read_tuned, start_weights
+
+Result = TypeVar("Result")
+Sentence = str | Sequence[str]  # as a person writes it, or its tokens
+
+NEEDED = (BITEXT, MODELS)  # stages without which nothing can be translated
+
+
+class TranslationSystem:
+    """Translates with the rules of a training text, language models and weights."""
+
+    def __init__(
+        self,
+        config: SystemConfig,
+        bitext: Bitext,
+        models: Mapping[str, LanguageModel],
+        weights: Mapping[str, float] | None = None,
+        *,
+        extra: Sequence[ExtraRules] = (),
+    ) -> None:
+        """Without weights, those from which tuning begins are taken."""
+        self.config, self.extra = config, tuple(extra)
+        self.extractor = GrammarExtractor(bitext, config.grammar)
+        given = start_weights(list(models)) if weights is None else weights
+        self.decoder = Decoder(list(models.values()), given, config.decoder, names=list(models))
+        self.decoder.weights.check(self.feature_names)
+        self.tuned: TunedWeights | None = None
+        self.identity = ""  # a hash of what weights are tuned for
+
+    @classmethod
+    def load(
+        cls,
+        directory: str | Path,
+        *,
+        run: int | None = None,
+        weights: Mapping[str, float] | None = None,
+        extra: Sequence[ExtraRules] = (),
+        **search: Any,  # fields of DecoderConfig that are to differ
+    ) -> TranslationSystem:
+        """Load a directory, with the weights of the best tuning run, or of that with a seed, or with given ones."""
+        place = Path(directory)
+        manifest = read_manifest(place)
+        stages = _needed_stages(place, manifest)
+        for stage in stages.values():
+            check_files(place, stage)
+        models = {name: _model(place, name) for name in manifest.models}
+        own = [ExtraRules.read(place / EXTRA_RULES)] if EXTRA_RULES in stages else []
+        config = manifest.config.with_decoder(**search)
+        identity = identity_of(manifest)
+        tuned = read_tuned(place, identity)
+        if weights is None and tuned is not None:
+            weights = tuned.run(run).weights
+        system = cls(config, load_bitext(place / BITEXT), models, weights, extra=[*own, *extra])
+        system.tuned, system.identity = tuned, identity
+        return system
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Of every translation, in order."""
+        extra = [name for rules in self.extra for name in rules.table.feature_names]
+        return (*dict.fromkeys([*FEATURES, *extra]), *COUNTED, *names_of_models(self.decoder.models.names))
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """By the names of features."""
+        return dict(self.decoder.weights.values)
+
+    # ------------------------------------------------------------ translating
+
+    def translate(self, sentence: Sentence) -> Translation:
+        """Translate a sentence: text as a person writes it, or a list of tokens as they were prepared for training."""
+        return next(self.translate_all([sentence], threads=1))
+
+    def translate_text(self, text: str) -> str:
+        """Text to text."""
+        return self.config.text_of(self.translate(text).tokens)
+
+    def translate_all(self, sentences: Iterable[Sentence], *, threads: int | None = None) -> Iterator[Translation]:
+        """Translate sentences, several at a time; results come in order."""
+        return self.map(lambda translation: translation, sentences, threads=threads)
+
+    def map(
+        self,
+        task: Callable[[Translation], Result],
+        sentences: Iterable[Sentence],
+        *,
+        weights: Mapping[str, float] | None = None,
+        threads: int | None = None,
+    ) -> Iterator[Result]:
+        """Translate sentences and give what `task` makes of each, so that search graphs need not be kept."""
+        decoder = self.decoder if weights is None else self.decoder.with_weights(weights)
+        return decoder.map(task, map(self._tokens, sentences), self.rules, threads=threads)
+
+    def rules(self, tokens: Sequence[str]) -> RuleTable:
+        """The rules for a sentence."""
+        rules = self.extractor.extract(tokens)
+        for extra in self.extra:
+            rules = extra.joined_to(rules, tokens)
+        return rules
+
+    def _tokens(self, sentence: Sentence) -> list[str]:
+        tokens = self.config.prepare(sentence) if isinstance(sentence, str) else list(sentence)
+        widest = self.config.decoder.span_of(len(tokens))
+        if widest < min(self.config.decoder.max_span, len(tokens)):
+            say(f"a sentence of {len(tokens):,} words: rules cover {widest} of them at most, so that it ends in time")
+        return tokens
+
+
+def _needed_stages(place: Path, manifest: Manifest) -> dict[str, Stage]:
+    for name in NEEDED:
+        if name not in manifest.stages:
+            what = f"the stage {name} is missing; run the same `morphlm translate build` again, it goes on from there"
+            raise FormatError(f"{place}: this system is not complete, {what}")
+    return {name: stage for name, stage in manifest.stages.items() if name in (*NEEDED, EXTRA_RULES)}
+
+
+def _model(place: Path, name: str) -> LanguageModel:
+    path = place / MODELS / name
+    return model_from_files(path, read_model(path))
+
+
+def identity_of(manifest: Manifest) -> str:
+    """A hash of what weights are tuned for: the rules and the models."""
+    stages = {name: dict(stage.files) for name, stage in manifest.stages.items() if name in (*NEEDED, EXTRA_RULES)}
+    return fingerprint({"stages": stages, "models": list(manifest.models)})

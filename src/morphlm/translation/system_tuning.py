@@ -1,0 +1,133 @@
+"""Tuning a translation system on a text with references; the weights go into its directory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from morphlm.errors import ConfigError, InputError
+from morphlm.files import source_name
+from morphlm.progress import progress_bar, say
+from morphlm.text.prepare import located
+from morphlm.text.reading import read_blocks
+from morphlm.training.checkpoint import fingerprint
+from morphlm.translation.decoder.translation import Translation
+from morphlm.translation.directory import TUNING
+from morphlm.translation.grammar.rules import RuleTable
+from morphlm.translation.settings import SOURCE, TARGET, SystemConfig
+from morphlm.translation.system import TranslationSystem
+from morphlm.translation.tuning.loop import Hypothesis, Lists, TuningConfig, TuningProblem, TuningRun, tune
+from morphlm.translation.weights import TunedWeights, start_weights
+
+KEPT_RULES = 15_000_000  # of the tuning set, between iterations: about 100 bytes each
+
+
+@dataclass(frozen=True)
+class TuningText:
+    """Sentences as tokens, with a reference each."""
+
+    sources: tuple[tuple[str, ...], ...]
+    references: tuple[tuple[str, ...], ...]
+
+    def __len__(self) -> int:
+        """The number of sentences."""
+        return len(self.sources)
+
+
+def read_tuning_text(source: str | Path, reference: str | Path, config: SystemConfig) -> TuningText:
+    """Read and prepare two files of which line n of one translates line n of the other; empty ones are left out."""
+    sides = [list(_prepared(path, config, side)) for path, side in ((source, SOURCE), (reference, TARGET))]
+    if len(sides[0]) != len(sides[1]):
+        raise InputError(
+            f"{source_name(source)} has {len(sides[0]):,} lines and {source_name(reference)} has {len(sides[1]):,}, so "
+            "they are no line-by-line translations; line n of one must translate line n of the other"
+        )
+    pairs = [(one, other) for one, other in zip(*sides, strict=True) if one and other]
+    if not pairs:
+        raise InputError("there are no sentences to tune on; give at least one", source=source_name(source))
+    if dropped := len(sides[0]) - len(pairs):
+        say(f"{dropped:,} of {len(sides[0]):,} pairs to tune on are empty on a side; they are left out")
+    return TuningText(tuple(one for one, _ in pairs), tuple(other for _, other in pairs))
+
+
+def _prepared(path: str | Path, config: SystemConfig, side: int) -> Iterator[tuple[str, ...]]:
+    for block in read_blocks(path):
+        for number, line in enumerate(block.lines(), block.first_line):
+            with located(block.source, number):
+                yield tuple(config.prepare(line, side))
+
+
+def tune_system(
+    directory: str | Path,
+    text: TuningText,
+    config: TuningConfig | None = None,
+    *,
+    seeds: Sequence[int] = (1,),
+    threads: int | None = None,
+    system: TranslationSystem | None = None,
+) -> TunedWeights:
+    """Tune the system in a directory and put the weights there; what is there from an interrupted tuning is used."""
+    config = config or TuningConfig()
+    system = system or TranslationSystem.load(directory)
+    problem = _problem(system, text, config, threads)
+    key = fingerprint({"problem": problem.key, "config": asdict(config), "seeds": list(seeds)})
+    if system.tuned is not None and system.tuned.key == key:
+        say("tune: found")
+        return system.tuned
+    start = start_weights(system.decoder.models.names)
+    runs: tuple[TuningRun, ...] = tune(problem, start, Path(directory) / TUNING, config, seeds=seeds, threads=threads)
+    tuned = TunedWeights(key, system.identity, runs)
+    tuned.write(Path(directory))
+    return tuned
+
+
+def _problem(system: TranslationSystem, text: TuningText, config: TuningConfig, threads: int | None) -> TuningProblem:
+    settings = system.config
+    key = fingerprint(
+        {
+            "system": system.identity,
+            "text": [text.sources, text.references],
+            "grammar": asdict(settings.grammar),
+            "decoder": asdict(settings.decoder),
+        }
+    )
+    rules = KeptRules(system.rules)
+    names = system.feature_names
+
+    def lists_of(translation: Translation) -> list[Hypothesis]:
+        candidates = translation.kbest(config.kbest, distinct=True)
+        if candidates[0].feature_names != names:
+            raise ConfigError(f"translations have the features {candidates[0].feature_names} instead of {names}")
+        return [(candidate.tokens, candidate.values.astype(np.float32)) for candidate in candidates]
+
+    def decode(weights: Mapping[str, float]) -> Lists:
+        found = system.decoder.with_weights(weights).map(lists_of, text.sources, rules, threads=threads)
+        with progress_bar("decoding", len(text), "sentence") as bar:
+            for lists in found:
+                yield lists
+                bar.update()
+
+    return TuningProblem(names, [[reference] for reference in text.references], decode, key)
+
+
+class KeptRules:
+    """The rules of sentences that come again, as long as there is room; others are found anew each time."""
+
+    def __init__(self, find: Callable[[Sequence[str]], RuleTable], room: int = KEPT_RULES) -> None:
+        """`room` is for so many rules."""
+        self._find, self._room = find, room
+        self._kept: dict[tuple[str, ...], RuleTable] = {}
+
+    def __call__(self, tokens: Sequence[str]) -> RuleTable:
+        """May be called by several threads."""
+        key = tuple(tokens)
+        found = self._kept.get(key)
+        if found is None:
+            found = self._find(tokens)
+            if self._room >= len(found):
+                self._room -= len(found)
+                self._kept[key] = found
+        return found

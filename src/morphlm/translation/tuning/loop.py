@@ -1,0 +1,335 @@
+"""The outer loop of MERT: decode with the weights at hand, add the k best translations to all so far, search weights.
+
+Before the first search, the text is also decoded with some weights around the first ones, once for all runs: lists of
+one kind of translation do not tell that others, say twice as long, are bad, and the search would go astray.
+
+It ends when nothing new comes up, when the search gains little, or after a number of iterations; of all weights that
+were decoded with, those with the highest BLEU count. The lists and the state are on disk after every iteration, so that
+a run that was interrupted goes on from there and ends as if it had not been.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError, MorphlmError
+from morphlm.files import atomic_writer, cannot_write, open_binary
+from morphlm.progress import say
+from morphlm.training.checkpoint import fingerprint
+from morphlm.translation.tuning.bleu import SIZE, Reference, bleu
+from morphlm.translation.tuning.mert import CandidatePool, Candidates, MertConfig, optimise
+
+STATE, FIRST = "state.json", "first-{}.jsonl.gz"
+FORMAT = 1
+
+Floats = NDArray[np.float64]
+Hypothesis = tuple[tuple[str, ...], NDArray[np.float32]]  # the words of a translation and its features
+Lists = Iterable[Sequence[Hypothesis]]  # the k best translations of each sentence, best first
+
+
+@dataclass(frozen=True)
+class TuningConfig:
+    """How the weights are looked for."""
+
+    kbest: int = 100  # translations of a sentence that are added in each iteration
+    iterations: int = 10  # at most
+    least_gain: float = 0.02  # of BLEU x 100 on all lists so far, for another iteration
+    probes: int = 4  # weights around the first ones that are decoded with in the first iteration
+    # On some hundred sentences, searches from anywhere fit the lists better and other text worse.
+    mert: MertConfig = field(default_factory=lambda: MertConfig(restarts=0))
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        if self.kbest < 1 or self.iterations < 1 or self.probes < 0 or not self.least_gain >= 0:
+            raise ConfigError(
+                "tuning takes 1 translation, 1 iteration, 0 probes or more, and a least gain of 0 or more"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class TuningProblem:
+    """What is to be tuned: sentences with references, and a decoder that can be asked with any weights."""
+
+    feature_names: tuple[str, ...]
+    references: Sequence[Sequence[Sequence[str]]]  # of each sentence, one or more, as lists of words
+    decode: Callable[[Mapping[str, float]], Lists]
+    key: str  # a hash of all that the lists depend on beside the weights
+
+    def weights_of(self, values: Sequence[float] | Floats) -> dict[str, float]:
+        """By name."""
+        return dict(zip(self.feature_names, map(float, values), strict=True))
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """What decoding with some weights gave."""
+
+    weights: tuple[float, ...]  # in the order of the feature names
+    bleu: float  # of the best translations, x 100
+    length_ratio: float  # of these to the references
+    candidates: int  # translations in all lists so far
+    new: int  # of these, those that were not there before
+
+    def format(self) -> str:
+        """One line for people."""
+        return f"BLEU {self.bleu:.2f}, length ratio {self.length_ratio:.3f}, {self.new:,} new translations"
+
+
+@dataclass(frozen=True)
+class TuningRun:
+    """Where one run has ended, and how it got there."""
+
+    seed: int
+    feature_names: tuple[str, ...]
+    iterations: tuple[Iteration, ...]
+
+    @property
+    def best(self) -> Iteration:
+        """The one with the highest BLEU; of equal ones the first."""
+        return max(self.iterations, key=lambda iteration: iteration.bleu)
+
+    @property
+    def bleu(self) -> float:
+        """Of the tuning set, decoded with the weights."""
+        return self.best.bleu
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The best weights by name."""
+        return dict(zip(self.feature_names, self.best.weights, strict=True))
+
+    def to_json(self) -> dict[str, Any]:
+        """Weights, and BLEU of every iteration."""
+        return {
+            "seed": self.seed,
+            "bleu": self.bleu,
+            "weights": self.weights,
+            "features": list(self.feature_names),  # the order of the weights below
+            "iterations": [asdict(iteration) | {"weights": list(iteration.weights)} for iteration in self.iterations],
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> TuningRun:
+        """The reverse."""
+        return cls(content["seed"], tuple(content["features"]), tuple(map(_iteration_of, content["iterations"])))
+
+
+def _iteration_of(content: Mapping[str, Any]) -> Iteration:
+    return Iteration(**{**content, "weights": tuple(content["weights"])})
+
+
+def tune(
+    problem: TuningProblem,
+    start: Mapping[str, float],
+    folder: str | Path,
+    config: TuningConfig | None = None,
+    *,
+    seeds: Sequence[int] = (1,),
+    threads: int | None = None,
+) -> tuple[TuningRun, ...]:
+    """One run for each seed, in the folder; equal seeds give equal weights, whatever was interrupted."""
+    config = config or TuningConfig()
+    if len(set(seeds)) < len(seeds) or not seeds or min(seeds) < 0:
+        raise ConfigError("each run has another seed, a whole number from 0 on; give at least one")
+    weights = tuple(float(start.get(name, 0.0)) for name in problem.feature_names)
+    runs = tuple(_Run(problem, weights, Path(folder), config, seed, threads).complete() for seed in seeds)
+    for path in Path(folder).glob(FIRST.format("*")):
+        path.unlink()
+    return runs
+
+
+def probes_around(start: Sequence[float], count: int) -> list[tuple[float, ...]]:
+    """Weights of the same signs, each e times as large or small; those that are 0 become a little more or less."""
+    weights = np.array(start)
+    small = 0.01 * np.abs(weights).sum()
+    found = []
+    for number in range(count):
+        rng = np.random.default_rng(number + 1)
+        factors, values = np.exp(rng.normal(size=len(weights))), rng.normal(0, small, len(weights))
+        found.append(tuple(np.where(weights != 0, weights * factors, values).tolist()))
+    return found
+
+
+class _Run:
+    """One run; `next` are the weights to decode with, None when it has ended."""
+
+    def __init__(
+        self,
+        problem: TuningProblem,
+        start: tuple[float, ...],
+        folder: Path,
+        config: TuningConfig,
+        seed: int,
+        threads: int | None,
+    ) -> None:
+        self.problem, self.config, self.seed, self.threads = problem, config, seed, threads
+        self.folder, self.starts = folder / f"run-{seed}", [start, *probes_around(start, config.probes)]
+        names = list(problem.feature_names)
+        self.first_key = fingerprint({"problem": problem.key, "features": names, "start": start, "k": config.kbest})
+        self.key = fingerprint({"first": self.first_key, "config": asdict(config), "seed": seed})
+        self.iterations: list[Iteration] = []
+        self.next: tuple[float, ...] | None = start
+        self.pool = self._new_pool()
+        self.references = [Reference.of(some) for some in problem.references]
+
+    def _new_pool(self) -> CandidatePool:
+        return CandidatePool(self.problem.references, len(self.problem.feature_names))
+
+    def complete(self) -> TuningRun:
+        """Go on from what is on disk, if anything is, to the end."""
+        self._resume()
+        while self.next is not None:
+            self._iterate(self.next)
+        return TuningRun(self.seed, self.problem.feature_names, tuple(self.iterations))
+
+    # ------------------------------------------------------------ an iteration
+
+    def _iterate(self, weights: tuple[float, ...]) -> None:
+        number = len(self.iterations) + 1
+        self._decode(number, weights)
+        iteration = self._add(number, weights)
+        self.iterations.append(iteration)
+        self.next = self._optimised(number, iteration)
+        self._save()
+        say(f"run {self.seed}, iteration {number}: {iteration.format()}")
+
+    def _decode(self, number: int, weights: tuple[float, ...]) -> None:
+        """Write the lists; those of the first iteration are the same for all runs."""
+        if number > 1:
+            _write_lists(self._lists_path(number), self.key, self.problem.decode(self.problem.weights_of(weights)))
+            return
+        for probe, start in enumerate(self.starts):
+            if not _has_key(path := self._first_path(probe), self.first_key):
+                most = max(1, self.config.kbest // 2) if probe else self.config.kbest  # others serve as a warning only
+                lists = self.problem.decode(self.problem.weights_of(start))
+                _write_lists(path, self.first_key, (hypotheses[:most] for hypotheses in lists))
+
+    def _add(self, number: int, weights: tuple[float, ...]) -> Iteration:
+        """Put the lists of an iteration into the pool; of the first ones, the best weights count."""
+        if number > 1:
+            return self._add_lists(self._lists_path(number), weights)
+        parts = [self._add_lists(self._first_path(probe), start) for probe, start in enumerate(self.starts)]
+        best = max(parts, key=lambda part: part.bleu)
+        return replace(best, candidates=len(self.pool), new=len(self.pool))
+
+    def _add_lists(self, path: Path, weights: tuple[float, ...]) -> Iteration:
+        sums = np.zeros(SIZE, np.int64)
+        new = 0
+        for sentence, hypotheses in enumerate(_read_lists(path, len(self.references))):
+            sums += self.references[sentence].statistics(hypotheses[0][0])
+            new += sum(self.pool.add(sentence, *hypothesis) for hypothesis in hypotheses)
+        return Iteration(weights, bleu(sums), float(sums[0] / max(sums[1], 1)), len(self.pool), new)
+
+    def _optimised(self, number: int, iteration: Iteration) -> tuple[float, ...] | None:
+        if number >= self.config.iterations or not iteration.new:
+            return None
+        candidates, before = self.pool.arrays(), np.array(iteration.weights)
+        seed = int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0])
+        free = _varying(candidates)
+        found = optimise(candidates, before, self.config.mert, seed=seed, free=free, threads=self.threads)
+        gain = found.bleu - candidates.bleu(before)
+        return tuple(found.weights.tolist()) if gain >= self.config.least_gain else None
+
+    # ------------------------------------------------------------ on disk
+
+    def _lists_path(self, number: int) -> Path:
+        return self.folder / f"lists-{number}.jsonl.gz"
+
+    def _first_path(self, probe: int) -> Path:
+        return self.folder.parent / FIRST.format(probe)
+
+    def _save(self) -> None:
+        state = {
+            "format": FORMAT,
+            "key": self.key,
+            "run": TuningRun(self.seed, self.problem.feature_names, tuple(self.iterations)).to_json(),
+            "next": self.next,
+        }
+        _make(self.folder)
+        with atomic_writer(self.folder / STATE) as file:
+            file.write((json.dumps(state, indent=1) + "\n").encode())
+        if self.next is None:
+            for path in self.folder.glob("lists-*"):
+                path.unlink()
+
+    def _resume(self) -> None:
+        """Take up what is on disk; what does not fit or is damaged is removed."""
+        if not (self.folder / STATE).is_file():
+            return
+        try:
+            state = json.loads((self.folder / STATE).read_bytes())
+            fits = state["format"] == FORMAT and state["key"] == self.key
+            if fits:
+                self._take_up(TuningRun.from_json(state["run"]), state["next"] and tuple(state["next"]))
+        except (MorphlmError, OSError, ValueError, KeyError, TypeError, IndexError):
+            fits = False
+            for probe in range(len(self.starts)):
+                self._first_path(probe).unlink(missing_ok=True)
+            self.pool = self._new_pool()
+        if not fits:
+            say(f"run {self.seed}: what is in {self.folder} is damaged or of other texts or settings; it begins again")
+            shutil.rmtree(self.folder)
+
+    def _take_up(self, run: TuningRun, following: tuple[float, ...] | None) -> None:
+        if following is not None:  # else nothing will be searched any more
+            for number, iteration in enumerate(run.iterations, 1):
+                self._add(number, iteration.weights)
+        self.iterations, self.next = list(run.iterations), following
+        say(f"run {self.seed}: {'goes on' if following else 'was complete'} after iteration {len(self.iterations)}")
+
+
+def _varying(candidates: Candidates) -> NDArray[np.bool_]:
+    """Features in which translations of a sentence differ: nothing can be said about the weights of others."""
+    begins = candidates.starts[:-1]
+    spread = np.maximum.reduceat(candidates.features, begins) - np.minimum.reduceat(candidates.features, begins)
+    return np.asarray((spread > 0).any(axis=0))
+
+
+# ---------------------------------------------------------------- lists as files
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+
+
+def _write_lists(path: Path, key: str, lists: Lists) -> None:
+    """A line with the key, then one for each sentence: its translations with their features."""
+    _make(path.parent)
+    with atomic_writer(path) as file:
+        file.write((json.dumps(key) + "\n").encode())
+        for hypotheses in lists:
+            line = [[" ".join(tokens), features.tolist()] for tokens, features in hypotheses]
+            file.write((json.dumps(line, ensure_ascii=False) + "\n").encode())
+
+
+def _has_key(path: Path, key: str) -> bool:
+    try:
+        with open_binary(path) as file:
+            return bool(json.loads(file.readline()) == key)
+    except (MorphlmError, ValueError):
+        return False
+
+
+def _read_lists(path: Path, sentences: int) -> Iterator[list[Hypothesis]]:
+    """The translations of each sentence; numbers of 32 bits are what they were."""
+    with open_binary(path) as file:
+        file.readline()
+        count = 0
+        for line in file:
+            yield [
+                (tuple(text.split(" ")) if text else (), np.array(row, np.float32)) for text, row in json.loads(line)
+            ]
+            count += 1
+    if count != sentences:
+        raise ConfigError(f"{path}: lists of {count} sentences where {sentences} are meant")

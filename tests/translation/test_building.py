@@ -1,0 +1,254 @@
+"""From text files to a system: what is known to be right is translated right, and every stage resumes."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from morphlm.errors import ConfigError, FormatError, InputError, MorphlmError
+from morphlm.ngram.training import train_ngram
+from morphlm.scoring.loading import load
+from morphlm.scoring.mixing import mix
+from morphlm.translation import building
+from morphlm.translation.building import NamedModel, Sources, build_system
+from morphlm.translation.directory import BITEXT, EXTRA_RULES, MANIFEST, SOURCE_TEXT, read_manifest
+from morphlm.translation.evaluation import evaluate
+from morphlm.translation.settings import SystemConfig
+from morphlm.translation.system import TranslationSystem
+from morphlm.translation.system_tuning import TuningText, tune_system
+from morphlm.translation.tuning.loop import TuningConfig
+
+from .generated import sentences, small_system, write
+
+CONFIG = SystemConfig(tokenise=False).with_decoder(pop_limit=20)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small system with its texts and its model."""
+    folder = tmp_path_factory.mktemp("parts")
+    small_system(folder, 150)
+    return folder
+
+
+def sources_of(parts: Path, *models: NamedModel, extra_rules: Path | None = None) -> Sources:
+    given = models or (NamedModel("mkn", parts / "mkn"),)
+    return Sources(parts / "train.source.txt", parts / "train.target.txt", models=given, extra_rules=extra_rules)
+
+
+def test_a_known_grammar_is_learned(tmp_path: Path) -> None:
+    """2,500 pairs with reordering, agreement and gaps; tuned on 60 others, tested on 100 more."""
+    texts = write(tmp_path, "train", sentences(2500, 1))
+    train_ngram(texts[1], 4).save(tmp_path / "mkn")
+    config = SystemConfig(tokenise=False).with_decoder(pop_limit=50)
+    build_system(tmp_path / "system", Sources(*texts, models=[NamedModel("mkn", tmp_path / "mkn")]), config)
+    dev, test = sentences(60, 2), sentences(100, 3)
+    text = TuningText(*(tuple(tuple(pair[side]) for pair in dev) for side in (0, 1)))
+    tuning = TuningConfig(kbest=40, iterations=4, probes=2)
+    tuned = tune_system(tmp_path / "system", text, tuning)
+    first, best = tuned.best.iterations[0].bleu, tuned.best.bleu
+    assert best > max(first, 90)
+    system = TranslationSystem.load(tmp_path / "system")
+    assert system.weights == tuned.best.weights
+    found = [" ".join(translation.tokens) for translation in system.translate_all([pair[0] for pair in test])]
+    references = [" ".join(pair[1]) for pair in test]
+    assert evaluate(found, references).bleu > 90
+    assert sum(one == other for one, other in zip(found, references, strict=True)) > 70  # whole sentences
+
+
+# ---------------------------------------------------------------- stages
+
+
+@pytest.mark.parametrize(
+    "function", ["prepare_pair_files", "align_text", "write_pharaoh", "build_bitext", "copy_model"]
+)
+def test_interrupted_anywhere_it_goes_on_and_ends_the_same(
+    function: str, parts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "system"
+    with monkeypatch.context() as patch:
+        patch.setattr(building, function, _interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            build_system(out, sources_of(parts), CONFIG)
+    done = sorted(read_manifest(out).stages)
+    with pytest.raises(FormatError, match="not complete"):
+        TranslationSystem.load(out)
+    capsys.readouterr()
+    build_system(out, sources_of(parts), CONFIG)
+    lines = capsys.readouterr().err.splitlines()
+    assert sorted(lines[: len(done)]) == [f"{name}: found" for name in done]
+    assert "found" not in "".join(lines[len(done) :])
+    assert contents(out) == contents(parts / "system")
+
+
+def _interrupt(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_second_call_does_nothing(parts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = contents(parts / "system")
+    capsys.readouterr()
+    build_system(parts / "system", sources_of(parts), CONFIG)
+    assert capsys.readouterr().err.splitlines() == [f"{name}: found" for name in ("prepare", "align", "bitext", "lm")]
+    assert contents(parts / "system") == before
+
+
+def _other_text(parts: Path) -> tuple[Sources, SystemConfig]:
+    (parts / "other.txt").write_text((parts / "train.source.txt").read_text().replace("adj1", "adj2"))
+    return Sources(parts / "other.txt", parts / "train.target.txt", models=sources_of(parts).models), CONFIG
+
+
+CHANGES: dict[str, Callable[[Path], tuple[Sources, SystemConfig]]] = {
+    "text": _other_text,
+    "preparation": lambda parts: (sources_of(parts), SystemConfig(tokenise=False, lowercase=False)),
+    "language models": lambda parts: (sources_of(parts, NamedModel("other", parts / "mkn")), CONFIG),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_system_that_was_built_is_not_changed(what: str, parts: Path) -> None:
+    before = contents(parts / "system")
+    with pytest.raises(ConfigError, match=f"this was built with another .*{what}.*; .*another --out"):
+        build_system(parts / "system", *CHANGES[what](parts))
+    assert contents(parts / "system") == before
+
+
+def test_what_is_damaged_is_made_again(parts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "system"
+    shutil.copytree(parts / "system", out)
+    (out / SOURCE_TEXT).write_text("damaged\n")
+    shutil.rmtree(out / BITEXT)
+    build_system(out, sources_of(parts), CONFIG)
+    told = capsys.readouterr().err
+    assert "prepare: made again" in told and "align: found" in told and "bitext: made again" in told
+    assert contents(out) == contents(parts / "system")
+
+
+def test_a_bitext_serves_several_systems(parts: Path, tmp_path: Path) -> None:
+    given = Sources(bitext=parts / "system" / BITEXT, models=sources_of(parts).models)
+    build_system(tmp_path / "system", given, CONFIG)
+    one, other = (TranslationSystem.load(folder / "system") for folder in (parts, tmp_path))
+    for source, _ in sentences(5, 7):
+        assert one.translate(source).to_json() == other.translate(source).to_json()
+    assert list(read_manifest(tmp_path / "system").stages) == [BITEXT, "lm"]
+
+
+def test_models_may_be_arpa_files_and_are_taken_in(parts: Path, tmp_path: Path) -> None:
+    train_ngram(parts / "train.target.txt", 3).write_arpa(tmp_path / "mkn.arpa")
+    build_system(tmp_path / "system", sources_of(parts, NamedModel("text", tmp_path / "mkn.arpa")), CONFIG)
+    (tmp_path / "mkn.arpa").unlink()
+    one, other = (TranslationSystem.load(folder / "system") for folder in (parts, tmp_path))
+    assert other.feature_names[-2:] == ("text", "text_OOV")
+    for source, _ in sentences(5, 7):
+        assert one.translate(source).tokens == other.translate(source).tokens
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+def test_names_of_models() -> None:
+    assert NamedModel.of("models/cs.clbl++") == NamedModel("cs.clbl++", Path("models/cs.clbl++"))
+    assert NamedModel.of("clbl=models/cs.clbl++") == NamedModel("clbl", Path("models/cs.clbl++"))
+    for name in ("a b", "a/b", "", "|||", "..", "a="):
+        with pytest.raises(ConfigError, match="cannot be the name"):
+            NamedModel(name, Path("x"))
+    with pytest.raises(ConfigError, match="two models have the name a"):
+        Sources(Path("x"), Path("y"), models=[NamedModel("a", Path("x")), NamedModel("a", Path("y"))])
+    for wrong in (Sources, lambda: Sources(Path("x")), lambda: Sources(Path("x"), Path("y"), Path("z"))):
+        with pytest.raises(ConfigError, match="two texts"):
+            wrong()
+
+
+def refused(out: Path, sources: Sources, error: type[MorphlmError], match: str) -> None:
+    """Refused, and without a trace."""
+    before = contents(out.parent)
+    with pytest.raises(error, match=match):
+        build_system(out, sources, CONFIG)
+    assert contents(out.parent) == before
+    assert not out.exists()
+
+
+def test_what_cannot_be_is_refused_before_anything_is_written(parts: Path, tmp_path: Path) -> None:
+    out, good = tmp_path / "system", sources_of(parts)
+    refused(out, sources_of(parts, NamedModel("a", tmp_path / "none")), FormatError, "none: there is no such model")
+    refused(out, sources_of(parts, NamedModel("a", tmp_path)), FormatError, "not a model")
+    mixed = mix([load(parts / "mkn"), load(parts / "mkn")], weights=[0.5, 0.5])
+    mixed.save(tmp_path / "mixture")
+    refused(out, sources_of(parts, NamedModel("a", tmp_path / "mixture")), ConfigError, "give its parts as models")
+    refused(out, Sources(bitext=parts / "mkn"), FormatError, "this holds a mkn, not aligned text")
+    refused(out, Sources(tmp_path / "none", good.target), InputError, "none: there is no such file")
+    refused(out, Sources(tmp_path, good.target), InputError, "this is no file")
+    (tmp_path / "rules").write_text("[X] ||| a\n")
+    refused(out, sources_of(parts, extra_rules=tmp_path / "rules2"), InputError, "rules2: there is no such file")
+
+
+def test_sides_of_different_length_are_told_with_their_counts(parts: Path, tmp_path: Path) -> None:
+    (tmp_path / "short").write_text("a b\n" * 10)
+    sources = Sources(tmp_path / "short", parts / "train.target.txt")
+    refused(tmp_path / "system", sources, InputError, r"short has 10 lines and .* has 150")
+
+
+def test_text_without_a_pair_that_can_be_used(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("\n\n")
+    (tmp_path / "full").write_text("a\nb\n")
+    refused(tmp_path / "system", Sources(tmp_path / "empty", tmp_path / "full"), InputError, "no pair of sentences")
+
+
+def test_a_folder_with_something_else_in_it_stays_as_it_is(parts: Path, tmp_path: Path) -> None:
+    (tmp_path / "precious.txt").write_text("precious\n")
+    for place in (tmp_path, parts / "mkn", tmp_path / "precious.txt"):
+        before = contents(place.parent)
+        with pytest.raises(InputError, match=r"no translation system; choose another place|cannot write here"):
+            build_system(place, sources_of(parts), CONFIG)
+        assert contents(place.parent) == before
+
+
+def test_two_cannot_build_in_one_place(parts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def second(*_: object, **__: object) -> None:
+        with pytest.raises(ConfigError, match="another process is building here"):
+            build_system(tmp_path / "system", sources_of(parts), CONFIG)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(building, "align_text", second)
+    with pytest.raises(KeyboardInterrupt):
+        build_system(tmp_path / "system", sources_of(parts), CONFIG)
+    assert not (tmp_path / "system" / building.LOCK).exists()
+
+
+# ---------------------------------------------------------------- odd text
+
+
+def test_empty_lines_bars_and_brackets(tmp_path: Path) -> None:
+    pairs = [("a ||| b", "x ||| y"), ("", "z"), ("[X] a", "[X,1] x"), ("  ", ""), ("b [X]", "y [X,1]"), ("|||", "|||")]
+    for side, name in enumerate(("s", "t")):
+        (tmp_path / name).write_text("".join(pair[side] + "\n" for pair in pairs * 5))
+    manifest = build_system(tmp_path / "system", Sources(tmp_path / "s", tmp_path / "t"), CONFIG)
+    assert manifest.stages["prepare"].figures["kept"] == 20
+    assert manifest.stages["prepare"].figures["empty"] == 10
+    system = TranslationSystem.load(tmp_path / "system")
+    assert system.translate("b ||| a [X]").tokens == ("y", "|||", "x", "[x,1]")
+
+
+def test_extra_rules_are_a_part_of_the_system(parts: Path, tmp_path: Path) -> None:
+    (tmp_path / "rules").write_text("[X] ||| brand new [X,1] ||| [X,1] nuevo ||| Extra=1\n[X] ||| other ||| otro |||\n")
+    out = tmp_path / "system"
+    build_system(out, sources_of(parts, extra_rules=tmp_path / "rules"), CONFIG)
+    system = TranslationSystem.load(out)
+    assert system.feature_names[8] == "Extra"
+    found = system.translate("brand new noun1")
+    assert found.tokens[-2:] == ("sust1a", "nuevo")
+    assert found.features["Extra"] == 1.0
+    assert system.translate("noun1").features["Extra"] == 0.0
+    before = contents(out)
+    for changed in (sources_of(parts), sources_of(parts, extra_rules=parts / "train.source.txt")):
+        with pytest.raises(ConfigError, match="another file of rules"):
+            build_system(out, changed, CONFIG)
+    assert contents(out) == before
+    assert EXTRA_RULES in read_manifest(out).stages and (out / MANIFEST).exists()

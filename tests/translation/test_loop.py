@@ -1,0 +1,231 @@
+"""The outer loop of tuning finds good weights, and ends the same however often it is interrupted."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from morphlm.errors import ConfigError
+from morphlm.translation.tuning.bleu import bleu, statistics_of
+from morphlm.translation.tuning.loop import (
+    FIRST,
+    STATE,
+    Hypothesis,
+    TuningConfig,
+    TuningProblem,
+    TuningRun,
+    probes_around,
+    tune,
+)
+from morphlm.translation.tuning.mert import CandidatePool, MertConfig
+
+NAMES = ("wrong", "good", "still", "noise")
+START = {"wrong": 1.0, "good": 0.0, "still": 0.5}
+CONFIG = TuningConfig(kbest=4, iterations=6, probes=0, mert=MertConfig(restarts=3, directions=4))
+SENTENCES, EACH = 8, 60
+
+
+def all_hypotheses() -> list[list[Hypothesis]]:
+    """The more words are right, the higher is `good` and the lower `wrong`, both with much noise."""
+    rng = np.random.default_rng(4)
+    found = []
+    for _ in range(SENTENCES):
+        rows = []
+        for wrong in rng.integers(0, 10, EACH):
+            tokens = tuple(f"w{k}" if k >= wrong else f"x{rng.integers(99)}" for k in range(10))
+            features = [wrong + rng.normal(0, 3), -wrong + rng.normal(0, 3), 3.0, rng.normal()]
+            rows.append((tokens, np.array(features, np.float32)))
+        found.append(rows)
+    return found
+
+
+class Decoder:
+    """Gives the k best of fixed hypotheses, and may be interrupted in the middle of a list."""
+
+    def __init__(self, interrupted_at: int | None = None, key: str = "a") -> None:
+        self.hypotheses, self.calls, self.sentences = all_hypotheses(), [], 0  # type: ignore[var-annotated]
+        self.interrupted_at = interrupted_at
+        references = [[[f"w{k}" for k in range(10)]]] * SENTENCES
+        self.problem = TuningProblem(NAMES, references, self.decode, key)
+
+    def decode(self, weights: Mapping[str, float]) -> Iterator[list[Hypothesis]]:
+        self.calls.append(weights)
+        vector = np.array([weights[name] for name in NAMES])
+        for rows in self.hypotheses:
+            if self.sentences == self.interrupted_at:
+                raise KeyboardInterrupt
+            self.sentences += 1
+            yield sorted(rows, key=lambda row: -float(row[1].astype(np.float64) @ vector))[: CONFIG.kbest]
+
+
+def run(decoder: Decoder, folder: Path, start: Mapping[str, float] = START, **settings: Any) -> tuple[TuningRun, ...]:
+    return tune(decoder.problem, start, folder, **{"config": CONFIG, "seeds": (1, 2), **settings})
+
+
+def test_weights_are_found_that_choose_what_is_right(tmp_path: Path) -> None:
+    decoder = Decoder()
+    runs = run(decoder, tmp_path)
+    for one in runs:
+        assert one.iterations[0].weights == (1.0, 0.0, 0.5, 0.0)
+        assert one.iterations[0].bleu < 20  # the start prefers what is wrong
+        assert one.bleu == max(iteration.bleu for iteration in one.iterations) > 80
+        assert len(one.iterations) > 2
+        assert one.weights["good"] > 0 or one.weights["wrong"] < 0
+        assert one.iterations[0].candidates == one.iterations[0].new == SENTENCES * CONFIG.kbest
+        totals = [iteration.candidates for iteration in one.iterations]
+        assert np.diff(totals).tolist() == [iteration.new for iteration in one.iterations[1:]]
+        assert one.iterations[-1].length_ratio == 1.0
+    assert [one.seed for one in runs] == [1, 2]
+    # The first iteration is the same for both runs, so it is decoded once.
+    assert len(decoder.calls) == sum(len(one.iterations) for one in runs) - 1
+    assert not list(tmp_path.rglob("*.gz")), "lists are removed when all runs have ended"
+
+
+def test_feature_names_keep_their_order(tmp_path: Path) -> None:
+    one = run(Decoder(), tmp_path)[0]
+    again = TuningRun.from_json(json.loads(json.dumps(one.to_json(), sort_keys=True)))
+    assert again == one
+    assert list(again.weights) == list(NAMES)
+
+
+def test_resuming_equals_never_having_stopped(tmp_path: Path) -> None:
+    whole = Decoder()
+    expected = run(whole, tmp_path / "whole")
+    for at in range(0, whole.sentences, 5):
+        folder = tmp_path / str(at)
+        with pytest.raises(KeyboardInterrupt):
+            run(Decoder(at), folder)
+        after = Decoder()
+        assert run(after, folder) == expected
+        # What was complete is not decoded again.
+        assert len(after.calls) == len(whole.calls) - at // SENTENCES
+
+
+def test_interrupted_again_and_again(tmp_path: Path) -> None:
+    expected = run(Decoder(), tmp_path / "whole")
+    for _ in range(50):
+        try:
+            found = run(Decoder(SENTENCES + 1), tmp_path / "parts")  # one iteration at a time
+            break
+        except KeyboardInterrupt:
+            pass
+    assert found == expected
+
+
+def test_a_run_that_has_ended_is_found(tmp_path: Path) -> None:
+    expected = run(Decoder(), tmp_path)
+    again = Decoder()
+    assert run(again, tmp_path) == expected
+    assert again.calls == []
+    more = Decoder()
+    assert run(more, tmp_path, seeds=(2, 1, 3))[:2] == (expected[1], expected[0])
+    assert len(more.calls) > 0
+
+
+@pytest.mark.parametrize("change", ["key", "config", "start"])
+def test_other_problems_begin_again(change: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(Decoder(), tmp_path)
+    other = Decoder(key="b" if change == "key" else "a")
+    config = TuningConfig(kbest=3, iterations=2, probes=0) if change == "config" else CONFIG
+    start = {"noise": 1.0} if change == "start" else START
+    found = tune(other.problem, start, tmp_path, config)
+    assert "begins again" in capsys.readouterr().err
+    assert found == tune(Decoder(key="b" if change == "key" else "a").problem, start, tmp_path / "fresh", config)
+    assert other.calls
+
+
+@pytest.mark.parametrize("damage", ["state cut", "state of another shape", "lists cut", "lists gone", "a list short"])
+def test_damage_begins_again(damage: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    expected = run(Decoder(), tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        run(Decoder(2 * SENTENCES + 3), tmp_path / "part")
+    state, lists = tmp_path / "part" / "run-1" / STATE, tmp_path / "part" / "run-1" / "lists-2.jsonl.gz"
+    assert state.exists() and lists.exists() and (tmp_path / "part" / FIRST.format(0)).exists()
+    if damage == "state cut":
+        state.write_bytes(state.read_bytes()[:-40])
+    elif damage == "state of another shape":
+        state.write_text("[1]")
+    elif damage == "lists cut":
+        lists.write_bytes(lists.read_bytes()[:-40])
+    elif damage == "lists gone":
+        lists.unlink()
+    else:
+        lists.write_bytes(gzip.compress(b"".join(gzip.decompress(lists.read_bytes()).splitlines(True)[:-1])))
+    assert run(Decoder(), tmp_path / "part") == expected
+    assert "begins again" in capsys.readouterr().err
+
+
+def test_it_ends_when_nothing_new_comes_up(tmp_path: Path) -> None:
+    decoder = Decoder()
+    everything = TuningConfig(kbest=EACH, iterations=6, probes=0, mert=MertConfig(restarts=1))
+    decoder.hypotheses = [rows[:3] for rows in decoder.hypotheses]
+    (one,) = tune(decoder.problem, START, tmp_path, everything)
+    assert [iteration.new for iteration in one.iterations] == [3 * SENTENCES, 0]
+
+
+def test_it_ends_when_little_is_gained(tmp_path: Path) -> None:
+    config = TuningConfig(kbest=2, iterations=6, probes=0, least_gain=1000.0, mert=CONFIG.mert)
+    (one,) = tune(Decoder().problem, START, tmp_path, config)
+    assert len(one.iterations) == 1
+    assert one.weights == {"wrong": 1.0, "good": 0.0, "still": 0.5, "noise": 0.0}
+
+
+def test_first_the_weights_around_are_tried_once_for_all_runs(tmp_path: Path) -> None:
+    config, start = replace(CONFIG, probes=3), {"wrong": -0.1, "still": 0.5, "noise": 1.0}
+    decoder = Decoder()
+    runs = run(decoder, tmp_path / "whole", start, config=config)
+    assert len(decoder.calls) == 3 + sum(len(one.iterations) for one in runs) - 1
+    starts = [tuple(weights.values()) for weights in decoder.calls[:4]]
+    assert starts == [(-0.1, 0.0, 0.5, 1.0), *probes_around(starts[0], 3)]
+    assert len(set(starts)) == 4
+    assert all(probe[0] < 0 < probe[2] and 0 < abs(probe[1]) < 0.1 for probe in starts[1:])
+    for one in runs:
+        assert one.iterations[0].weights in starts
+        assert SENTENCES * CONFIG.kbest < one.iterations[0].new == one.iterations[0].candidates
+    assert runs[0].iterations[0] == runs[1].iterations[0]
+    first = [bleu_of(decoder, weights) for weights in decoder.calls[:4]]
+    assert runs[0].iterations[0].bleu == max(first) > first[0]
+    for at in range(0, decoder.sentences - 4 * SENTENCES, 7):  # and it goes on from everywhere
+        with pytest.raises(KeyboardInterrupt):
+            run(Decoder(at), tmp_path / str(at), start, config=config)
+        assert run(Decoder(), tmp_path / str(at), start, config=config) == runs
+
+
+def bleu_of(decoder: Decoder, weights: Mapping[str, float]) -> float:
+    best = [lists[0][0] for lists in decoder.decode(weights)]
+    return bleu(statistics_of(best, [[f"w{k}" for k in range(10)]] * SENTENCES).sum(0))
+
+
+def test_nothing_is_said_about_features_that_never_differ(tmp_path: Path) -> None:
+    """Random restarts would give `still` any weight; it stays as it was, but for the scale."""
+    for seed in range(5):
+        (one,) = tune(Decoder().problem, START, tmp_path / str(seed), CONFIG, seeds=[seed])
+        assert all(iteration.weights[2] > 0 for iteration in one.iterations)
+    pool = CandidatePool([[["a"]]], 4)
+    pool.add(0, ["a"], np.zeros(4, np.float32))
+    from morphlm.translation.tuning.loop import _varying
+
+    assert _varying(pool.arrays()).tolist() == [False] * 4
+    pool.add(0, ["b"], np.array([0, 1, 0, 0], np.float32))
+    assert _varying(pool.arrays()).tolist() == [False, True, False, False]
+
+
+@pytest.mark.parametrize(
+    "settings", [{"kbest": 0}, {"iterations": 0}, {"probes": -1}, {"least_gain": -1.0}, {"least_gain": np.nan}]
+)
+def test_settings_that_cannot_be(settings: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="tuning takes"):
+        TuningConfig(**settings)
+
+
+@pytest.mark.parametrize("seeds", [(), (1, 1), (-1,)])
+def test_seeds_that_cannot_be(seeds: tuple[int, ...], tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="another seed"):
+        run(Decoder(), tmp_path, seeds=seeds)
