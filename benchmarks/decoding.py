@@ -5,7 +5,7 @@
 
 Without models, small ones are trained on generated text. Without an input, sentences are made of numbers, each with a
 lexicon of its own and rules in realistic numbers: 20 target sides for each pattern, 3,000 to 4,000 for a sentence of 20
-words. FOLDER holds the grammar of each line of the input as 0.gz, 1.gz, ... in cdec's format.
+words. FOLDER is what `morphlm translate extract BITEXT INPUT --folder FOLDER` wrote.
 The systems take turns, sentence by sentence; CPU time is measured beside wall time, since other work disturbs only
 the latter.
 """
@@ -115,7 +115,7 @@ def generated_model() -> LanguageModel:
 def workload(options: argparse.Namespace, model: LanguageModel) -> list[tuple[list[str], RuleTable]]:
     if options.input:
         lines = Path(options.input).read_text().splitlines()[: options.sentences]
-        return [(line.split(), read_rules(Path(options.grammars) / f"{k}.gz")) for k, line in enumerate(lines)]
+        return [(line.split(), read_rules(Path(options.grammars) / f"grammar.{k}.gz")) for k, line in enumerate(lines)]
     generator = Generator(model)
     sentences = [generator.sentence(options.words) for _ in range(options.sentences)]
     return [(tokens, generator.table(tokens)) for tokens in sentences]
