@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from morphlm.experiments import estimate, reproduce
-from morphlm.experiments.graph import Step
-from morphlm.experiments.steps import Done, Workshop
+from morphlm.experiments.graph import Done, Step
+from morphlm.experiments.steps import Workshop
 from morphlm.experiments.store import Store
 from morphlm.report.pictures import save_picture
 from tests.conftest import Outcome
@@ -314,7 +314,7 @@ def test_a_failed_training_is_reported(morphlm_command: Command, data: Path, tmp
 
 def test_the_list(morphlm_command: Command) -> None:
     listed = morphlm_command("reproduce", "--list").stdout
-    assert "data-1m     Model selection on a million tokens (Table 1 (left), figure 2)" in listed
+    assert "data-1m      Model selection on a million tokens (Table 1 (left), figure 2)" in listed
     assert [entry["name"] for entry in json.loads(morphlm_command("reproduce", "--list", "--json").stdout)][-1] == "all"
 
 

@@ -16,10 +16,9 @@ import pytest
 
 from morphlm.errors import ConfigError, MorphlmError, TrainingError
 from morphlm.experiments.estimate import PRIOR, Cost, Estimator, duration, forecast, size
-from morphlm.experiments.graph import Step
+from morphlm.experiments.graph import Done, Step
 from morphlm.experiments.overall import Overall
 from morphlm.experiments.running import Outcome, Run, find_done
-from morphlm.experiments.steps import Done
 from morphlm.experiments.store import Record, Store
 from morphlm.files import cannot_write, sha256_of
 

@@ -73,6 +73,9 @@ def _ladder(recipe: Recipe) -> Iterator[tuple[Recipe, tuple[str, ...]]]:
         if kinds and (kinds, wide) != (recipe.kinds, recipe.wide):
             recipe = replace(recipe, kinds=kinds, wide=wide)
             yield recipe, _left_out(whole, recipe)
+    if budget.runs is not None and recipe.translation.runs > budget.runs:
+        recipe = replace(recipe, translation=replace(recipe.translation, runs=budget.runs))
+        yield recipe, _left_out(whole, recipe)
     order = budget.languages or recipe.languages
     dropped = [language for language in reversed(order) if language in recipe.languages]
     for language in dropped[: len(recipe.languages) - 1]:
@@ -94,6 +97,8 @@ def _left_out(whole: Recipe, reduced: Recipe) -> tuple[str, ...]:
     models = [kind for kind in whole.kinds if kind not in reduced.kinds]
     models += [f"wide {kind}" for kind in whole.wide if kind not in reduced.wide]
     languages = [language for language in whole.languages if language not in reduced.languages]
+    if reduced.translation.runs != whole.translation.runs:
+        notes.append(f"{reduced.translation.runs} instead of {whole.translation.runs} tuning runs")
     for name, gone in (("models", models), ("languages", languages)):
         notes += [f"the {name} {', '.join(gone)}"] if gone else []
     return tuple(notes)

@@ -37,6 +37,9 @@ TAGGING = 35.0  # seconds, of a test text
 WORDS = {"cs": 102_000, "de": 61_000, "en": 32_000, "es": 33_000, "fr": 32_000, "ru": 92_000}  # of 1m tokens, kappa 0.2
 GROWTH = 0.6  # the vocabulary grows with this power of the text
 SINGLETONS = 0.5  # share of the words that occur once
+# Translation: a pair of sentences to learn from; of a sentence its rules, its search, the search for weights.
+ALIGNING, EXTRACTING, DECODING, ITERATIONS = 0.7e-3, 0.1, 0.12, 7
+BYTES_A_PAIR = 900
 BYTES_A_TOKEN, BYTES_AN_NGRAM_TOKEN, FACTORS = 7, 46, 1.35
 STATE = 3  # times its parameters are written beside a model that is being trained
 
@@ -91,6 +94,9 @@ class Estimator:
             "scores": self._scores,
             "similarity": lambda step: Cost(START + 1.0),
             "frequency": lambda step: Cost(START + ANALYSIS),
+            "bitext": lambda step: Cost(START + step.hints["pairs"] * ALIGNING, step.hints["pairs"] * BYTES_A_PAIR),
+            "tuning": self._tuning,
+            "comparison": self._comparison,
             "tags": lambda step: Cost(START + ANALYSIS + (TAGGING if step.settings["text"] == HANTA else 0.0)),
         }
         return work[step.kind](step)
@@ -154,6 +160,22 @@ class Estimator:
     def _scores(self, step: Step) -> Cost:
         (model,) = step.inputs
         return Cost(START + self._scoring(model.settings["kind"], model), 60_000)
+
+    def _tuning(self, step: Step) -> Cost:
+        bitext, *models = step.inputs
+        decodings = 1 + step.settings["tuning"]["probes"] + ITERATIONS * len(step.settings["seeds"])
+        copied = BYTES_A_PAIR * bitext.hints["pairs"] + sum(self._model_bytes(model) for model in models)
+        return Cost(START + step.settings["sentences"] * (EXTRACTING + decodings * DECODING), copied)
+
+    def _model_bytes(self, model: Step) -> float:
+        """Of a model as it is in a system."""
+        if model.settings["kind"] == NGRAMS:
+            return self.tokens(model.hints["setting"].texts) * BYTES_AN_NGRAM_TOKEN
+        return self.words(model.hints["setting"], model.after[0]) * int(model.settings["width"]) * 8 * FACTORS
+
+    def _comparison(self, step: Step) -> Cost:
+        decodings = sum(len(tuning.settings["seeds"]) for tuning in step.inputs)
+        return Cost(START + 10 + step.settings["sentences"] * (EXTRACTING + decodings * DECODING), 1_000_000)
 
     def _scoring(self, kind: str, model: Step) -> float:
         if kind == NGRAMS or kind.startswith("clbl"):

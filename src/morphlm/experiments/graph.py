@@ -54,6 +54,15 @@ class Step:
         return (*self.inputs, *self.after)
 
 
+@dataclass(frozen=True)
+class Done:
+    """What a step gives."""
+
+    result: dict[str, Any]
+    files: Mapping[str, str] = field(default_factory=dict)  # that belong to it, with their hashes
+    fresh: bool = True  # all of the work was done now
+
+
 def in_order(wanted: Iterable[Step]) -> list[Step]:
     """The steps and all that they need, each once, what is needed before what needs it."""
     found: dict[str, Step] = {}

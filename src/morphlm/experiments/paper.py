@@ -41,6 +41,14 @@ def similarity_cells(name: str) -> list[str]:
     return [str(rho) for rho in paper()["similarity"].get(name, [NONE] * 3)]
 
 
+def translation_cells(pair: str, system: int) -> list[str]:
+    """Table 5: BLEU, and what it is more than that of the first system."""
+    found = paper()["translation"].get(pair, [])
+    if system >= len(found):
+        return [NONE, NONE]
+    return [f"{found[system]:.1f}", f"{found[system] - found[0]:+.1f}" if system else ""]
+
+
 def in_percent(value: float) -> str:
     """As our tables write it."""
     return percent(value / 100, 2 if 0 < abs(value) < 0.1 else 1 if value != int(value) else 0)

@@ -24,6 +24,7 @@ from morphlm.experiments.steps import (
     texts_step,
 )
 from morphlm.experiments.texts import TextSource
+from morphlm.experiments.translation_steps import TranslationSteps, translation_steps
 from morphlm.training.chain import NGRAMS
 
 WIDE = " wide"  # after the kind, where models are named within a cell
@@ -46,6 +47,7 @@ class Cell:
     frequency: Step | None
     tags: Mapping[str, Step]  # by the name of the tagged text
     similarities: Mapping[str, Step]  # by model
+    translations: Mapping[str, TranslationSteps]  # by pair
 
     def steps(self) -> Iterator[Step]:
         """In an order in which a run that stops has something to show: each model is tested before the next begins."""
@@ -57,6 +59,8 @@ class Cell:
         if self.frequency is not None:
             yield self.frequency
         yield from self.tags.values()
+        for steps in self.translations.values():
+            yield from steps
 
 
 @dataclass(frozen=True)
@@ -138,6 +142,10 @@ def _cell(
         frequency_step(*pair) if "frequency" in recipe.print and pair else None,
         _tags(source, pair, texts) if "tags" in recipe.print and pair else {},
         _similarities(source, models, setting.language) if "similarity" in recipe.print else {},
+        {
+            str(pair): translation_steps(source, pair, models, recipe.translation)
+            for pair in recipe.pairs_into(setting.language)
+        },
     )
 
 

@@ -14,12 +14,27 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.errors import ConfigError, InputError
+from morphlm.experiments.pairs import Pair
 from morphlm.training.chain import MODELS, NGRAMS, ModelChoices, check_choices
 from morphlm.vocabulary.vocabulary import check_kappa
 
 ALL_TEXT = "all"
 GROWING, FIXED = "growing", "fixed"
-PARTS = ("corpus", "perplexity", "selection", "main", "kappa", "scaling", "frequency", "tags", "similarity")
+PARTS = (
+    *("corpus", "perplexity", "selection", "main", "kappa", "scaling"),
+    *("frequency", "tags", "similarity", "translation"),
+)
+
+
+@dataclass(frozen=True)
+class TranslationChoices:
+    """Systems of the first kind of models alone and beside each of the others."""
+
+    pairs: tuple[str, ...] = ()  # from one language into another, such as en-cs
+    tuning: int = 400  # sentences, evenly spaced
+    test: int = 1000
+    runs: int = 3  # of tuning
+    single: tuple[str, ...] = ()  # pairs with one run only
 
 
 @dataclass(frozen=True)
@@ -29,6 +44,7 @@ class Budget:
     tokens: tuple[int, ...] = ()  # less training text
     without: tuple[tuple[str, ...], ...] = ()  # then fewer kinds of models, a group at a time
     languages: tuple[str, ...] = ()  # then fewer languages: the last of these is dropped first; none: as the recipe
+    runs: int | None = None  # before that, no more tuning runs of a translation system
 
 
 @dataclass(frozen=True)
@@ -49,7 +65,12 @@ class Recipe:
     kappas: tuple[float, ...] = (0.2,)
     seeds: tuple[int, ...] = (1,)
     choices: ModelChoices = field(default_factory=ModelChoices)  # without the seed
+    translation: TranslationChoices = field(default_factory=TranslationChoices)
     budget: Budget = field(default_factory=Budget)
+
+    def pairs_into(self, language: str) -> list[Pair]:
+        """Whose translations are in a language."""
+        return [pair for pair in map(Pair.of, self.translation.pairs) if pair.target == language]
 
 
 # ---------------------------------------------------------------- finding
@@ -57,7 +78,7 @@ class Recipe:
 
 def recipe_names() -> list[str]:
     """The recipes of the package."""
-    order = ("data-1m", "data-main", "kappa", "scaling", "frequency", "pos", "similarity", "all")
+    order = ("data-1m", "data-main", "kappa", "scaling", "frequency", "pos", "similarity", "translation", "all")
     found = {Path(entry.name).stem for entry in _folder().iterdir() if entry.name.endswith(".toml")}
     return [name for name in order if name in found] + sorted(found - set(order))
 
@@ -123,7 +144,8 @@ def _refuse_unknown(left: Mapping[str, Any], table: str, source: str) -> None:
 
 
 def _field(table: str, key: str) -> str:
-    return f"budget.{key}" if table == "budget" else f"model.{key}" if key in _OF_MODEL else key
+    prefix = table if table in ("budget", "translation") else "model" if key in _OF_MODEL else ""
+    return f"{prefix}.{key}" if prefix else key
 
 
 def _checked(value: Any, table: str, key: str, source: str) -> Any:
@@ -141,7 +163,12 @@ def _made(found: Mapping[str, Any], source: str) -> Recipe:
 
     plain = {key: value for key, value in found.items() if "." not in key}
     try:
-        recipe = Recipe(**plain, choices=ModelChoices(**below("model.")), budget=Budget(**below("budget.")))
+        recipe = Recipe(
+            **plain,
+            choices=ModelChoices(**below("model.")),
+            translation=TranslationChoices(**below("translation.")),
+            budget=Budget(**below("budget.")),
+        )
         _check(recipe)
     except ConfigError as error:
         raise ConfigError(f"{source}: {error}") from error
@@ -159,9 +186,22 @@ def _check(recipe: Recipe) -> None:
         raise ConfigError(f"{NGRAMS} has no wide context; leave it out of models.wide")
     for kappa in recipe.kappas:
         check_kappa(kappa)
+    _check_translation(recipe)
     for kind in (kind for group in recipe.budget.without for kind in group):
         if kind not in MODELS:
             raise ConfigError(f"budget.without: {kind!r} is no kind of model; choose from {', '.join(MODELS)}")
+
+
+def _check_translation(recipe: Recipe) -> None:
+    pairs = recipe.translation.pairs
+    for text in pairs:
+        if (pair := Pair.of(text)).target not in recipe.languages:
+            raise ConfigError(f"translation.pairs: {text} needs models of {pair.target!r}; put it into languages")
+    for text in recipe.translation.single:
+        if text not in pairs:
+            raise ConfigError(f"translation.single: {text} is not among the pairs; choose from {', '.join(pairs)}")
+    if ("translation" in recipe.print) != bool(pairs):
+        raise ConfigError("translations are printed of some pairs; give both, print = ['translation'] and pairs")
 
 
 # ---------------------------------------------------------------- what a file may say
@@ -237,9 +277,17 @@ _SCHEMA: dict[str, _Keys] = {  # table -> key -> how it is read, what it must be
         "recipe": _TEXT,
         "settings": (_table, "a table of settings of the training, such as { epochs = 3 }"),
     },
+    "translation": {
+        "pairs": (_list(_exactly(str)), "a list of pairs, such as ['en-cs', 'cs-en']"),
+        "tuning": (_exactly(int, 1), "a number of sentences"),
+        "test": (_exactly(int, 1), "a number of sentences"),
+        "runs": (_exactly(int, 1), "a whole number"),
+        "single": (_list(_exactly(str)), "a list of pairs"),
+    },
     "budget": {
         "tokens": (_list(_exactly(int, 1)), "a list of numbers of tokens"),
         "without": (_list(_KINDS[0]), "a list of lists of kinds of models"),
+        "runs": (_exactly(int, 1), "a whole number"),
         "languages": _TEXTS,
     },
     "": {

@@ -14,13 +14,12 @@ from typing import Any
 
 from morphlm.errors import MorphlmError
 from morphlm.experiments.estimate import Estimator
-from morphlm.experiments.graph import Step
+from morphlm.experiments.graph import Done, Step
 from morphlm.experiments.overall import Overall
-from morphlm.experiments.steps import Done
 from morphlm.experiments.store import Record, Store
 
 FATAL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}  # after these no other step can be kept either
-LONG_KINDS = ("texts", "stages", "model")
+LONG_KINDS = ("texts", "stages", "model", "bitext", "tuning")
 GRACE = 30.0  # seconds that an evaluation may take after the time is over
 
 

@@ -2,13 +2,13 @@
 
 `texts` prepares the texts of a language; `stages` makes vocabulary, morphemes and classes; `model` trains; `scores`
 reads a test text with a model; `frequency`, `tags` and `similarity` are the analyses that need a model and not only its
-scores. Results are small and go to the store as JSON.
+scores. Those of translation are in translation_steps. Results are small and go to the store as JSON.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,11 @@ from morphlm.analysis.scores import score_sentences
 from morphlm.analysis.tag_alignment import read_tagged_for
 from morphlm.analysis.tag_reading import Format, hanta_version
 from morphlm.analysis.tags import tag_comparison
-from morphlm.experiments.graph import Step
+from morphlm.experiments.graph import Done, Step
 from morphlm.experiments.recipe import ALL_TEXT
 from morphlm.experiments.store import MANIFEST, Store
 from morphlm.experiments.texts import TextSource, expected_tokens, hashes_of
+from morphlm.experiments.translation_work import TranslationWork
 from morphlm.language_model.base import LanguageModel
 from morphlm.scoring.loading import load
 from morphlm.training.chain import NGRAMS, ModelChoices, RunChoices, fit, parts_of, task_of
@@ -170,15 +171,6 @@ def _bytes_of(path: Path) -> bytes:
     return path.read_bytes() if path.exists() else b""
 
 
-@dataclass(frozen=True)
-class Done:
-    """What a step gives."""
-
-    result: dict[str, Any]
-    files: Mapping[str, str] = field(default_factory=dict)  # that belong to it, with their hashes
-    fresh: bool = True  # all of the work was done now
-
-
 @dataclass
 class Workshop:
     """Does steps whose needs are in the store. It remembers what models of one setting share."""
@@ -197,6 +189,7 @@ class Workshop:
             "frequency": self._frequency,
             "tags": self._tags,
             "similarity": self._similarity,
+            **TranslationWork(self.store).kinds,
         }
         return work[step.kind](step)
 

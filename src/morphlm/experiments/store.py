@@ -5,6 +5,7 @@
     STORE/stages/                       vocabularies, segmenters and classes, named by their content
     STORE/models/LANGUAGE-TOKENS-KEY-kKAPPA-sSEED[-OTHER SETTINGS]/KIND
                                         a model directory, as `morphlm train --all --out` writes it
+    STORE/translation/PAIR-KEY/         parallel text, systems and translations (see translation_work)
     STORE/data/, logs/, reports/        data sets fetched by name, the talk of the steps, what was found
 
 KEY in the name of a model is that of its texts: for example `models/cs-1m-1a2b3c4d-k0.2-s1/clbl++`, and with a wide
@@ -110,6 +111,10 @@ class Store:
         (texts, *_) = step.inputs
         setting = f"{texts.hints['label']}-{texts.short}{step.hints['label']}"
         return self.folder / "models" / setting / str(step.settings["kind"])
+
+    def translation(self, bitext: Step) -> Path:
+        """The folder of all that is made of a parallel text."""
+        return self.folder / "translation" / f"{bitext.settings['pair']}-{bitext.short}"
 
     def data(self, name: str, language: str) -> Path:
         """A data set that has a name."""

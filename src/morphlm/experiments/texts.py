@@ -74,6 +74,22 @@ class TextSource:
         """Other data of the folder, such as ratings of word pairs."""
         return [] if self.folder is None else sorted((self.folder / kind).glob(pattern))
 
+    def parallel(self, language: str) -> Path:
+        """The text in English and another language."""
+        return self._of_folder("parallel", f"{RECIPES[language].parallel}.tsv.xz")
+
+    def newstest(self, year: int, language: str) -> Path:
+        """News of a year."""
+        return self._of_folder("newstest", f"newstest{year}.{language}.txt.xz")
+
+    def _of_folder(self, kind: str, name: str) -> Path:
+        if self.folder is None:
+            raise InputError("translation needs parallel text; give --data DIR, a folder of raw text")
+        path = self.folder / kind / name
+        if not path.is_file():
+            raise InputError("the folder of data lacks this file; put it there", source=str(path))
+        return path
+
     def prepare(self, language: str, tokens: int | None, out: Path, raw: Path) -> LanguageTexts:
         """Write the texts to `out`, or find them there; `raw` is where a data set is kept."""
         if self.folder is not None:

@@ -106,6 +106,9 @@ def _what_was_run(plan: Plan) -> str:
         f"Models: {kinds}; order {choices.order}, width {choices.width}, recipe {choices.recipe}{settings}",
         f"kappa {kappas}; seed {seeds}; morphlm {__version__}",
     ]
+    if "translation" in recipe.print:
+        asked = recipe.translation
+        lines.append(f"Translation: {asked.tuning:,} sentences to tune on, {asked.test:,} to test")
     return "\n".join(f"- {line}" for line in lines)
 
 

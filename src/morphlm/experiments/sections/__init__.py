@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from morphlm.errors import MorphlmError
 from morphlm.experiments.plan import Plan
 from morphlm.experiments.running import Outcome
-from morphlm.experiments.sections import groups, selection, similarity, texts, three_models
+from morphlm.experiments.sections import groups, selection, similarity, texts, three_models, translation
 from morphlm.experiments.sections.section import Found, Section, signatures_in
 
 __all__ = ["Section", "sections_of", "signatures_in"]
@@ -25,6 +25,7 @@ def sections_of(plan: Plan, outcome: Outcome) -> tuple[list[Section], dict[str, 
         "frequency": groups.frequency,
         "tags": groups.tags,
         "similarity": similarity.similarity,
+        "translation": translation.translation,
     }
     found = Found(plan, outcome)
     sections: list[Section] = []

@@ -1,0 +1,53 @@
+"""BLEU of translation systems with one language model and with two (Table 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from morphlm.experiments.paper import translation_cells
+from morphlm.experiments.sections.section import Found, Section
+from morphlm.tables import Table
+
+
+def translation(found: Found) -> Iterator[Section]:
+    """A row a system."""
+    rows, content = [], []
+    for cell in found.plan.cells:
+        for pair, steps in cell.translations.items():
+            if (compared := found.outcome.get(steps.comparison)) is None:
+                continue
+            label = " ".join([pair, *found.label(cell).split()[1:]])
+            content.append({**compared, "label": label, "signatures": _signatures(compared)})
+            rows += [_row(label, pair, number, compared) for number in range(len(compared["systems"]))]
+    if not rows:
+        return
+    header = ["", "system", "runs", "BLEU", "change", "p", "chrF", "length ratio", "paper: BLEU", "paper: change"]
+    one = content[0]
+    notes = [
+        f"{one['sentences']:,} sentences of a test; in brackets: standard deviation over the runs of tuning",
+        f"p: approximate randomisation of BLEU against the first system, {one['shuffles']:,} shuffles",
+        *one["signatures"],
+    ]
+    yield Section("translation", "Translation (Table 5)", (Table(header, rows, notes),), {"pairs": content})
+
+
+def _signatures(compared: Mapping[str, Any]) -> list[str]:
+    return [f"BLEU|{compared['bleu_signature']}", f"chrF|{compared['chrf_signature']}"]
+
+
+def _row(label: str, pair: str, number: int, compared: Mapping[str, Any]) -> list[str]:
+    system, first = compared["systems"][number], compared["systems"][0]
+    bleu, runs = system["bleu"], len(system["bleu"]["runs"])
+    deviation = f" ({bleu['deviation']:.2f})" if runs > 1 else ""
+    return [
+        label,
+        " + ".join(part.upper() for part in system["name"].split("+", 1)),
+        str(runs),
+        f"{bleu['mean']:.2f}{deviation}",
+        f"{bleu['mean'] - first['bleu']['mean']:+.2f}" if number else "",
+        f"{system['p']:.4f}" if number else "",
+        f"{system['chrf']['mean']:.2f}",
+        f"{system['length_ratio']:.3f}",
+        *translation_cells(pair, number),
+    ]

@@ -1,0 +1,271 @@
+"""The translation experiment on a small made-up language: steps, results, what goes on after an interruption."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from morphlm.errors import ConfigError, InputError
+from morphlm.experiments import translation_work
+from morphlm.experiments.budget import reductions
+from morphlm.experiments.pairs import Pair
+from morphlm.experiments.paper import translation_cells
+from morphlm.experiments.plan import Plan, make_plan
+from morphlm.experiments.recipe import Budget, Recipe, TranslationChoices, load_recipe, read_recipe
+from morphlm.experiments.reproduce import Reproduction, Request, reproduce
+from morphlm.experiments.running import Outcome
+from morphlm.experiments.sections import sections_of
+from morphlm.experiments.texts import TextSource
+from morphlm.experiments.translation_work import evenly_spaced
+
+from .small_data import write_xz
+
+NOUNS = {"school": "skola", "house": "domy", "river": "reka", "street": "ulice", "field": "polni", "town": "mesto"}
+VERBS = {"sees": "vidi", "likes": "miluje", "finds": "najde"}
+SENTENCES = {"parallel": 300, 2011: 40, 2012: 40, 2013: 40}
+
+RECIPE = """
+languages = ["de", "en"]
+print = ["translation"]
+[text]
+tokens = 1500
+[models]
+kinds = ["mkn", "clbl"]
+width = 8
+settings = { epochs = 1, batch = 100 }
+[translation]
+pairs = ["en-de", "de-en"]
+tuning = 6
+test = 12
+runs = 2
+single = ["de-en"]
+"""
+
+
+def write_data(folder: Path) -> Path:
+    """English and "German", word by word, but the verb comes last."""
+    rng = np.random.default_rng(1)
+
+    def pair() -> tuple[str, str]:
+        (one, first), (two, second) = (list(NOUNS.items())[k] for k in rng.integers(0, len(NOUNS), 2))
+        verb, last = list(VERBS.items())[rng.integers(len(VERBS))]
+        return f"The {one} {verb} the {two}.", f"Ta {first} ta {second} {last}."
+
+    for part, count in SENTENCES.items():
+        pairs = [pair() for _ in range(count)]
+        if isinstance(part, str):
+            write_xz(folder / "parallel" / "en-de.tsv.xz", [f"news\t{one}\t{other}" for one, other in pairs])
+        else:
+            for side, language in enumerate(("en", "de")):
+                lines = [each[side] for each in pairs]
+                write_xz(folder / "newstest" / f"newstest{part}.{language}.txt.xz", lines)
+    return folder
+
+
+def recipe_of(text: str = RECIPE) -> Recipe:
+    return read_recipe(text, "own", "own.toml")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="module")
+def plan(data: Path) -> Plan:
+    return make_plan(recipe_of(), TextSource(data))
+
+
+# ---------------------------------------------------------------- steps
+
+
+def test_the_recipe_of_the_package_has_the_models_of_data_main() -> None:
+    recipe, main = load_recipe("translation"), load_recipe("data-main")
+    models = ("tokens", "kinds", "kappas", "seeds", "choices", "languages")
+    assert all(getattr(recipe, name) == getattr(main, name) for name in models)
+    assert recipe.translation.pairs == ("en-cs", "en-de", "en-es", "en-fr", "en-ru", "cs-en")
+
+
+def test_a_system_for_each_model_beside_the_first(plan: Plan) -> None:
+    (into_german, into_english) = plan.cells
+    steps = into_german.translations["en-de"]
+    assert list(steps.tunings) == ["mkn", "mkn+clbl"]
+    assert [list(tuning.settings["seeds"]) for tuning in steps.tunings.values()] == [[1, 2], [1, 2]]
+    assert steps.tunings["mkn+clbl"].inputs == (steps.bitext, into_german.models["mkn"], into_german.models["clbl"])
+    assert steps.comparison.inputs == tuple(steps.tunings.values())
+    (other,) = into_english.translations.values()
+    assert [list(tuning.settings["seeds"]) for tuning in other.tunings.values()] == [[1], [1]]
+    assert other.bitext.key != steps.bitext.key
+
+
+def test_languages_are_those_of_the_translations(data: Path) -> None:
+    plan = make_plan(replace(recipe_of(), languages=("en",)), TextSource(data))
+    assert [name for cell in plan.cells for name in cell.translations] == ["de-en"]
+
+
+def test_a_budget_takes_runs_away() -> None:
+    recipe = replace(recipe_of(), budget=Budget(runs=1))
+    found = [(job.recipes[0].translation.runs, job.left_out) for job in reductions([recipe])]
+    assert found[1] == (1, ("1 instead of 2 tuning runs",))
+
+
+def test_more_sentences_to_test_leave_the_tuning_as_it_is(data: Path, plan: Plan) -> None:
+    recipe = recipe_of(RECIPE.replace("test = 12", "test = 13"))
+    other = make_plan(recipe, TextSource(data)).cells[0].translations["en-de"]
+    steps = plan.cells[0].translations["en-de"]
+    assert other.tunings == steps.tunings
+    assert other.comparison.key != steps.comparison.key
+
+
+def test_without_a_folder_there_is_no_parallel_text() -> None:
+    recipe = replace(load_recipe("translation"), dataset="wmt13", languages=("cs",))
+    plan = make_plan(recipe, TextSource(dataset="wmt13"))
+    assert "translation needs parallel text; give --data DIR" in plan.failed["texts of cs"]
+
+
+def test_a_year_that_is_missing_is_named(tmp_path: Path) -> None:
+    folder = write_data(tmp_path)
+    (folder / "newstest" / "newstest2013.de.txt.xz").unlink()
+    plan = make_plan(recipe_of(), TextSource(folder))
+    assert not plan.cells
+    assert all("newstest2013.de.txt.xz: the folder of data lacks this file" in why for why in plan.failed.values())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"de-en"]\ntuning', '"de-fr"]\ntuning', "'de-fr' is no pair of languages"),
+        ('"de-en"]\ntuning', '"en-en"]\ntuning', "'en-en' is no pair of languages"),
+        ('"de-en"]\ntuning', '"ende"]\ntuning', "'ende' is no pair of languages"),
+        ('"de-en"]\ntuning', '"en-cs"]\ntuning', "translation.pairs: en-cs needs models of 'cs'"),
+        ('single = ["de-en"]', 'single = ["en-fr"]', "translation.single: en-fr is not among the pairs"),
+        ('print = ["translation"]', 'print = ["corpus"]', "translations are printed of some pairs"),
+        ("tuning = 6", "tuning = 0", "translation.tuning is 0; it must be a number of sentences"),
+    ],
+)
+def test_what_a_recipe_must_not_say(old: str, new: str, message: str) -> None:
+    assert old in RECIPE
+    with pytest.raises(ConfigError, match=r"own.toml: ") as caught:
+        recipe_of(RECIPE.replace(old, new))
+    assert message in str(caught.value)
+
+
+def test_pairs() -> None:
+    assert (str(Pair.of("en-cs")), Pair.of("en-cs").other, Pair.of("cs-en").other) == ("en-cs", "cs", "cs")
+
+
+@pytest.mark.parametrize(("count", "wanted", "expected"), [(10, 3, [0, 3, 6]), (2, 5, [0, 1]), (4, 4, [0, 1, 2, 3])])
+def test_evenly_spaced(count: int, wanted: int, expected: list[int]) -> None:
+    assert evenly_spaced(count, wanted) == expected
+
+
+# ---------------------------------------------------------------- the run
+
+
+@pytest.fixture(scope="module")
+def done(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Request, Reproduction]:
+    folder = tmp_path_factory.mktemp("done")
+    (folder / "own.toml").write_text(RECIPE)
+    request = Request(str(folder / "own.toml"), data, folder / "store")
+    return request, reproduce(request)
+
+
+def compared(reproduction: Reproduction) -> dict[str, Any]:
+    (report,) = reproduction.reports
+    (section,) = report.sections
+    return {pair["pair"]: pair for pair in section.content["pairs"]}
+
+
+def test_systems_translate(done: tuple[Request, Reproduction]) -> None:
+    assert not done[1].failed
+    found = compared(done[1])
+    assert list(found) == ["en-de", "de-en"]
+    for pair, runs in (("en-de", 2), ("de-en", 1)):
+        assert found[pair]["sentences"] == 12
+        for system in found[pair]["systems"]:
+            assert len(system["bleu"]["runs"]) == runs
+            assert system["bleu"]["mean"] > 90  # the order of words is learned
+
+
+def test_translations_are_kept_as_text(done: tuple[Request, Reproduction]) -> None:
+    request, reproduction = done
+    folder = request.store / compared(reproduction)["en-de"]["place"]
+    lines = (folder / "mkn+clbl.run-2.txt").read_text().splitlines()
+    assert len(lines) == 12
+    assert all(line.startswith("ta ") and line.endswith(".") for line in lines)
+
+
+def test_the_report_has_the_papers_numbers(done: tuple[Request, Reproduction]) -> None:
+    text = (done[1].folder / "report.md").read_text()
+    assert "| en-de | MKN + CLBL | 2 |" in text
+    assert "| 15.9 | +0.2 |" in text
+    assert "- Translation: 6 sentences to tune on, 12 to test" in text
+    assert "BLEU|nrefs:1|case:lc" in text
+
+
+def test_the_same_command_again_does_nothing(
+    done: tuple[Request, Reproduction], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    for name in ("build_system", "tune_system", "compare_systems"):
+        monkeypatch.setattr(translation_work, name, refuse)
+    again = reproduce(done[0])
+    assert not again.failed
+    assert compared(again) == compared(done[1])
+
+
+def test_batches_that_were_translated_are_not_again(
+    done: tuple[Request, Reproduction], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The results are lost, and of the translations a batch of two is damaged: only that is made again."""
+    request, reproduction = done
+    expected = compared(reproduction)
+    for path in (request.store / "results").glob("comparison-*.json"):
+        path.unlink()
+    batches = sorted((request.store / "translation").glob("*/test-*/batch-*.json"))
+    assert len(batches) == 2
+    kept = {path: path.read_bytes() for path in batches}
+    batches[0].write_bytes(kept[batches[0]][:-9])
+    calls: list[str] = []
+    translate = translation_work._translations
+
+    def counted(system: Any, sentences: Any, rules: Any, seed: int) -> list[str]:
+        calls.append(str(seed))
+        return translate(system, sentences, rules, seed)
+
+    monkeypatch.setattr(translation_work, "_translations", counted)
+    assert compared(reproduce(request)) == expected
+    assert len(calls) in (2, 4)  # of one pair: two systems with one run or two
+    assert {path: path.read_bytes() for path in batches} == kept
+
+
+def test_lines_that_do_not_match_are_refused(data: Path, plan: Plan) -> None:
+    step = plan.cells[0].translations["en-de"].comparison
+    texts = {"en": data / "newstest" / "newstest2013.en.txt.xz", "de": data / "parallel" / "en-de.tsv.xz"}
+    step = replace(step, hints={**step.hints, "texts": texts})
+    with pytest.raises(InputError, match=r"40 and 300 lines in en-de.tsv.xz; they must be line-by-line translations"):
+        translation_work._chosen(step)
+
+
+def test_pairs_without_a_result_are_not_in_the_table(plan: Plan) -> None:
+    assert sections_of(plan, Outcome()) == ([], {})
+
+
+def test_the_papers_numbers() -> None:
+    assert translation_cells("en-cs", 0) == ["12.6", ""]
+    assert translation_cells("en-cs", 2) == ["13.6", "+1.0"]
+    assert translation_cells("de-en", 0) == ["-", "-"]
+
+
+def test_choices_are_in_the_key_of_the_tuning(data: Path, plan: Plan) -> None:
+    other = replace(recipe_of(), translation=TranslationChoices(("en-de",), tuning=7, test=12, runs=2))
+    tunings = make_plan(replace(other, languages=("de",)), TextSource(data)).cells[0].translations["en-de"].tunings
+    assert tunings["mkn"].key != plan.cells[0].translations["en-de"].tunings["mkn"].key
+    assert json.loads(json.dumps(dict(tunings["mkn"].settings))) == tunings["mkn"].settings
