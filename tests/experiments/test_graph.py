@@ -129,6 +129,16 @@ def test_another_tagger_changes_only_what_it_tags(data: Path, monkeypatch: pytes
     assert one["HanTa"] != other["HanTa"]
 
 
+def test_another_tokeniser_changes_all_that_is_tagged(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = replace(RECIPE, print=("tags",), languages=("de",))
+    found = []
+    for version in ("1", "2"):
+        monkeypatch.setattr("morphlm.experiments.steps.sacremoses_version", lambda version=version: version)
+        (cell,) = make_plan(recipe, TextSource(data)).cells
+        found.append({step.key for step in cell.tags.values()})
+    assert not found[0] & found[1]
+
+
 def test_two_tagged_texts_of_one_name_are_refused(data: Path) -> None:
     write_xz(data / "pos" / "de_made.conllu.xz", [])
     with pytest.raises(ConfigError, match=r"pos/de_made.conllu and .*pos/de_made.conllu.xz have the same name"):

@@ -24,6 +24,7 @@ from morphlm.experiments.texts import TextSource, expected_tokens, hashes_of
 from morphlm.experiments.translation_work import TranslationWork
 from morphlm.language_model.base import LanguageModel
 from morphlm.scoring.loading import load
+from morphlm.text.tokenise import sacremoses_version
 from morphlm.training.chain import NGRAMS, ModelChoices, RunChoices, fit, parts_of, task_of
 from morphlm.training.checkpoint import belongs_to, place_of, remove_checkpoint
 from morphlm.training.stages import Materials, StageChoices, gather
@@ -151,7 +152,7 @@ def frequency_step(baseline: Step, other: Step) -> Step:
 
 def tags_step(baseline: Step, other: Step, path: Path, name: str) -> Step:
     """Two models by part of speech: of a text with gold tags or, named HANTA, of one that is tagged for it."""
-    settings = {"text": name, "sequences": list(SEQUENCES), "bootstrap_seed": 1}
+    settings = {"text": name, "sequences": list(SEQUENCES), "bootstrap_seed": 1, "sacremoses": sacremoses_version()}
     settings |= {"tagger": hanta_version()} if name == HANTA else {}
     title = f"{other.hints['setting'].name}: by part of speech, {name}"
     return Step("tags", 2, title, settings, (baseline, other), hashes_of({name: path}), hints={"path": path})
