@@ -183,6 +183,15 @@ def cannot_write(path: str | Path, error: OSError) -> InputError:
     return InputError(f"cannot write here ({error.strerror}); choose another place", source=str(path))
 
 
+def make_folder(folder: str | Path) -> Path:
+    """Make it with all above it, unless it is there."""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    return Path(folder)
+
+
 def check_can_write(path: str | Path) -> None:
     """Refuse, before any work is done, a file that could not be written in the end."""
     path = Path(path)

@@ -281,6 +281,29 @@ def test_preparing_keeps_digits(tmp_path: Path, morphlm_command: Command) -> Non
 # ---------------------------------------------------------------- bad input
 
 
+def test_decoding_mends_what_it_is_asked_to(parts: Path, tmp_path: Path, morphlm_command: Command) -> None:
+    """A line for every line, whatever is in it."""
+    first, second = (parts / "dev.source.txt").read_text().splitlines()[:2]
+    (tmp_path / "good").write_text(f"{first}\n{second}\n\n{second}\n")
+    (tmp_path / "bad").write_bytes(f"{first}\r\n<s> {second} <UNK>\n".encode() + b"\xff\n" + second.encode())
+    refused = morphlm_command("translate", "decode", parts / "system", tmp_path / "bad")
+    assert "bad:1: there is a carriage return (CRLF line ends?); use plain newlines (--mend does it)" in refused.stderr
+    good = morphlm_command("translate", "decode", parts / "system", tmp_path / "good")
+    bad = morphlm_command("translate", "decode", parts / "system", tmp_path / "bad", "--mend")
+    assert bad.stdout == good.stdout
+    for told in ("1 CRLF line ends replaced", "2 reserved marks removed", "1 lines dropped for bad UTF-8"):
+        assert f"mended: {told}" in bad.stderr
+
+
+def test_a_system_that_is_tuned_is_not_said_to_be_not(parts: Path, tmp_path: Path, morphlm_command: Command) -> None:
+    tuning = build(parts, tmp_path / "system")
+    place = tuning.index("--dev")
+    plain = tuning[:place] + tuning[place + 3 :]
+    assert "those that tuning begins with" in morphlm_command(*plain).stderr
+    assert morphlm_command(*tuning).status == 0
+    assert "those that tuning begins with" not in morphlm_command(*plain).stderr
+
+
 def test_refused_in_one_line(parts: Path, tmp_path: Path, morphlm_command: Command) -> None:
     system, dev = parts / "system", ["--dev", parts / "dev.source.txt", parts / "dev.target.txt"]
     (tmp_path / "short").write_text("a\n")
@@ -302,7 +325,7 @@ def test_refused_in_one_line(parts: Path, tmp_path: Path, morphlm_command: Comma
         (["tune", system, *dev, "--kbest", "0"], "1 translation"),
         (["build", tmp_path / "short", "--out", tmp_path / "o"], "1 files"),
         (["build", "--out", tmp_path / "o", "--no-tokenise"], "two texts"),
-        (["build", tmp_path / "short", tmp_path / "short", "--out", tmp_path / "o"], "needs the language"),
+        (["build", tmp_path / "short", tmp_path / "short", "--out", tmp_path / "o"], "needs both languages"),
         ([*build(parts, tmp_path / "o")[1:], "--lm", tmp_path / "none"], "none: there is no such model"),
         ([*build(parts, tmp_path / "o")[1:], "--lm", parts / "mkn"], "two models have the name mkn"),
         ([*build(parts, tmp_path)[1:]], "no translation system; choose another place"),

@@ -132,6 +132,17 @@ def test_scores() -> None:
         TAB.score(TAB.parse("0\ta\tx", 1))
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"), [(r"a \||| b", "a ||| b"), (r"\\||| \|||x", r"\||| \|||x"), (r"x\|||", r"x\|||")]
+)
+def test_a_separator_among_the_words(written: str, meant: str) -> None:
+    """As `morphlm translate decode` writes it; the line itself stays as it is."""
+    line = f"0 ||| {written} ||| LM= -1 ||| -2"
+    found = BarFormat().parse(line, 1)
+    assert found.text == meant
+    assert BarFormat().render(found, {}, None) == line
+
+
 def test_columns() -> None:
     layout = TabFormat(Columns(id=3, text=1))
     hypothesis = layout.parse("a b\t4\tid7\tx\t-1", 9)

@@ -105,6 +105,10 @@ def _other_text(parts: Path) -> tuple[Sources, SystemConfig]:
     return Sources(parts / "other.txt", parts / "train.target.txt", models=sources_of(parts).models), CONFIG
 
 
+def _shared(parts: Path) -> Sources:
+    return Sources(bitext=parts / "system" / BITEXT, models=sources_of(parts).models)
+
+
 CHANGES: dict[str, Callable[[Path], tuple[Sources, SystemConfig]]] = {
     "text": _other_text,
     "preparation": lambda parts: (sources_of(parts), SystemConfig(tokenise=False, lowercase=False)),
@@ -118,6 +122,62 @@ def test_a_system_that_was_built_is_not_changed(what: str, parts: Path) -> None:
     with pytest.raises(ConfigError, match=f"this was built with another .*{what}.*; .*another --out"):
         build_system(parts / "system", *CHANGES[what](parts))
     assert contents(parts / "system") == before
+
+
+def test_settings_are_not_changed_where_the_text_was_given_as_a_bitext(parts: Path, tmp_path: Path) -> None:
+    """Then preparation is in the key of no stage."""
+    build_system(tmp_path / "system", _shared(parts), CONFIG)
+    before = contents(tmp_path / "system")
+    for config, named in (
+        (SystemConfig(("en", "fr")), r"\(languages, tokenise, decoder\)"),
+        (CONFIG.with_decoder(pop_limit=21), r"\(decoder\)"),
+    ):
+        with pytest.raises(ConfigError, match=f"other settings {named}; .*another --out"):
+            build_system(tmp_path / "system", _shared(parts), config)
+    assert contents(tmp_path / "system") == before
+
+
+@pytest.mark.parametrize("part", [f"{BITEXT}/tensors.safetensors", "lm/mkn/tensors.safetensors"])
+def test_a_damaged_file_of_a_model_is_noticed(
+    part: str, parts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The hashes of these are in the manifest of the model's own directory."""
+    out = tmp_path / "system"
+    shutil.copytree(parts / "system", out)
+    (out / part).write_bytes((out / part).read_bytes()[:-1])
+    build_system(out, sources_of(parts), CONFIG)
+    assert f"{part.partition('/')[0]}: made again" in capsys.readouterr().err
+    assert contents(out) == contents(parts / "system")
+
+
+def test_names_that_could_not_be_decoded_with_are_refused(parts: Path, tmp_path: Path) -> None:
+    out = tmp_path / "system"
+    refused(out, sources_of(parts, NamedModel("Glue", parts / "mkn")), ConfigError, "two features have the name Glue")
+    (tmp_path / "rules").write_text("[X] ||| a ||| b ||| WordPenalty=1\n")
+    sources = sources_of(parts, extra_rules=tmp_path / "rules")
+    with pytest.raises(ConfigError, match="two features have the name WordPenalty"):
+        build_system(out, sources, CONFIG)
+    assert "lm" not in read_manifest(out).stages
+
+
+def test_rules_cannot_be_added_to_a_complete_system(parts: Path, tmp_path: Path) -> None:
+    """Weights that were tuned without them would not belong to it any more."""
+    (tmp_path / "rules").write_text("[X] ||| brand ||| nuevo ||| Extra=1\n")
+    before = contents(parts / "system")
+    with pytest.raises(ConfigError, match="this was built with another file of rules, or with or without one"):
+        build_system(parts / "system", sources_of(parts, extra_rules=tmp_path / "rules"), CONFIG)
+    assert contents(parts / "system") == before
+
+
+def test_rules_without_words_are_for_every_sentence(parts: Path, tmp_path: Path) -> None:
+    (tmp_path / "rules").write_text("[X] ||| [X,1] [X,2] ||| [X,2] [X,1] ||| Swap=1\n")
+    out = tmp_path / "system"
+    build_system(out, sources_of(parts, extra_rules=tmp_path / "rules"), CONFIG)
+    system = TranslationSystem.load(out)
+    swapping = TranslationSystem.load(out, weights=system.weights | {"Swap": 50.0})
+    found = swapping.translate("noun1 noun2")
+    assert found.features["Swap"] == 1.0
+    assert found.tokens == ("sust2o", "sust1a")
 
 
 def test_what_is_damaged_is_made_again(parts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -14,17 +13,18 @@ import pytest
 
 from morphlm.errors import ConfigError
 from morphlm.translation.tuning.bleu import bleu, statistics_of
+from morphlm.translation.tuning.lists import Hypothesis, TranslationList, read_lists, write_lists
 from morphlm.translation.tuning.loop import (
     FIRST,
     STATE,
-    Hypothesis,
     TuningConfig,
     TuningProblem,
     TuningRun,
     probes_around,
     tune,
 )
-from morphlm.translation.tuning.mert import CandidatePool, MertConfig
+from morphlm.translation.tuning.mert import MertConfig
+from morphlm.translation.tuning.pool import CandidatePool
 
 NAMES = ("wrong", "good", "still", "noise")
 START = {"wrong": 1.0, "good": 0.0, "still": 0.5}
@@ -55,14 +55,15 @@ class Decoder:
         references = [[[f"w{k}" for k in range(10)]]] * SENTENCES
         self.problem = TuningProblem(NAMES, references, self.decode, key)
 
-    def decode(self, weights: Mapping[str, float]) -> Iterator[list[Hypothesis]]:
+    def decode(self, weights: Mapping[str, float]) -> Iterator[TranslationList]:
         self.calls.append(weights)
         vector = np.array([weights[name] for name in NAMES])
         for rows in self.hypotheses:
             if self.sentences == self.interrupted_at:
                 raise KeyboardInterrupt
             self.sentences += 1
-            yield sorted(rows, key=lambda row: -float(row[1].astype(np.float64) @ vector))[: CONFIG.kbest]
+            ranked = sorted(rows, key=lambda row: -float(row[1].astype(np.float64) @ vector))
+            yield TranslationList.of(ranked[: CONFIG.kbest])
 
 
 def run(decoder: Decoder, folder: Path, start: Mapping[str, float] = START, **settings: Any) -> tuple[TuningRun, ...]:
@@ -141,12 +142,14 @@ def test_other_problems_begin_again(change: str, tmp_path: Path, capsys: pytest.
     assert other.calls
 
 
-@pytest.mark.parametrize("damage", ["state cut", "state of another shape", "lists cut", "lists gone", "a list short"])
+@pytest.mark.parametrize(
+    "damage", ["state cut", "state of another shape", "lists cut", "lists gone", "a list short", "a byte"]
+)
 def test_damage_begins_again(damage: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     expected = run(Decoder(), tmp_path / "whole")
     with pytest.raises(KeyboardInterrupt):
         run(Decoder(2 * SENTENCES + 3), tmp_path / "part")
-    state, lists = tmp_path / "part" / "run-1" / STATE, tmp_path / "part" / "run-1" / "lists-2.jsonl.gz"
+    state, lists = tmp_path / "part" / "run-1" / STATE, tmp_path / "part" / "run-1" / "lists-2.gz"
     assert state.exists() and lists.exists() and (tmp_path / "part" / FIRST.format(0)).exists()
     if damage == "state cut":
         state.write_bytes(state.read_bytes()[:-40])
@@ -154,10 +157,14 @@ def test_damage_begins_again(damage: str, tmp_path: Path, capsys: pytest.Capture
         state.write_text("[1]")
     elif damage == "lists cut":
         lists.write_bytes(lists.read_bytes()[:-40])
+    elif damage == "a byte":
+        content = bytearray(lists.read_bytes())
+        content[len(content) // 2] ^= 1
+        lists.write_bytes(content)
     elif damage == "lists gone":
         lists.unlink()
     else:
-        lists.write_bytes(gzip.compress(b"".join(gzip.decompress(lists.read_bytes()).splitlines(True)[:-1])))
+        write_lists(lists, "any key", list(read_lists(lists, SENTENCES))[:-1])
     assert run(Decoder(), tmp_path / "part") == expected
     assert "begins again" in capsys.readouterr().err
 
@@ -199,7 +206,7 @@ def test_first_the_weights_around_are_tried_once_for_all_runs(tmp_path: Path) ->
 
 
 def bleu_of(decoder: Decoder, weights: Mapping[str, float]) -> float:
-    best = [lists[0][0] for lists in decoder.decode(weights)]
+    best = [lists.tokens(0) for lists in decoder.decode(weights)]
     return bleu(statistics_of(best, [[f"w{k}" for k in range(10)]] * SENTENCES).sum(0))
 
 
@@ -209,11 +216,11 @@ def test_nothing_is_said_about_features_that_never_differ(tmp_path: Path) -> Non
         (one,) = tune(Decoder().problem, START, tmp_path / str(seed), CONFIG, seeds=[seed])
         assert all(iteration.weights[2] > 0 for iteration in one.iterations)
     pool = CandidatePool([[["a"]]], 4)
-    pool.add(0, ["a"], np.zeros(4, np.float32))
+    pool.add(0, TranslationList.of([(["a"], np.zeros(4, np.float32))]))
     from morphlm.translation.tuning.loop import _varying
 
     assert _varying(pool.arrays()).tolist() == [False] * 4
-    pool.add(0, ["b"], np.array([0, 1, 0, 0], np.float32))
+    pool.add(0, TranslationList.of([(["b"], np.array([0, 1, 0, 0], np.float32))]))
     assert _varying(pool.arrays()).tolist() == [False, True, False, False]
 
 
@@ -229,3 +236,15 @@ def test_settings_that_cannot_be(settings: dict[str, Any]) -> None:
 def test_seeds_that_cannot_be(seeds: tuple[int, ...], tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="another seed"):
         run(Decoder(), tmp_path, seeds=seeds)
+
+
+def test_lists_on_disk_are_what_they_were(tmp_path: Path) -> None:
+    hypotheses = [(("a", "|||\n"), np.array([0.1, -np.inf], np.float32)), ((), np.array([1e-30, 3], np.float32))]
+    lists = [TranslationList.of(hypotheses), TranslationList.of(hypotheses[1:])]
+    write_lists(tmp_path / "new" / "lists.gz", "key", lists)
+    for one, other in zip(lists, read_lists(tmp_path / "new" / "lists.gz", 2), strict=True):
+        assert [one.tokens(k) for k in range(len(one))] == [other.tokens(k) for k in range(len(other))]
+        assert one.features.tobytes() == other.features.tobytes()
+    assert [lists[0].tokens(k) for k in range(2)] == [("a", "|||\n"), ()]
+    assert lists[0].first(1).features.tolist() == lists[0].features[:1].tolist()
+    assert lists[0].first(1).words.tolist() == [0, 1]

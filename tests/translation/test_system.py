@@ -11,6 +11,7 @@ import pytest
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.ngram.training import train_ngram
 from morphlm.text.prepare import PrepareOptions, prepare_files
+from morphlm.translation import system_tuning
 from morphlm.translation.building import NamedModel, Sources, build_system
 from morphlm.translation.decoder.models import forms_of
 from morphlm.translation.directory import BITEXT, MANIFEST, MODELS, WEIGHTS
@@ -100,7 +101,7 @@ def test_tokens_are_put_together_and_digits_stay() -> None:
     assert config.prepare("Das 'X' [x] |||", TARGET)[-3:] != ["[x]", "|||"]
     assert SystemConfig(("en", "ru")).prepare("Windows 7 работает", TARGET) == ["windows", "7", "работает"]
     assert SystemConfig(tokenise=False, lowercase=False).prepare("A  b.") == ["A", "b."]
-    with pytest.raises(ConfigError, match="tokeniser needs the language"):
+    with pytest.raises(ConfigError, match="tokeniser needs both languages"):
         SystemConfig()
 
 
@@ -172,6 +173,41 @@ def test_tuning_again_finds_what_is_there(place: Path, capsys: pytest.CaptureFix
     assert (place / WEIGHTS).read_bytes() == before
 
 
+def test_runs_with_other_seeds_stay(place: Path, tmp_path: Path) -> None:
+    shutil.copytree(place, tmp_path / "system")
+    before = TranslationSystem.load(place).tuned
+    assert before is not None
+    seeds = [run.seed for run in before.runs]
+    tuned = tune_system(tmp_path / "system", tuning_text(12), TUNING, seeds=[7])
+    assert [run.seed for run in tuned.runs] == [*seeds, 7]
+    assert tuned.run(seeds[0]) == before.run(seeds[0])
+    others = tune_system(tmp_path / "system", tuning_text(3), TUNING, seeds=[7])
+    assert [run.seed for run in others.runs] == [7]
+
+
+def test_two_cannot_tune_one_system(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(place, tmp_path / "system")
+
+    def second(*_: object, **__: object) -> None:
+        with pytest.raises(ConfigError, match="another process works on this system; wait for it"):
+            tune_system(tmp_path / "system", tuning_text(12), TUNING, seeds=[9])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(system_tuning, "tune", second)
+    with pytest.raises(KeyboardInterrupt):
+        tune_system(tmp_path / "system", tuning_text(12), TUNING, seeds=[8])
+
+
+def test_tuning_mends_what_it_is_asked_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "s").write_bytes(b"a b\r\nc <UNK>\n")
+    (tmp_path / "t").write_text("x y\nz\n")
+    paths, config = (tmp_path / "s", tmp_path / "t"), SystemConfig(tokenise=False)
+    with pytest.raises(InputError, match=r"s:1: there is a carriage return .* \(--mend does it\)"):
+        read_tuning_text(*paths, config)
+    assert read_tuning_text(*paths, config, mend=True).sources == (("a", "b"), ("c",))
+    assert "mended: 1 reserved marks removed" in capsys.readouterr().err
+
+
 def test_tuning_reads_pairs_and_leaves_out_empty_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "s").write_text("A b\n\nc\n")
     (tmp_path / "t").write_text("X\ny\n\n")
@@ -213,6 +249,8 @@ def test_extra_rules_for_a_sentence() -> None:
     extra = ExtraRules(table_of(rules))
     assert [rule.target for rule in extra.for_sentence(["c", "b", "a", "a"])] == [("x", 1), ("z",), (1, "y")]
     assert len(extra.for_sentence(["e"])) == 0
+    swap = Rule((1, 2), (2, 1), {})
+    assert ExtraRules(table_of([*rules, swap])).for_sentence(["e"]).rule(0).target == (2, 1)
     joined = extra.joined_to(empty_table(), ["e"])
     assert joined.feature_names == (*FEATURES, "E", "F")
     assert extra.joined_to(empty_table(), ["a"]).features[0].tolist() == [0.0] * 9 + [2.0]

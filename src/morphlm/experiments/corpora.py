@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from morphlm.errors import ConfigError, InputError
-from morphlm.files import atomic_writer, cannot_write, sha256_of
+from morphlm.files import atomic_writer, make_folder, sha256_of
 from morphlm.progress import say
 from morphlm.text.datasets.sentences import split_sentences
 from morphlm.text.prepare import (
@@ -97,10 +97,7 @@ def prepare_language(
     settings = _settings(data, language, tokens)
     if (found := _find(out, language, settings)) is not None:
         return found
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(out, error) from error
+    make_folder(out)
     counts = _write_parts(TextMaker(language, source_files(data, language, tokens), processes), out, tokens)
     _write_record(out, language, settings)
     return _texts(out, language, counts)

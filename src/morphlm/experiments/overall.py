@@ -17,7 +17,7 @@ from typing import Any, TextIO
 from tqdm import tqdm
 
 from morphlm.experiments.estimate import duration
-from morphlm.experiments.store import make_folder
+from morphlm.files import make_folder
 
 TICK = 1.0  # seconds between two moves of the bar
 FORMAT = "{desc} |{bar}| {percentage:3.0f} % [{elapsed} so far{postfix}]"

@@ -27,7 +27,7 @@ from typing import Any
 
 from morphlm.errors import InputError
 from morphlm.experiments.graph import LONG, Step
-from morphlm.files import atomic_writer, cannot_write, exclusive, sha256_of
+from morphlm.files import atomic_writer, exclusive, make_folder, sha256_of
 from morphlm.modelfile import canonical_json
 
 FORMAT = 1
@@ -145,15 +145,6 @@ def known_hash(path: Path) -> str:
 @lru_cache(maxsize=4096)
 def _hash_of(path: Path, _size: int, _time: int) -> str:
     return sha256_of(path)
-
-
-def make_folder(folder: Path) -> Path:
-    """Make it with all above it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(folder, error) from error
-    return folder
 
 
 def check_store(folder: Path) -> Store:

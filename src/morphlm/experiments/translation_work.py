@@ -17,9 +17,9 @@ from morphlm.errors import InputError
 from morphlm.experiments.corpora import in_groups, read_parallel, read_sentences
 from morphlm.experiments.graph import SHORT, Done, Step
 from morphlm.experiments.pairs import ENGLISH, Pair
-from morphlm.experiments.store import MANIFEST, Store, make_folder
+from morphlm.experiments.store import MANIFEST, Store
 from morphlm.experiments.translation_steps import runs_of, system_config
-from morphlm.files import atomic_writer, sha256_of
+from morphlm.files import atomic_writer, make_folder, sha256_of
 from morphlm.modelfile import canonical_json
 from morphlm.progress import progress_bar
 from morphlm.training.checkpoint import fingerprint

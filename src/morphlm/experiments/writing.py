@@ -14,8 +14,7 @@ from morphlm.experiments.recipe import Recipe
 from morphlm.experiments.running import Outcome
 from morphlm.experiments.sections import Section, sections_of, signatures_in
 from morphlm.experiments.steps import amount
-from morphlm.experiments.store import make_folder
-from morphlm.files import atomic_writer
+from morphlm.files import atomic_writer, make_folder
 from morphlm.progress import say
 from morphlm.report.pictures import save_picture
 from morphlm.version import __version__

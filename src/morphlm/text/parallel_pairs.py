@@ -68,6 +68,8 @@ def pair_options(
     """The same steps for both sides, each in its language; only a Russian side is filtered for Cyrillic."""
     if cyrillic_share and "ru" not in languages:
         raise ConfigError("cyrillic-share is for Russian and neither side is ru; prepare the other side by itself")
+    if steps.get("tokenise", True) and None in languages:
+        raise ConfigError("the tokeniser needs both languages; give them (--languages en,cs) or choose --no-tokenise")
     source, target = (
         PrepareOptions(language=language, cyrillic_share=cyrillic_share if language == "ru" else 0.0, **steps)
         for language in languages
@@ -176,7 +178,7 @@ def _blocks(batch: list[tuple[bytes, bytes]], first: int, paths: Paths) -> tuple
 def _unequal(paths: Paths, source: int, target: int) -> InputError:
     return InputError(
         f"{source_name(paths[0])} has {source:,} lines and {source_name(paths[1])} has {target:,}, so they are no "
-        "line-by-line translations; align them first"
+        "line-by-line translations; line n of one must translate line n of the other"
     )
 
 

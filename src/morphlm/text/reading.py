@@ -57,21 +57,23 @@ def split_tokens(line: str) -> list[str]:
     return [token for token in line.replace("\t", " ").split(" ") if token]
 
 
-def read_blocks(path: str | Path, *, marks: Marks = "none", mending: Mending | None = None) -> Iterator[Block]:
+def read_blocks(
+    path: str | Path, *, marks: Marks = "none", mending: Mending | None = None, cure: str = _MEND
+) -> Iterator[Block]:
     """Yield the checked text of a file ('-': standard input) as blocks of whole lines.
 
     `marks` says which reserved tokens the text may hold: none; UNK, where words were replaced by it on purpose; or any,
     for tables such as a vocabulary. An empty file is refused. Lines arrive as soon as they can be read, so that this
-    also serves a pipe that stays open.
+    also serves a pipe that stays open. `cure` says what repairs what is refused, and how.
     """
     source = source_name(path)
     empty = True
     with open_binary(path) as stream:
-        for line, data in _whole_lines(stream, source, mending, marks):
+        for line, data in _whole_lines(stream, source, mending, marks, cure):
             empty = False
             if mending is not None:
                 data = _mended(data, mending, line, marks)  # noqa: PLW2901
-            _check(data, source, line, marks)
+            _check(data, source, line, marks, cure)
             if data:
                 yield Block(data, line, source)
     if empty and not (mending and mending.repairs):
@@ -79,7 +81,7 @@ def read_blocks(path: str | Path, *, marks: Marks = "none", mending: Mending | N
 
 
 def _whole_lines(
-    stream: io.BufferedReader, source: str, mending: Mending | None, marks: Marks
+    stream: io.BufferedReader, source: str, mending: Mending | None, marks: Marks, cure: str
 ) -> Iterator[tuple[int, bytes]]:
     """Cut what arrives into (line number, whole lines); the last line gets a newline if it lacks one.
 
@@ -101,7 +103,7 @@ def _whole_lines(
             pending += piece
         if len(pending) >= MAX_LINE_BYTES:
             if mending is None:
-                raise _too_long(source, line, marks)
+                raise _too_long(source, line, marks, cure)
             mending.repairs["lines dropped for their length"] += 1
             pending, skipping = b"", True
             if mending.keep_lines:
@@ -110,18 +112,18 @@ def _whole_lines(
         yield line, pending + b"\n"
 
 
-def _check(block: bytes, source: str, line: int, marks: Marks) -> None:
+def _check(block: bytes, source: str, line: int, marks: Marks, cure: str) -> None:
     """Raise an InputError for the first thing that is wrong in a block that starts at `line`."""
 
     def refuse(offset: int, what: str) -> InputError:
         return InputError(what, source=source, line=line + block.count(b"\n", 0, offset))
 
-    mend = _MEND_TABLE if marks == "any" else _MEND
+    mend = _MEND_TABLE if marks == "any" else cure
     if line == 1 and block.startswith(BYTE_ORDER_MARK):
         raise refuse(0, f"the file begins with a byte order mark; remove it ({mend})")
     if (nul := block.find(b"\0")) >= 0:
-        cure = "name a text file" if marks == "any" else f"remove it ({mend})"
-        raise refuse(nul, f"there is a NUL byte, so this may not be text; {cure}")
+        remedy = "name a text file" if marks == "any" else f"remove it ({mend})"
+        raise refuse(nul, f"there is a NUL byte, so this may not be text; {remedy}")
     if (carriage_return := block.find(b"\r")) >= 0:
         raise refuse(carriage_return, f"there is a carriage return (CRLF line ends?); use plain newlines ({mend})")
     try:
@@ -131,11 +133,12 @@ def _check(block: bytes, source: str, line: int, marks: Marks) -> None:
     if len(block) >= MAX_LINE_BYTES:
         for number, text in enumerate(block.split(b"\n")):
             if len(text) >= MAX_LINE_BYTES:
-                raise _too_long(source, line + number, marks)
+                raise _too_long(source, line + number, marks, cure)
     if reserved := _find_reserved(block, marks):
         token = reserved.group().decode()
-        on_purpose = ", or say --allow-unk if words were replaced by it" if token == UNKNOWN else ""
-        what = f"the text contains {token}, a mark that morphlm sets itself; remove it ({_MEND}){on_purpose}"
+        is_replaced = token == UNKNOWN and cure == _MEND
+        on_purpose = ", or say --allow-unk if words were replaced by it" if is_replaced else ""
+        what = f"the text contains {token}, a mark that morphlm sets itself; remove it ({mend}){on_purpose}"
         raise refuse(reserved.start(), what)
 
 
@@ -151,9 +154,9 @@ def _pattern(refused: tuple[bytes, ...]) -> re.Pattern[bytes]:
     return re.compile(rb"(?<![^ \t\n])(?:" + b"|".join(refused) + rb")(?![^ \t\n])")
 
 
-def _too_long(source: str, line: int, marks: Marks) -> InputError:
-    cure = "shorten or remove it" if marks == "any" else f"put one sentence on a line (or drop it: {_MEND})"
-    return InputError(f"the line has {MAX_LINE_BYTES:,} bytes or more; {cure}", source=source, line=line)
+def _too_long(source: str, line: int, marks: Marks, cure: str) -> InputError:
+    remedy = "shorten or remove it" if marks == "any" else f"put one sentence on a line (or drop it: {cure})"
+    return InputError(f"the line has {MAX_LINE_BYTES:,} bytes or more; {remedy}", source=source, line=line)
 
 
 def _mended(block: bytes, mending: Mending, line: int, marks: Marks) -> bytes:

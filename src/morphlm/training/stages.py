@@ -17,7 +17,7 @@ from morphlm.classes.formats import FORMATS, read_classes
 from morphlm.classes.frequency import frequency_bins
 from morphlm.classes.partition import Partition, average_mutual_information, number_of_classes
 from morphlm.errors import ConfigError, FormatError, InputError
-from morphlm.files import cannot_write
+from morphlm.files import make_folder
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
 from morphlm.ngram.training import preparation_record
@@ -231,7 +231,7 @@ class Stages:
         place = self._place("vocabulary", depends_on, ".tsv")
         say(f"vocabulary: {len(vocabulary):,} entries")
         if place is not None and not _found("vocabulary", place):
-            self._make_folder()
+            make_folder(place.parent)
             vocabulary.save(place)
 
     def factors(self, vocabulary: Vocabulary, choices: StageChoices) -> Factors:
@@ -250,7 +250,7 @@ class Stages:
         say("segmenter: learning morphemes ...")
         segmenter = train_segmenter(vocabulary, corpus_weight=choices.corpus_weight, seed=choices.seed)
         if place is not None:
-            self._make_folder()
+            make_folder(place.parent)
             segmenter.save(place)
         return segmenter
 
@@ -266,7 +266,7 @@ class Stages:
         say("classes: partitioning the vocabulary ...")
         partition = _make_classes(corpus, number, choices)
         if place is not None:
-            self._make_folder()
+            make_folder(place.parent)
             partition.save(place)
         return partition
 
@@ -276,13 +276,6 @@ class Stages:
             return None
         key = fingerprint(depends_on | {"stage": name, "version": __version__})
         return self.folder / f"{name}-{key[:DIGITS]}{extension}"
-
-    def _make_folder(self) -> None:
-        assert self.folder is not None
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise cannot_write(self.folder, error) from error
 
 
 def _contents(vocabulary: Vocabulary) -> dict[str, Any]:

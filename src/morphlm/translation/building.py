@@ -10,13 +10,13 @@ import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from morphlm.errors import ConfigError, FormatError, InputError, MorphlmError
-from morphlm.files import cannot_write, exclusive, open_binary, sha256_of
+from morphlm.files import cannot_write, exclusive, make_folder, open_binary, sha256_of
 from morphlm.language_model.base import LanguageModel
 from morphlm.modelfile import copy_model, read_model
 from morphlm.progress import progress_bar, say
@@ -29,6 +29,7 @@ from morphlm.translation.alignment.align import align_text
 from morphlm.translation.alignment.model import Pass
 from morphlm.translation.alignment.parallel_text import read_parallel
 from morphlm.translation.alignment.pharaoh import read_pharaoh, write_pharaoh
+from morphlm.translation.decoder.config import COUNTED, check_features, names_of_models
 from morphlm.translation.decoder.models import ready_models
 from morphlm.translation.directory import (
     ALIGNMENT,
@@ -48,7 +49,7 @@ from morphlm.translation.directory import (
     read_manifest,
 )
 from morphlm.translation.grammar.bitext import build_bitext, load_bitext
-from morphlm.translation.grammar.rules import read_rules, write_rules
+from morphlm.translation.grammar.rules import FEATURES, read_rules, write_rules
 from morphlm.translation.settings import SystemConfig
 
 PREPARE, ALIGN = "prepare", "align"
@@ -94,7 +95,7 @@ class Sources:
             raise ConfigError("a system is built of two texts, line by line translations, or of a bitext; give either")
         names = [model.name for model in self.models]
         if len(set(names)) < len(names):
-            raise ConfigError(f"two models have the name {_twice(names)}; name them, as --lm other={_twice(names)}")
+            raise ConfigError(f"two models have the name {_twice(names)}; name them, as --lm OTHER=MODEL")
 
 
 def _twice(names: Sequence[str]) -> str:
@@ -128,17 +129,27 @@ def _built(
     place: Path, sources: Sources, models: Sequence[_Model], config: SystemConfig, mend: bool, threads: int
 ) -> Manifest:
     before = read_manifest(place) if (place / MANIFEST).exists() else Manifest(config)
-    builder = _Builder(place, replace(before, config=config), threads)
+    _check_same_settings(place, before.config, config)
+    builder = _Builder(place, before, threads)
     if sources.bitext is not None:
         builder.take_bitext(sources.bitext)
     elif sources.source is not None and sources.target is not None:
         builder.prepare(sources.source, sources.target, mend)
         builder.align()
         builder.sort()
-    builder.take_models(models)
-    builder.take_rules(sources.extra_rules)
-    builder.manifest.write(place)
+    builder.take_rules(sources.extra_rules, [model.name for model in models])
+    builder.take_models(models)  # the last: with it a system is complete
     return builder.manifest
+
+
+def _check_same_settings(place: Path, before: SystemConfig, now: SystemConfig) -> None:
+    others = [field.name for field in fields(SystemConfig) if getattr(before, field.name) != getattr(now, field.name)]
+    if others:
+        names = ", ".join(name.replace("_", " ") for name in others)
+        raise ConfigError(
+            f"{place}: this was built with another preparation or other settings ({names}); give the same as before, "
+            "or another --out"
+        )
 
 
 # ---------------------------------------------------------------- checks before any work
@@ -161,7 +172,9 @@ def _checked_models(models: Sequence[NamedModel]) -> list[_Model]:
             found.append(_Model(named.name, named.path, files.digest, model_from_files(named.path, files)))
         else:
             found.append(_Model(named.name, named.path, None, load(named.path)))
-    ready_models([one.model for one in found], [one.name for one in found])
+    names = [one.name for one in found]
+    ready_models([one.model for one in found], names)
+    check_features((*FEATURES, *COUNTED, *names_of_models(names)))
     return found
 
 
@@ -209,15 +222,20 @@ class _Builder:
         if stage is None:
             return False
         if stage.key != key:
-            raise ConfigError(
-                f"{self.place}: this was built with another {_MEANING[name]}; give the same as before, or another --out"
-            )
+            raise self._other(name)
         try:
             check_files(self.place, stage)
+            for path in map(self.place.joinpath, stage.files):
+                if path.is_dir():
+                    read_model(path)  # all of it
         except FormatError as error:
             say(f"{name}: made again, {error}")
             return False
         return True
+
+    def _other(self, name: str) -> ConfigError:
+        what = f"this was built with another {_MEANING[name]}; give the same as before, or another --out"
+        return ConfigError(f"{self.place}: {what}")
 
     def _digests(self, *names: str) -> dict[str, Any]:
         return {name: sha256_of(self.place / name) for name in names}
@@ -228,7 +246,7 @@ class _Builder:
         outs = self.place / SOURCE_TEXT, self.place / TARGET_TEXT
 
         def make() -> Mapping[str, Any]:
-            _make_folder(self.place / TEXTS)
+            make_folder(self.place / TEXTS)
             prepared, _ = prepare_pair_files((source, target), outs, options, mend=mend, processes=self.threads)
             if not prepared.counts.kept:
                 raise InputError("no pair of sentences is left to learn from; give more text", source=str(source))
@@ -296,15 +314,18 @@ class _Builder:
         depends_on = {"models": [[model.name, model.digest or sha256_of(model.path)] for model in models]}
         self._stage(MODELS, depends_on, [f"{MODELS}/{name}" for name in names], make)
 
-    def take_rules(self, given: Path | None) -> None:
-        """Take in rules of a file."""
+    def take_rules(self, given: Path | None, models: Sequence[str]) -> None:
+        """Take in rules of a file; with features that are not those of the models."""
         if given is None:
             if EXTRA_RULES in self.manifest.stages:
                 self._is_there(EXTRA_RULES, "")
             return
+        if MODELS in self.manifest.stages and EXTRA_RULES not in self.manifest.stages:
+            raise self._other(EXTRA_RULES)
 
         def make() -> Mapping[str, Any]:
             table = read_rules(given)
+            check_features((*dict.fromkeys([*FEATURES, *table.feature_names]), *COUNTED, *names_of_models(models)))
             write_rules(self.place / EXTRA_RULES, table)
             return {"rules": len(table)}
 
@@ -317,7 +338,7 @@ _MEANING = {
     ALIGN: "setting of the alignment",
     BITEXT: "training text",
     MODELS: "choice of language models",
-    EXTRA_RULES: "file of rules, or with one",
+    EXTRA_RULES: "file of rules, or with or without one",
 }
 
 
@@ -335,13 +356,6 @@ def _take_model(model: _Model, place: Path) -> None:
         copy_model(model.path, model.digest, place)
     else:
         model.model.save(place)
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(folder, error) from error
 
 
 @contextmanager

@@ -5,7 +5,7 @@
     bitext/         what rules are found in (see grammar/bitext.py)
     lm/NAME/        the language models, a model directory each
     rules.gz        rules of a file, if any
-    tuning/         the prepared tuning text; what an interrupted tuning needs to go on
+    tuning/         what an interrupted tuning needs to go on
     weights.json    of each tuning run
 
 The manifest is written after each stage, in one step. A stage that it lists is complete.

@@ -16,14 +16,15 @@ class ExtraRules:
     """A table of rules, with the words that a sentence must have for each."""
 
     def __init__(self, table: RuleTable) -> None:
-        """Index the rules by the first word of their source sides; every rule has one."""
+        """Index the rules by the first word of their source sides; those of gaps alone are for every sentence."""
         self.table = table
         self._words: list[frozenset[str]] = []
         self._with_first: dict[str, list[int]] = defaultdict(list)
+        self._wordless: list[int] = []
         for number, rule in enumerate(table):
             words = [symbol for symbol in rule.source if isinstance(symbol, str)]
             self._words.append(frozenset(words))
-            self._with_first[words[0]].append(number)
+            (self._with_first[words[0]] if words else self._wordless).append(number)
 
     @classmethod
     def read(cls, path: str | Path) -> ExtraRules:
@@ -34,7 +35,8 @@ class ExtraRules:
         """Those whose source words are all in the sentence, in the order of the file."""
         here = set(tokens)
         numbers = [number for word in here & self._with_first.keys() for number in self._with_first[word]]
-        rules = [self.table.rule(number) for number in sorted(numbers) if self._words[number] <= here]
+        possible = sorted([*self._wordless, *numbers])
+        rules = [self.table.rule(number) for number in possible if self._words[number] <= here]
         return table_of(rules, self.table.feature_names)
 
     def joined_to(self, rules: RuleTable, tokens: Sequence[str]) -> RuleTable:

@@ -5,6 +5,7 @@ A language model whose own text had 0 for every digit looks words up in that for
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -18,6 +19,7 @@ from morphlm.translation.decoder.config import DecoderConfig
 from morphlm.translation.grammar.config import GrammarConfig
 
 SOURCE, TARGET = 0, 1
+MENDS = "--mend does it"  # what is said of text to translate that cannot be read as it is
 
 Languages = tuple[str | None, str | None]
 
@@ -51,9 +53,9 @@ class SystemConfig:
             cyrillic_share=0.0,  # else foreign names would be <unk>
         )
 
-    def prepare(self, line: str, side: int = SOURCE) -> list[str]:
-        """The tokens of a line; none is dropped."""
-        return prepare_line(line, self.pair_options().sides[side])
+    def prepare(self, line: str, side: int = SOURCE, repairs: Counter[str] | None = None) -> list[str]:
+        """The tokens of a line; none is dropped, but for marks of our own if `repairs` are to be counted."""
+        return prepare_line(line, self.pair_options().sides[side], repairs)
 
     def text_of(self, tokens: Sequence[str]) -> str:
         """A translation as a person would write it; small letters stay small."""

@@ -9,18 +9,20 @@ from pathlib import Path
 import numpy as np
 
 from morphlm.errors import ConfigError, InputError
-from morphlm.files import source_name
+from morphlm.files import exclusive, source_name
 from morphlm.progress import progress_bar, say
 from morphlm.text.prepare import located
-from morphlm.text.reading import read_blocks
+from morphlm.text.reading import Mending, read_blocks
 from morphlm.training.checkpoint import fingerprint
+from morphlm.translation.decoder.kbest import CandidateArrays
 from morphlm.translation.decoder.translation import Translation
-from morphlm.translation.directory import TUNING
+from morphlm.translation.directory import LOCK, TUNING
 from morphlm.translation.grammar.rules import RuleTable
-from morphlm.translation.settings import SOURCE, TARGET, SystemConfig
+from morphlm.translation.settings import MENDS, SOURCE, TARGET, SystemConfig
 from morphlm.translation.system import TranslationSystem
-from morphlm.translation.tuning.loop import Hypothesis, Lists, TuningConfig, TuningProblem, TuningRun, tune
-from morphlm.translation.weights import TunedWeights, start_weights
+from morphlm.translation.tuning.lists import Lists, TranslationList
+from morphlm.translation.tuning.loop import TuningConfig, TuningProblem, tune
+from morphlm.translation.weights import TunedWeights, read_tuned, start_weights
 
 KEPT_RULES = 15_000_000  # of the tuning set, between iterations: about 100 bytes each
 
@@ -37,9 +39,14 @@ class TuningText:
         return len(self.sources)
 
 
-def read_tuning_text(source: str | Path, reference: str | Path, config: SystemConfig) -> TuningText:
+def read_tuning_text(
+    source: str | Path, reference: str | Path, config: SystemConfig, *, mend: bool = False
+) -> TuningText:
     """Read and prepare two files of which line n of one translates line n of the other; empty ones are left out."""
-    sides = [list(_prepared(path, config, side)) for path, side in ((source, SOURCE), (reference, TARGET))]
+    mending = Mending(keep_lines=True) if mend else None
+    sides = [list(_prepared(path, config, side, mending)) for path, side in ((source, SOURCE), (reference, TARGET))]
+    for what, count in (mending.repairs if mending is not None else {}).items():
+        say(f"mended: {count:,} {what}")
     if len(sides[0]) != len(sides[1]):
         raise InputError(
             f"{source_name(source)} has {len(sides[0]):,} lines and {source_name(reference)} has {len(sides[1]):,}, so "
@@ -53,11 +60,12 @@ def read_tuning_text(source: str | Path, reference: str | Path, config: SystemCo
     return TuningText(tuple(one for one, _ in pairs), tuple(other for _, other in pairs))
 
 
-def _prepared(path: str | Path, config: SystemConfig, side: int) -> Iterator[tuple[str, ...]]:
-    for block in read_blocks(path):
+def _prepared(path: str | Path, config: SystemConfig, side: int, mending: Mending | None) -> Iterator[tuple[str, ...]]:
+    repairs = None if mending is None else mending.repairs
+    for block in read_blocks(path, mending=mending, cure=MENDS):
         for number, line in enumerate(block.lines(), block.first_line):
             with located(block.source, number):
-                yield tuple(config.prepare(line, side))
+                yield tuple(config.prepare(line, side, repairs))
 
 
 def tune_system(
@@ -69,19 +77,26 @@ def tune_system(
     threads: int | None = None,
     system: TranslationSystem | None = None,
 ) -> TunedWeights:
-    """Tune the system in a directory and put the weights there; what is there from an interrupted tuning is used."""
-    config = config or TuningConfig()
-    system = system or TranslationSystem.load(directory)
-    problem = _problem(system, text, config, threads)
-    key = fingerprint({"problem": problem.key, "config": asdict(config), "seeds": list(seeds)})
-    if system.tuned is not None and system.tuned.key == key:
-        say("tune: found")
-        return system.tuned
-    start = start_weights(system.decoder.models.names)
-    runs: tuple[TuningRun, ...] = tune(problem, start, Path(directory) / TUNING, config, seeds=seeds, threads=threads)
-    tuned = TunedWeights(key, system.identity, runs)
-    tuned.write(Path(directory))
-    return tuned
+    """Tune the system in a directory and put the weights there; what is there from an interrupted tuning is used.
+
+    Runs with other seeds on the same text with the same settings stay; weights of any other tuning are replaced.
+    """
+    config, place = config or TuningConfig(), Path(directory)
+    system = system or TranslationSystem.load(place)
+    with exclusive(place / LOCK, f"{place}: another process works on this system; wait for it"):
+        problem = _problem(system, text, config, threads)
+        key = fingerprint({"problem": problem.key, "config": asdict(config)})
+        before = read_tuned(place, system.identity)  # somebody else may have tuned since it was loaded
+        runs = {run.seed: run for run in before.runs} if before is not None and before.key == key else {}
+        left = [seed for seed in seeds if seed not in runs]
+        if before is not None and seeds and not left:
+            say("tune: found")
+            return before
+        start = start_weights(system.decoder.models.names)
+        runs |= {run.seed: run for run in tune(problem, start, place / TUNING, config, seeds=left, threads=threads)}
+        tuned = TunedWeights(key, system.identity, tuple(runs[seed] for seed in sorted(runs)))
+        tuned.write(place)
+        return tuned
 
 
 def _problem(system: TranslationSystem, text: TuningText, config: TuningConfig, threads: int | None) -> TuningProblem:
@@ -97,20 +112,28 @@ def _problem(system: TranslationSystem, text: TuningText, config: TuningConfig, 
     rules = KeptRules(system.rules)
     names = system.feature_names
 
-    def lists_of(translation: Translation) -> list[Hypothesis]:
-        candidates = translation.kbest(config.kbest, distinct=True)
-        if candidates[0].feature_names != names:
-            raise ConfigError(f"translations have the features {candidates[0].feature_names} instead of {names}")
-        return [(candidate.tokens, candidate.values.astype(np.float32)) for candidate in candidates]
+    def list_of(translation: Translation) -> TranslationList:
+        found = translation.chart.grammar.rules.feature_names
+        if found != names:
+            raise ConfigError(f"translations have the features {found} instead of {names}")
+        return _list_of(translation.kbest_arrays(config.kbest, distinct=True))
 
     def decode(weights: Mapping[str, float]) -> Lists:
-        found = system.decoder.with_weights(weights).map(lists_of, text.sources, rules, threads=threads)
+        found = system.decoder.with_weights(weights).map(list_of, text.sources, rules, threads=threads)
         with progress_bar("decoding", len(text), "sentence") as bar:
-            for lists in found:
-                yield lists
+            for translations in found:
+                yield translations
                 bar.update()
 
     return TuningProblem(names, [[reference] for reference in text.references], decode, key)
+
+
+def _list_of(candidates: CandidateArrays) -> TranslationList:
+    """With the words that these translations have, of all that rules may write."""
+    used, words = np.unique(candidates.words, return_inverse=True)
+    vocabulary = tuple(candidates.vocabulary[word] for word in used.tolist())
+    features = candidates.features.astype(np.float32)
+    return TranslationList(vocabulary, words.astype(np.int32), candidates.starts, features)
 
 
 class KeptRules:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,3 +53,16 @@ def test_an_empty_translation_has_no_ngrams() -> None:
 def test_words_outside_the_reference_never_match_each_other() -> None:
     row = Reference.of([["a"]]).statistics(["x", "x", "y"])
     assert row.tolist()[2:6] == [0, 0, 0, 0]
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(sentence, min_size=1, max_size=5), st.lists(sentence, min_size=1, max_size=2))
+def test_statistics_of_a_list_are_those_of_its_translations(
+    translations: list[list[str]], references: list[list[str]]
+) -> None:
+    reference = Reference.of(references)
+    ids = dict(reference.ids)
+    words = np.array([ids.setdefault(word, len(ids)) for some in translations for word in some], np.int32)
+    starts = np.cumsum([0, *map(len, translations)])
+    found = reference.statistics_of_ids(words, starts)
+    assert found.tolist() == [reference.statistics(some).tolist() for some in translations]

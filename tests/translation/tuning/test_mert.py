@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from morphlm.errors import ConfigError
 from morphlm.translation.tuning import kernels
 from morphlm.translation.tuning.bleu import SIZE, bleu
-from morphlm.translation.tuning.mert import CandidatePool, Candidates, MertConfig, optimise
+from morphlm.translation.tuning.lists import TranslationList
+from morphlm.translation.tuning.mert import MertConfig, optimise
+from morphlm.translation.tuning.pool import CandidatePool, Candidates
 
 
 def random_candidates(seed: int, sentences: int = 5, most: int = 8, width: int = 3) -> Candidates:
@@ -60,7 +62,9 @@ def test_line_search_finds_the_best_interval(seed: int) -> None:
     candidates = random_candidates(seed)
     rng = np.random.default_rng(seed + 1)
     weights, direction = rng.normal(size=3), rng.normal(size=3)
-    step, best = kernels.line_search(candidates.features, candidates.statistics, candidates.starts, weights, direction)
+    step, best = kernels.line_search(
+        candidates.features, candidates.statistics, candidates.starts, candidates.scores(weights), direction
+    )
     assert best == pytest.approx(plain_line_search(candidates, weights, direction), abs=1e-9)
     assert bleu_at(candidates, weights + step * direction) == pytest.approx(best, abs=1e-9)
 
@@ -86,10 +90,11 @@ def pool_with_a_known_best() -> CandidatePool:
     pool = CandidatePool(references, 3)
     rng = np.random.default_rng(3)
     for number, (reference,) in enumerate(references):
-        pool.add(number, reference, np.array([1.0, -1.0, rng.normal()], np.float32))
+        hypotheses = [(reference, np.array([1.0, -1.0, rng.normal()], np.float32))]
         for wrong in range(5):
             words = [*reference[:wrong], "x", "y", "z"]
-            pool.add(number, words, np.array([wrong / 10, 1.0, rng.normal()], np.float32))
+            hypotheses.append((words, np.array([wrong / 10, 1.0, rng.normal()], np.float32)))
+        pool.add(number, TranslationList.of(hypotheses))
     return pool
 
 
@@ -124,21 +129,48 @@ def test_the_best_is_never_below_the_start() -> None:
         assert found.bleu >= candidates.bleu(start)
 
 
+@settings(deadline=None, max_examples=100)
+@given(st.integers(0, 10_000))
+def test_lines_that_are_left_out_are_nowhere_the_highest(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 40))
+    offsets, slopes = (rng.normal(size=count) if seed % 2 else rng.integers(-3, 4, count) / 2 for _ in range(2))
+    kept, places, steps = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
+    high = kept[: kernels.keep_high_lines(offsets, slopes, kept)]
+    whole = places[: kernels.upper_envelope(offsets, slopes, places, steps)].tolist()
+    part = places[: kernels.upper_envelope(offsets[high], slopes[high], places, steps)]
+    assert high[part].tolist() == whole
+
+
+# ---------------------------------------------------------------- the pool
+
+
+def one_by_one(*tokens: str, value: float = 0.5) -> TranslationList:
+    return TranslationList.of([(tokens, np.array([value], np.float32))])
+
+
 def test_a_translation_is_kept_once() -> None:
     pool = CandidatePool([[["a"]]], 1)
-    row = np.array([0.5], np.float32)
-    assert pool.add(0, ["a"], row)
-    assert not pool.add(0, ["a"], row.copy())
-    assert pool.add(0, ["a"], np.array([0.25], np.float32))
-    assert len(pool) == 2
+    assert pool.add(0, one_by_one("a"))[0] == 1
+    assert pool.add(0, one_by_one("a"))[0] == 0
+    assert pool.add(0, one_by_one("a", value=0.25))[0] == 1
+    assert pool.add(0, one_by_one("b", value=0.25))[0] == 1
+    more = [(words, np.array([0.25], np.float32)) for words in ((), ("c", "a"), ("b",), ("c", "a"), ("a", "c"))]
+    new, statistics = pool.add(0, TranslationList.of(more))
+    assert (new, len(pool)) == (3, 6)
+    assert statistics[:, :3].tolist() == [[0, 1, 0], [2, 1, 1], [1, 1, 0], [2, 1, 1], [2, 1, 1]]
+    candidates = pool.arrays()
+    assert candidates.features.ravel().tolist() == [0.5, 0.25, 0.25, 0.25, 0.25, 0.25]
+    assert candidates.statistics[:, 0].tolist() == [1, 1, 1, 0, 2, 2]
+    assert candidates.starts.tolist() == [0, 6]
 
 
 def test_another_number_of_features_is_refused() -> None:
     with pytest.raises(ConfigError, match="features"):
-        CandidatePool([[["a"]]], 2).add(0, ["a"], np.zeros(3, np.float32))
+        CandidatePool([[["a"]]], 2).add(0, one_by_one("a"))
 
 
 def test_a_sentence_without_candidates_counts_nothing() -> None:
     pool = CandidatePool([[["a"]], [["b", "c", "d", "e"]]], 1)
-    pool.add(1, ["b", "c", "d", "e"], np.ones(1, np.float32))
+    pool.add(1, one_by_one("b", "c", "d", "e"))
     assert pool.arrays().bleu(np.ones(1)) == pytest.approx(100.0)

@@ -13,6 +13,7 @@ from morphlm.errors import ConfigError
 from morphlm.progress import say
 from morphlm.translation.building import NamedModel, Sources, build_system
 from morphlm.translation.decoder.config import DecoderConfig
+from morphlm.translation.directory import WEIGHTS
 from morphlm.translation.settings import SystemConfig
 from morphlm.translation.system_tuning import read_tuning_text, tune_system
 
@@ -69,16 +70,16 @@ def command(
     tuning = settings.tuning_config(kbest, iterations, probes, restarts)
     sources = _sources(files, bitext, models, extra_rules)
     settings.mention_missing_abbreviations(config.tokenise, pair)
-    text = None if dev is None else read_tuning_text(*dev, config)
+    text = None if dev is None else read_tuning_text(*dev, config, mend=mend)
     manifest = build_system(out, sources, config, mend=mend, threads=threads)
     tuned = None if text is None else tune_system(out, text, tuning, seeds=range(seed, seed + runs), threads=threads)
     if as_json:
         stages = {name: stage.figures for name, stage in manifest.stages.items()}
         options.print_json({"out": out, "stages": stages, "tuning": None if tuned is None else tuned.to_json()})
         return
-    if tuned is None:
+    if tuned is None and not (Path(out) / WEIGHTS).exists():
         say("the weights are those that tuning begins with; find better ones by `morphlm translate tune`")
-    else:
+    if tuned is not None:
         click.echo(tuned.to_table().format())
     say(f"written to {out}; translate with `morphlm translate decode {out}`")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -13,10 +14,10 @@ from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer
 from morphlm.progress import progress_bar, say
 from morphlm.text.prepare import located
-from morphlm.text.reading import Block, read_blocks, split_tokens
+from morphlm.text.reading import Block, Mending, read_blocks, split_tokens
 from morphlm.translation.extra_rules import ExtraRules
 from morphlm.translation.output import OutputOptions, numbered, renderer
-from morphlm.translation.settings import SystemConfig
+from morphlm.translation.settings import MENDS, SystemConfig
 from morphlm.translation.system import TranslationSystem
 from morphlm.translation.weights import given_weights
 
@@ -31,6 +32,7 @@ from morphlm.translation.weights import given_weights
 @click.option("--run", type=int, metavar="SEED", help="Weights of this tuning run.  [default: the best one]")
 @click.option("--weights", metavar="FILE|'NAME=W ...'", help="These weights instead; features not named have 0.")
 @click.option("--extra-rules", metavar="FILE", help="Rules in cdec's format that join those of every sentence.")
+@settings.mend
 @settings.pop_limit
 @settings.threads
 @options.as_json_lines
@@ -44,6 +46,7 @@ def command(
     run: int | None,
     weights: str | None,
     extra_rules: str | None,
+    mend: bool,
     pop_limit: int | None,
     threads: int | None,
     as_json: bool,
@@ -70,30 +73,47 @@ def command(
         extra=[] if extra_rules is None else [ExtraRules.read(extra_rules)],
         **settings.search(pop_limit),
     )
+    mending = Mending(keep_lines=True) if mend else None
     with atomic_writer("-") as out:
-        for line in _translated(system, file, wanted, prepared, threads):
+        for line in _translated(system, _Input(file, mending, prepared), wanted, threads):
             out.write(((options.json_line(line) if isinstance(line, dict) else line) + "\n").encode())
             out.flush()
+    if mending is not None:
+        for what, count in mending.repairs.items():
+            say(f"mended: {count:,} {what}")
     if system.tuned is None and weights is None:
         say("warning: this system is not tuned; `morphlm translate tune` finds better weights")
 
 
+@dataclass(frozen=True)
+class _Input:
+    """What is to be translated, and in what state it is."""
+
+    file: str
+    mending: Mending | None
+    prepared: bool
+
+    def blocks(self) -> Iterator[Block]:
+        """Its text."""
+        return read_blocks(self.file, mending=self.mending, cure=MENDS)
+
+    def sentences(self, block: Block, config: SystemConfig) -> Iterator[list[str]]:
+        """The tokens of each line, prepared by the settings of a system or as they are."""
+        repairs = None if self.mending is None else self.mending.repairs
+        for number, line in enumerate(block.lines(), block.first_line):
+            with located(block.source, number):
+                tokens = split_tokens(line) if self.prepared else config.prepare(line, repairs=repairs)
+            yield tokens
+
+
 def _translated(
-    system: TranslationSystem, file: str, wanted: OutputOptions, prepared: bool, threads: int | None
+    system: TranslationSystem, given: _Input, wanted: OutputOptions, threads: int | None
 ) -> Iterator[str | dict[str, Any]]:
     """What is there is translated together, so that a line in a pipe is answered at once."""
     render = renderer(wanted, system.config)
     with progress_bar("decoding", unit="sentence") as bar:
-        for block in read_blocks(file):
-            sentences = _sentences(block, None if prepared else system.config)
+        for block in given.blocks():
+            sentences = given.sentences(block, system.config)
             for number, found in enumerate(system.map(render, sentences, threads=threads), block.first_line - 1):
                 yield from numbered(number, found, wanted)
                 bar.update()
-
-
-def _sentences(block: Block, config: SystemConfig | None) -> Iterator[list[str]]:
-    """The tokens of each line, prepared by the settings of a system or as they are."""
-    for number, line in enumerate(block.lines(), block.first_line):
-        with located(block.source, number):
-            tokens = split_tokens(line) if config is None else config.prepare(line)
-        yield tokens

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from morphlm.cli import options
 from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
 from morphlm.progress import progress_bar, say
+from morphlm.text.processes import available_cores
 from morphlm.translation.alignment.parallel_text import read_parallel
 from morphlm.translation.alignment.pharaoh import read_pharaoh
 from morphlm.translation.grammar.bitext import Bitext, build_bitext, check_can_hold_bitext, load_bitext
@@ -96,13 +96,9 @@ def command(
         _show({"pairs": len(bitext)}, f"{len(bitext):,} pairs in {bitext_path}", as_json, err=False)
         return
     sentences = read_sentences(file or "-", allow_unknown=allow_unk)
-    tables = _watched(GrammarExtractor(bitext, config).extract_all(sentences, _cores(threads)))
+    tables = _watched(GrammarExtractor(bitext, config).extract_all(sentences, threads or available_cores()))
     written = write_each(folder, tables) if folder is not None else write_all(out or "-", tables)
     _show(written.to_json(), written.format(), as_json, err=folder is None and (out or "-") == "-")
-
-
-def _cores(threads: int | None) -> int:
-    return threads or os.cpu_count() or 1
 
 
 def _check_places(out: str | None, folder: str | None) -> None:

@@ -15,6 +15,7 @@ from morphlm.translation.system_tuning import read_tuning_text, tune_system
 @click.command(name="tune")
 @click.argument("directory", metavar="DIR")
 @settings.dev
+@settings.mend
 @settings.tuning
 @settings.pop_limit
 @settings.threads
@@ -22,6 +23,7 @@ from morphlm.translation.system_tuning import read_tuning_text, tune_system
 def command(
     directory: str,
     dev: tuple[str, str] | None,
+    mend: bool,
     runs: int,
     seed: int,
     kbest: int,
@@ -37,7 +39,7 @@ def command(
     Minimum error rate training (Och 2003): decode, search weights with exact line searches for which the lists so far
     have the highest BLEU, and again. Weights of the iteration with the highest BLEU of the decoded text count. After
     Ctrl-C the same command goes on after the last complete iteration. With several --runs, `decode --run SEED` takes
-    the weights of one; else those of the best are taken.
+    the weights of one; else those of the best are taken. Runs with other seeds, of the same text and settings, stay.
 
     \b
       morphlm translate tune system --dev dev.en dev.cs --runs 3
@@ -47,7 +49,7 @@ def command(
     options.check_one_stdin(*dev)
     config = settings.tuning_config(kbest, iterations, probes, restarts)
     manifest = read_manifest(directory)
-    text = read_tuning_text(*dev, manifest.config)
+    text = read_tuning_text(*dev, manifest.config, mend=mend)
     system = TranslationSystem.load(directory, **settings.search(pop_limit))
     tuned = tune_system(directory, text, config, seeds=range(seed, seed + runs), threads=threads, system=system)
     if as_json:

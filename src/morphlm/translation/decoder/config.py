@@ -72,6 +72,13 @@ class Weights:
         return np.array([self.values.get(name, 0.0) for name in names], np.float64)
 
 
+def check_features(names: Sequence[str]) -> None:
+    """Refuse two features of one name."""
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if list(names).count(name) > 1)
+        raise ConfigError(f"two features have the name {twice}; rename that of the rules or of the language model")
+
+
 def names_of_models(names: Sequence[str]) -> tuple[str, ...]:
     """The features of language models: ln p, and the number of words that each does not know."""
     return tuple(feature for name in names for feature in (name, name + OOV))

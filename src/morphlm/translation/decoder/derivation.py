@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from morphlm.translation.decoder.kbest import KBest, Place
+from morphlm.translation.decoder.kbest import KBest
 from morphlm.translation.decoder.search import Chart
 from morphlm.translation.decoder.sentence_grammar import SentenceGrammar
 from morphlm.translation.grammar.rules import Links, Rule
@@ -107,18 +107,7 @@ def rule_of(grammar: SentenceGrammar, number: int) -> Rule | None:
     return None
 
 
-def edges_of(kbest: KBest, place: Place) -> list[int]:
-    """All edges of a derivation."""
-    edges, stack = [], [place]
-    while stack:
-        edge, parts = kbest.at(stack.pop())
-        if edge >= 0:
-            edges.append(edge)
-            stack += parts
-    return edges
-
-
-def derivation_of(chart: Chart, kbest: KBest, goal: Place) -> Derivation:
+def derivation_of(chart: Chart, kbest: KBest, goal: int) -> Derivation:
     """The tree of a derivation of the goal; glued parts stand side by side."""
     parts: list[Derivation] = []
     _, [glued] = kbest.at(goal)
@@ -128,9 +117,9 @@ def derivation_of(chart: Chart, kbest: KBest, goal: Place) -> Derivation:
     return Derivation(0, len(chart.grammar.tokens), None, None, tuple(reversed(parts)))
 
 
-def _part(chart: Chart, kbest: KBest, place: Place) -> Derivation:
-    edge, parts = kbest.at(place)
-    _, begin, end = span_of(chart, place[0])
+def _part(chart: Chart, kbest: KBest, way: int) -> Derivation:
+    edge, parts = kbest.at(way)
+    _, begin, end = span_of(chart, kbest.node_of(way))
     number = int(chart.edges.rule[edge])
     is_own = number < chart.grammar.first_pass
     return Derivation(

@@ -1,155 +1,128 @@
-"""The k best derivations of a hypergraph, lazily: algorithm 3 of Huang and Chiang (2005).
+"""The k best derivations of a chart, in order of their scores, with words and features as arrays.
 
-Each node keeps its best derivations so far and a heap of those that may come next. A derivation is an edge with the
-ranks of the derivations of its parts. Equal words in the same span are always in the same node, so that lists of
-distinct translations come from nodes that leave out what they had before. Nothing is recursive: long sentences are
-deep.
+Equal words in the same span are always in the same node, so that lists of distinct translations come from nodes that
+leave out what they had before. The work is done by kernels/kbest.py, and goes on from where it was when more are
+wanted.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.translation.decoder.kernels.kbest import (
+    EDGE,
+    GOALS,
+    NODE,
+    WAY,
+    Targets,
+    features_of,
+    find_ways,
+    ways_of_goal,
+    words_of,
+)
+from morphlm.translation.decoder.kernels.records import FIRST_GAP, NONE, SECOND_GAP
 from morphlm.translation.decoder.search import Chart
+from morphlm.translation.decoder.sentence_grammar import SentenceGrammar
 
-Ranks = tuple[int, ...]
 Words = tuple[str, ...]
-Place = tuple[int, int]  # a node and the rank of one of its derivations
+Ids = NDArray[np.int32]
+
+ROOM = 256  # for ways and for different words, to begin with; a power of 2
 
 
-@dataclass
-class _Ranked:
-    """What is known of one node."""
+@dataclass(frozen=True, eq=False)
+class CandidateArrays:
+    """Some of the k best translations, the best first."""
 
-    best: list[tuple[float, int, Ranks]] = field(default_factory=list)  # score, edge, ranks of its parts
-    words: list[Words] = field(default_factory=list)  # of these
-    seen: set[Words] = field(default_factory=set)  # the same, if they have to be distinct
-    heap: list[tuple[float, int, Ranks]] = field(default_factory=list)  # minus the score, ...
-    to_follow: tuple[int, Ranks] | None = None  # the last one taken, as long as its successors are not in the heap
+    vocabulary: Words  # what the numbers of words stand for
+    words: Ids  # of all translations, one after the other
+    starts: NDArray[np.int64]  # where those of each begin; one more than there are translations
+    scores: NDArray[np.float64]
+    features: NDArray[np.float64]  # (translations, F)
+    ways: Ids  # numbers in the lists that they are from
 
-    @property
-    def is_exhausted(self) -> bool:
-        """Whether there are no more derivations than those in `best`."""
-        return self.to_follow is None and not self.heap
+    def __len__(self) -> int:
+        """The number of translations."""
+        return len(self.scores)
+
+    def tokens(self, number: int) -> Words:
+        """The words of one of them."""
+        words = self.words[self.starts[number] : self.starts[number + 1]]
+        return tuple([self.vocabulary[word] for word in words.tolist()])
 
 
 class KBest:
-    """The derivations of a chart in order of their scores; equal ones in the order in which they were found."""
+    """The derivations of a chart, the best first; of equal scores, the first edge, then the better parts."""
 
     def __init__(self, chart: Chart, *, distinct: bool) -> None:
-        """Nothing is computed yet. If distinct, only the best derivation of equal words counts."""
+        """Nothing is found yet. If distinct, only the best derivation of equal words counts."""
         self._chart, self._distinct = chart, distinct
-        self._inside, self._scores = chart.nodes.inside, chart.edges.score
-        self._ranked: dict[int, _Ranked] = {}
-        self._targets: dict[int, tuple[str | int, ...]] = {}
-        self._tails: dict[int, list[int]] = {}
+        self._vocabulary, self._targets = _target_sides(chart.grammar)
+        self._nodes, self._edges = _nodes_of(chart), _edges_of(chart)
+        self._ways, self._seen = np.empty(ROOM, WAY), np.full(ROOM, NONE, np.int32)
+        self._counts = np.zeros(3, np.int64)
 
-    def __iter__(self) -> Iterator[tuple[float, Place]]:
-        """Score and place of each derivation of the goal."""
-        goal, rank = self._chart.goal, 0
-        while self._reach(goal, rank):
-            yield self._ranked[goal].best[rank][0], (goal, rank)
-            rank += 1
+    def reach(self, count: int) -> int:
+        """Find so many derivations, as far as there are; gives how many are known, which may be more."""
+        graph = self._nodes, self._edges, self._targets
+        self._ways, self._seen = find_ways(*graph, self._ways, self._seen, self._counts, count, self._distinct)
+        return int(self._counts[GOALS])
 
-    def at(self, place: Place) -> tuple[int, list[Place]]:
-        """The edge of a derivation that was found, and the derivations of its parts; -1: the sentence's beginning."""
-        _, edge, ranks = self._ranked[place[0]].best[place[1]]
-        return edge, list(zip(self.tails(edge), ranks, strict=True)) if edge >= 0 else []
+    def arrays(self, begin: int, end: int) -> CandidateArrays:
+        """Some of the derivations that were found."""
+        nodes, edges, ways = self._nodes, self._edges, self._ways
+        grammar, logprobs = self._chart.grammar, self._chart.edges.logprobs
+        chosen = ways_of_goal(nodes, ways, begin, end)
+        starts, words = words_of(nodes, edges, self._targets, ways, chosen)
+        own, columns = grammar.rules.features, _model_columns(grammar)
+        values = features_of(nodes, edges, ways, chosen, own, grammar.added, logprobs, columns)
+        return CandidateArrays(self._vocabulary, words, starts, ways["score"][chosen], values, chosen)
 
-    def words(self, place: Place) -> Words:
-        """The translation of a derivation that was found."""
-        return self._ranked[place[0]].words[place[1]]
+    def at(self, way: int) -> tuple[int, list[int]]:
+        """The edge of a derivation and the derivations of its parts; -1: the sentence's beginning."""
+        found = self._ways[way]
+        return int(found["edge"]), [int(found[part]) for part in ("first", "second") if found[part] != NONE]
 
-    def tails(self, edge: int) -> list[int]:
-        """The nodes an edge is made of."""
-        found = self._tails.get(edge)
-        if found is None:
-            found = self._tails[edge] = [tail for tail in self._chart.edges.tails[edge].tolist() if tail >= 0]
-        return found
+    def node_of(self, way: int) -> int:
+        """What it is a derivation of."""
+        return int(self._ways[way]["node"])
 
-    # ------------------------------------------------------------ nodes
 
-    def _open(self, node: int) -> _Ranked:
-        """The best derivation of a node, and of all nodes that it is made of; their edges are best first."""
-        if node in self._ranked:
-            return self._ranked[node]
-        stack = [node]
-        while stack:
-            begin, end = self._chart.nodes.edges[stack[-1]].tolist()
-            needed = [tail for tail in self.tails(begin) if tail not in self._ranked] if begin < end else []
-            if stack[-1] in self._ranked or not needed:
-                self._begin(stack.pop(), begin, end)
-            stack += needed
-        return self._ranked[node]
+def _nodes_of(chart: Chart) -> NDArray[np.void]:
+    """Of which no way is known yet."""
+    records = np.empty(len(chart.nodes.inside), NODE)
+    records["inside"], records["begin"], records["end"] = chart.nodes.inside, *chart.nodes.edges.T
+    for name in ("first", "last", "top", "follow"):
+        records[name] = NONE
+    return records
 
-    def _begin(self, node: int, begin: int, end: int) -> None:
-        """At first, the best derivations of all edges are in the heap."""
-        if node in self._ranked:
-            return
-        ranked = self._ranked[node] = _Ranked()
-        for edge in range(begin, end):
-            tails = self.tails(edge)
-            score = float(self._scores[edge] + sum(self._inside[tail] for tail in tails))
-            ranked.heap.append((-score, edge, (0,) * len(tails)))
-        heapq.heapify(ranked.heap)
-        if ranked.heap:
-            self._take(ranked)
-        else:  # the beginning of the sentence, which is made of nothing
-            ranked.best.append((0.0, -1, ()))
-            ranked.words.append(())
 
-    def _take(self, ranked: _Ranked) -> None:
-        """The next derivation out of the heap."""
-        minus, edge, ranks = heapq.heappop(ranked.heap)
-        ranked.to_follow = edge, ranks
-        words = self._words_of(edge, ranks)
-        if words not in ranked.seen:
-            ranked.best.append((-minus, edge, ranks))
-            ranked.words.append(words)
-            if self._distinct:
-                ranked.seen.add(words)
+def _edges_of(chart: Chart) -> NDArray[np.void]:
+    records = np.empty(len(chart.edges.rule), EDGE)
+    records["score"], records["rule"] = chart.edges.score, chart.edges.rule
+    records["first"], records["second"] = chart.edges.tails.T
+    return records
 
-    def _words_of(self, edge: int, ranks: Ranks) -> Words:
-        parts = [self._open(tail).words[rank] for tail, rank in zip(self.tails(edge), ranks, strict=True)]
-        rule = int(self._chart.edges.rule[edge])
-        if rule not in self._targets:
-            self._targets[rule] = self._chart.grammar.target_of(rule)
-        words: list[str] = []
-        for symbol in self._targets[rule]:
-            words += [symbol] if isinstance(symbol, str) else parts[symbol - 1]
-        return tuple(words)
 
-    # ------------------------------------------------------------ further derivations
+def _target_sides(grammar: SentenceGrammar) -> tuple[Words, Targets]:
+    """The target sides of all rules, in numbers of words as they are written: models may take some as the same."""
+    table, here = grammar.rules.table, dict.fromkeys(grammar.tokens)
+    known = {word: number for number, word in enumerate(table.target_words) if word in here}
+    new = [word for word in here if word not in known]
+    known |= {word: number for number, word in enumerate(new, len(table.target_words))}
+    glue = [FIRST_GAP, SECOND_GAP, FIRST_GAP, SECOND_GAP, FIRST_GAP]
+    added = np.array([*(known[word] for word in grammar.tokens), *glue], np.int32)
+    ends = table.target_starts[-1] + np.cumsum([1] * len(grammar.tokens) + [2, 2, 1])
+    starts = np.concatenate([table.target_starts, ends]).astype(np.int64)
+    symbols = np.concatenate([table.target_symbols, added]).astype(np.int32)
+    return (*table.target_words, *new), Targets(starts, symbols)
 
-    def _reach(self, node: int, rank: int) -> bool:
-        """Find the derivations of a node up to a rank, as far as there are so many."""
-        stack = [(node, rank)]
-        while stack:
-            ranked = self._open(stack[-1][0])
-            if len(ranked.best) > stack[-1][1] or ranked.is_exhausted:
-                stack.pop()
-            elif ranked.to_follow is not None:
-                stack += self._follow(ranked, *ranked.to_follow)
-            else:
-                self._take(ranked)
-        return len(self._ranked[node].best) > rank
 
-    def _follow(self, ranked: _Ranked, edge: int, ranks: Ranks) -> list[Place]:
-        """Put the successors of a derivation into the heap; or, if a part must be found first, tell which."""
-        tails, new = self.tails(edge), []
-        for at in range(len(tails) - 1, -1, -1):
-            rank, part = ranks[at] + 1, self._open(tails[at])
-            if len(part.best) > rank:
-                new.append((*ranks[:at], rank, *ranks[at + 1 :]))
-            elif not part.is_exhausted:
-                return [(tails[at], rank)]
-            if ranks[at]:  # others lead to what lies further
-                break
-        for successor in new:
-            parts = zip(tails, successor, strict=True)
-            score = float(self._scores[edge]) + sum(self._ranked[tail].best[rank][0] for tail, rank in parts)
-            heapq.heappush(ranked.heap, (-score, edge, successor))
-        ranked.to_follow = None
-        return []
+def _model_columns(grammar: SentenceGrammar) -> NDArray[np.int64]:
+    """The feature that each column of the models' ln p goes to; NONE for a guide that stands in."""
+    models, size = grammar.rules.models, len(grammar.rules.feature_names)
+    places = [size - 2 * (len(models.given) - model) if model >= 0 else NONE for model in models.columns]
+    return np.array(places, np.int64)

@@ -21,13 +21,14 @@ from morphlm.translation.decoder.config import (
     RULE_PENALTY,
     WORD_PENALTY,
     Weights,
+    check_features,
     names_of_models,
 )
 from morphlm.translation.decoder.kernels.matching import build_trie
 from morphlm.translation.decoder.kernels.records import FIRST_GAP, SECOND_GAP, Grammar, Trie
 from morphlm.translation.decoder.kernels.words import estimate_rules
 from morphlm.translation.decoder.models import Models
-from morphlm.translation.grammar.rules import RuleTable, Symbols
+from morphlm.translation.grammar.rules import RuleTable
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
 
 Ids = NDArray[np.int32]
@@ -78,7 +79,7 @@ def model_weights(models: Models, weights: Weights) -> Numbers:
 def ready_rules(table: RuleTable, models: Models, weights: Weights) -> ReadyRules:
     """Everything that does not depend on the sentence."""
     names = (*table.feature_names, *COUNTED, *names_of_models(models.names))
-    _check_names(table, names)
+    check_features(names)
     if len(table):
         weights.check(names)
     _check_rules(table)
@@ -103,12 +104,6 @@ def ready_rules(table: RuleTable, models: Models, weights: Weights) -> ReadyRule
         np.concatenate([[0], np.cumsum(np.bincount(group_of, minlength=0))]).astype(np.int64),
         np.lexsort((-promise, group_of)).astype(np.int32),
     )
-
-
-def _check_names(table: RuleTable, names: Sequence[str]) -> None:
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if list(names).count(name) > 1)
-        raise ConfigError(f"two features have the name {twice}; rename that of the rules or of the language model")
 
 
 def _check_rules(table: RuleTable) -> None:
@@ -191,21 +186,6 @@ class SentenceGrammar:
     def begin_word(self) -> int:
         """The number of BEGIN."""
         return int(self.rules.ids.shape[1]) - 1
-
-    def features_of(self, rules: NDArray[np.int32]) -> Numbers:
-        """The sum over some rules, without ln p of language models."""
-        own = rules < len(self.rules.table)
-        added: Numbers = self.added[rules[~own] - len(self.rules.table)].sum(axis=0)
-        total: Numbers = self.rules.features[rules[own]].sum(axis=0) + added
-        return total
-
-    def target_of(self, rule: int) -> Symbols:
-        """The target side of any rule."""
-        if rule < self.first_pass:
-            return self.rules.table.rule(rule).target
-        if rule < self.first_glue:
-            return (self.tokens[rule - self.first_pass],)
-        return (1,) if rule == self.goal else (1, 2)
 
     def group_of(self, rule: int) -> int:
         """The group of an added rule, which is alone in it."""

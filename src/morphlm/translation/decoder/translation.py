@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.translation.decoder.config import DecoderConfig
-from morphlm.translation.decoder.derivation import Derivation, derivation_of, edges_of, rule_of, span_of
-from morphlm.translation.decoder.kbest import KBest, Place
+from morphlm.translation.decoder.derivation import Derivation, derivation_of, rule_of, span_of
+from morphlm.translation.decoder.kbest import CandidateArrays, KBest
 from morphlm.translation.decoder.search import Chart
 from morphlm.translation.grammar.rules import Links, Rule
 
@@ -27,7 +27,7 @@ class Candidate:
     values: NDArray[np.float64]  # of the features, in this order
     chart: Chart
     kbest: KBest
-    place: Place  # among the k best
+    way: int  # its number among their derivations
 
     @property
     def features(self) -> dict[str, float]:
@@ -37,7 +37,7 @@ class Candidate:
     @property
     def derivation(self) -> Derivation:
         """How it came about."""
-        return derivation_of(self.chart, self.kbest, self.place)
+        return derivation_of(self.chart, self.kbest, self.way)
 
     def to_json(self) -> dict[str, Any]:
         """Words, score and features."""
@@ -55,7 +55,7 @@ class Translation:
     @cached_property
     def best(self) -> Candidate:
         """The translation with the highest score."""
-        return next(self.candidates(distinct=False))
+        return self.kbest(1, distinct=False)[0]
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -84,24 +84,30 @@ class Translation:
 
     def kbest(self, k: int | None = None, *, distinct: bool | None = None) -> list[Candidate]:
         """The k best translations; unless told otherwise, as the configuration says."""
-        found = self.candidates(distinct=self.config.distinct if distinct is None else distinct)
-        return [candidate for _, candidate in zip(range(self.config.kbest if k is None else k), found, strict=False)]
+        lists = self._lists(distinct)
+        return list(self._some(lists, 0, lists.reach(self.config.kbest if k is None else k)))
+
+    def kbest_arrays(self, k: int | None = None, *, distinct: bool | None = None) -> CandidateArrays:
+        """The same as arrays, for those who need no more; without the interpreter's lock."""
+        lists = self._lists(distinct)
+        return lists.arrays(0, lists.reach(self.config.kbest if k is None else k))
 
     def candidates(self, *, distinct: bool) -> Iterator[Candidate]:
         """All translations in order of their scores; if distinct, only the best derivation of equal words."""
-        kbest = KBest(self.chart, distinct=distinct)
-        for score, place in kbest:
-            yield self._candidate(score, kbest, place)
+        lists, known, wanted = self._lists(distinct), 0, 1
+        while (count := lists.reach(wanted)) > known:
+            yield from self._some(lists, known, count)
+            known, wanted = count, 2 * count
 
-    def _candidate(self, score: float, kbest: KBest, place: Place) -> Candidate:
-        grammar, edges = self.chart.grammar, edges_of(kbest, place)
-        values = grammar.features_of(self.chart.edges.rule[edges])
-        logprobs = self.chart.edges.logprobs[edges].sum(axis=0)
-        models = grammar.rules.models
-        for column, model in enumerate(models.columns):
-            if model >= 0:
-                values[len(values) - 2 * (len(models.given) - model)] = logprobs[column]
-        return Candidate(kbest.words(place), score, grammar.rules.feature_names, values, self.chart, kbest, place)
+    def _lists(self, distinct: bool | None) -> KBest:
+        return KBest(self.chart, distinct=self.config.distinct if distinct is None else distinct)
+
+    def _some(self, lists: KBest, begin: int, end: int) -> Iterator[Candidate]:
+        """Of those that were found."""
+        found, names = lists.arrays(begin, end), self.chart.grammar.rules.feature_names
+        for number in range(len(found)):
+            score, way = float(found.scores[number]), int(found.ways[number])
+            yield Candidate(found.tokens(number), score, names, found.features[number], self.chart, lists, way)
 
     def graph(self) -> dict[str, Any]:
         """The search graph: the rules that were used, and every node with its span, best score and ways to make it.

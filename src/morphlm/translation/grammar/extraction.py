@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.threads import workers
+from morphlm.translation.alignment.parallel_text import starts_of
 from morphlm.translation.grammar.bitext import Bitext
 from morphlm.translation.grammar.config import UNLIMITED, GrammarConfig
 from morphlm.translation.grammar.kernels.assembly import renumber, source_sides, take_rows
@@ -163,12 +164,12 @@ class GrammarExtractor:
         edges = np.concatenate([piece.edges for piece in pieces])
         usable = np.flatnonzero((allowed[patterns] >> edges) & 1)
         target_starts, target_symbols = take_rows(
-            _starts(np.concatenate([piece.target_lengths for piece in pieces])),
+            starts_of(np.concatenate([piece.target_lengths for piece in pieces])),
             np.concatenate([piece.target_symbols for piece in pieces]),
             usable,
         )
         link_starts, links = take_rows(
-            _starts(np.concatenate([piece.link_lengths for piece in pieces])),
+            starts_of(np.concatenate([piece.link_lengths for piece in pieces])),
             np.concatenate([piece.links for piece in pieces]).view(np.int32).reshape(-1),
             usable,
         )
@@ -191,10 +192,6 @@ class GrammarExtractor:
 
 def _rows_of(patterns: list[bytes], symbols: int) -> Array:
     return np.frombuffer(b"".join(patterns), np.int32).reshape(len(patterns), symbols).copy()
-
-
-def _starts(lengths: Array) -> Array:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
 def _features(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.errors import InputError
-from morphlm.files import atomic_writer, cannot_write, check_can_make
+from morphlm.files import atomic_writer, check_can_make, make_folder
 from morphlm.text.reading import read_blocks, split_tokens
 from morphlm.translation.grammar.rules import Rule, RuleTable, Symbols, write_rules
 
@@ -50,15 +50,15 @@ def check_can_hold_grammars(folder: str | Path) -> None:
 
 
 def write_each(folder: str | Path, tables: Iterable[RuleTable]) -> Written:
-    """A compressed file for each sentence."""
-    try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(folder, error) from error
-    sizes = []
+    """A compressed file for each sentence; those of an earlier text with more sentences go."""
+    place, sizes = make_folder(folder), list[int]()
     for number, table in enumerate(tables):
-        write_rules(Path(folder) / grammar_name(number), table)
+        write_rules(place / grammar_name(number), table)
         sizes.append(len(table))
+    number = len(sizes)
+    while (place / grammar_name(number)).is_file():
+        (place / grammar_name(number)).unlink()
+        number += 1
     return Written(len(sizes), sum(sizes), sizes.count(0))
 
 

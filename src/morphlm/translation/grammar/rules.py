@@ -22,7 +22,7 @@ from morphlm.files import atomic_writer, open_binary
 from morphlm.text.prepare import located
 from morphlm.text.reading import read_blocks, split_tokens
 
-# Natural logarithms, the more the better; the last two are 0 or 1. See features.py.
+# Natural logarithms, the more the better; the last two are 0 or 1. See extraction.py.
 FEATURES = (
     "EgivenF",
     "FgivenE",

@@ -46,6 +46,12 @@ class Reference:
         row: Statistics = kernels.count_matches(words, self.words, self.starts)
         return row
 
+    def statistics_of_ids(self, words: NDArray[np.int32], starts: NDArray[np.int64]) -> Statistics:
+        """Of several translations, a row each; numbers above those of `ids` are words that no reference has."""
+        known = np.where(words < len(self.ids), words, np.int32(-1))
+        rows: Statistics = kernels.count_all_matches(known, starts, self.words, self.starts)
+        return rows
+
 
 def statistics_of(translations: Iterable[Sequence[str]], references: Iterable[Sequence[str]]) -> Statistics:
     """The statistics of a text, a row a sentence, with one reference each."""

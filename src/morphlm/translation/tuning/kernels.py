@@ -50,6 +50,15 @@ def count_matches(words: Words, references: Words, starts: Ids) -> Words:
 
 
 @njit(cache=True, nogil=True)
+def count_all_matches(words: Words, word_starts: Ids, references: Words, starts: Ids) -> Words:
+    """The statistics of several translations, which stand one after the other."""
+    rows = np.empty((len(word_starts) - 1, SIZE), np.int32)
+    for number in range(len(rows)):
+        rows[number] = count_matches(words[word_starts[number] : word_starts[number + 1]], references, starts)
+    return rows
+
+
+@njit(cache=True, nogil=True)
 def _nearest_length(length: int, starts: Ids) -> int:
     best = starts[1] - starts[0]
     for r in range(1, len(starts) - 1):
@@ -112,46 +121,100 @@ def upper_envelope(offsets: Floats, slopes: Floats, places: Ids, steps: Floats) 
     return count
 
 
+SLACK = 1e-6  # much more than rounding errors
+
+
 @njit(cache=True, nogil=True)
-def line_search(features: Any, statistics: Any, starts: Ids, weights: Floats, direction: Floats) -> tuple[float, float]:
+def keep_high_lines(offsets: Floats, slopes: Floats, kept: Ids) -> int:
+    """Write the lines that may be the highest somewhere to `kept`, in their order; gives their number.
+
+    Take the highest lines at minus infinity, at 0 and at infinity. The maximum of these three is convex and has two
+    corners; a line with a slope between theirs that is below both corners is below it everywhere.
+    """
+    low, middle, high = 0, 0, 0
+    for line in range(1, len(slopes)):
+        if slopes[line] < slopes[low] or (slopes[line] == slopes[low] and offsets[line] > offsets[low]):
+            low = line
+        if slopes[line] > slopes[high] or (slopes[line] == slopes[high] and offsets[line] > offsets[high]):
+            high = line
+        if offsets[line] > offsets[middle]:
+            middle = line
+    left, right = _crossing(offsets, slopes, low, middle), _crossing(offsets, slopes, middle, high)
+    left_bound = offsets[middle] + slopes[middle] * left
+    right_bound = offsets[middle] + slopes[middle] * right
+    left_bound -= SLACK * (1.0 + abs(left_bound))
+    right_bound -= SLACK * (1.0 + abs(right_bound))
+    count = 0
+    for line in range(len(slopes)):
+        is_high = offsets[line] + slopes[line] * left >= left_bound
+        if is_high or offsets[line] + slopes[line] * right >= right_bound:
+            kept[count] = line
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _crossing(offsets: Floats, slopes: Floats, a: int, b: int) -> float:
+    """Where two lines meet; 0 for parallel ones."""
+    return 0.0 if slopes[a] == slopes[b] else (offsets[a] - offsets[b]) / (slopes[b] - slopes[a])
+
+
+@njit(cache=True, nogil=True)
+def line_search(features: Any, statistics: Any, starts: Ids, scores: Floats, direction: Floats) -> tuple[float, float]:
     """The step along a direction after which the best translations have the highest BLEU, and that BLEU (Och 2003).
 
-    features (H, K) and statistics (H, SIZE) belong to all translations, those of sentence s from starts[s] on. Between
-    two neighbouring steps at which the best translation of some sentence changes, BLEU is constant; all are visited.
-    Gives step and BLEU.
+    features (H, K), statistics (H, SIZE) and scores (H,) without a step belong to all translations, those of sentence
+    s from starts[s] on. Between two neighbouring steps at which the best translation of some sentence changes, BLEU is
+    constant; all are visited. Gives step and BLEU.
     """
     size = len(features)
-    places, steps = np.empty(size, np.int64), np.empty(size, np.float64)
+    kept, places, steps = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.float64)
     changes = np.empty(size, np.float64)
     olds, news = np.empty(size, np.int64), np.empty(size, np.int64)
     sums = np.zeros(SIZE, np.int64)
+    all_slopes = products(features, direction)
     number = 0
     for s in range(len(starts) - 1):
         begin, end = starts[s], starts[s + 1]
         if begin == end:
             continue
-        offsets = _dots(features[begin:end], weights)
-        slopes = _dots(features[begin:end], direction)
-        count = upper_envelope(offsets, slopes, places, steps)
-        sums += statistics[begin + places[0]]
+        offsets, slopes = scores[begin:end], all_slopes[begin:end]
+        high = kept[: keep_high_lines(offsets, slopes, kept)]
+        count = upper_envelope(offsets[high], slopes[high], places, steps)
+        sums += statistics[begin + high[places[0]]]
         for k in range(1, count):
             changes[number] = steps[k]
-            olds[number], news[number] = begin + places[k - 1], begin + places[k]
+            olds[number], news[number] = begin + high[places[k - 1]], begin + high[places[k]]
             number += 1
     order = np.argsort(changes[:number], kind="mergesort")
     return _sweep(changes, olds, news, order, statistics, sums)
 
 
 @njit(cache=True, nogil=True)
-def _dots(rows: Any, vector: Floats) -> Floats:
-    """Products of each row with a vector, in float64 and in the order of its numbers."""
+def products(rows: Any, vector: Floats) -> Floats:
+    """Products of each row with a vector, in float64 and in the order of its numbers; most may be 0."""
     out = np.zeros(len(rows), np.float64)
+    columns = np.flatnonzero(vector)
     for h in range(len(rows)):
         total = 0.0
-        for k in range(len(vector)):
+        for k in columns:
             total += float(rows[h, k]) * vector[k]
         out[h] = total
     return out
+
+
+@njit(cache=True, nogil=True)
+def bleu_of_best(scores: Floats, statistics: Any, starts: Ids) -> float:
+    """BLEU of the translation of each sentence with the highest score, the first of equal ones."""
+    sums = np.zeros(SIZE, np.int64)
+    for s in range(len(starts) - 1):
+        if starts[s] < starts[s + 1]:
+            best = starts[s]
+            for h in range(starts[s] + 1, starts[s + 1]):
+                if scores[h] > scores[best]:
+                    best = h
+            sums += statistics[best]
+    return bleu(sums)
 
 
 BEYOND = 0.1  # a step into an interval without an end

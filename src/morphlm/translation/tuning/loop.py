@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,18 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.errors import ConfigError, MorphlmError
-from morphlm.files import atomic_writer, cannot_write, open_binary
+from morphlm.files import atomic_writer, make_folder
 from morphlm.progress import say
 from morphlm.training.checkpoint import fingerprint
-from morphlm.translation.tuning.bleu import SIZE, Reference, bleu
-from morphlm.translation.tuning.mert import CandidatePool, Candidates, MertConfig, optimise
+from morphlm.translation.tuning.bleu import SIZE, bleu
+from morphlm.translation.tuning.lists import Lists, has_key, read_lists, write_lists
+from morphlm.translation.tuning.mert import MertConfig, optimise
+from morphlm.translation.tuning.pool import CandidatePool, Candidates
 
-STATE, FIRST = "state.json", "first-{}.jsonl.gz"
-FORMAT = 1
+STATE, FIRST = "state.json", "first-{}.gz"
+FORMAT = 2
 
 Floats = NDArray[np.float64]
-Hypothesis = tuple[tuple[str, ...], NDArray[np.float32]]  # the words of a translation and its features
-Lists = Iterable[Sequence[Hypothesis]]  # the k best translations of each sentence, best first
 
 
 @dataclass(frozen=True)
@@ -173,12 +173,13 @@ class _Run:
         self.problem, self.config, self.seed, self.threads = problem, config, seed, threads
         self.folder, self.starts = folder / f"run-{seed}", [start, *probes_around(start, config.probes)]
         names = list(problem.feature_names)
-        self.first_key = fingerprint({"problem": problem.key, "features": names, "start": start, "k": config.kbest})
+        self.first_key = fingerprint(
+            {"problem": problem.key, "features": names, "start": start, "k": config.kbest, "format": FORMAT}
+        )
         self.key = fingerprint({"first": self.first_key, "config": asdict(config), "seed": seed})
         self.iterations: list[Iteration] = []
         self.next: tuple[float, ...] | None = start
         self.pool = self._new_pool()
-        self.references = [Reference.of(some) for some in problem.references]
 
     def _new_pool(self) -> CandidatePool:
         return CandidatePool(self.problem.references, len(self.problem.feature_names))
@@ -204,13 +205,14 @@ class _Run:
     def _decode(self, number: int, weights: tuple[float, ...]) -> None:
         """Write the lists; those of the first iteration are the same for all runs."""
         if number > 1:
-            _write_lists(self._lists_path(number), self.key, self.problem.decode(self.problem.weights_of(weights)))
+            write_lists(self._lists_path(number), self.key, self.problem.decode(self.problem.weights_of(weights)))
             return
         for probe, start in enumerate(self.starts):
-            if not _has_key(path := self._first_path(probe), self.first_key):
+            if not has_key(path := self._first_path(probe), self.first_key):
                 most = max(1, self.config.kbest // 2) if probe else self.config.kbest  # others serve as a warning only
                 lists = self.problem.decode(self.problem.weights_of(start))
-                _write_lists(path, self.first_key, (hypotheses[:most] for hypotheses in lists))
+                write_lists(path, self.first_key, (one.first(most) for one in lists))
+                say(f"decoded with weights {probe + 1} of the {len(self.starts)} to begin with")
 
     def _add(self, number: int, weights: tuple[float, ...]) -> Iteration:
         """Put the lists of an iteration into the pool; of the first ones, the best weights count."""
@@ -223,9 +225,10 @@ class _Run:
     def _add_lists(self, path: Path, weights: tuple[float, ...]) -> Iteration:
         sums = np.zeros(SIZE, np.int64)
         new = 0
-        for sentence, hypotheses in enumerate(_read_lists(path, len(self.references))):
-            sums += self.references[sentence].statistics(hypotheses[0][0])
-            new += sum(self.pool.add(sentence, *hypothesis) for hypothesis in hypotheses)
+        for sentence, translations in enumerate(read_lists(path, len(self.problem.references))):
+            added, statistics = self.pool.add(sentence, translations)
+            sums += statistics[0]
+            new += added
         return Iteration(weights, bleu(sums), float(sums[0] / max(sums[1], 1)), len(self.pool), new)
 
     def _optimised(self, number: int, iteration: Iteration) -> tuple[float, ...] | None:
@@ -241,7 +244,7 @@ class _Run:
     # ------------------------------------------------------------ on disk
 
     def _lists_path(self, number: int) -> Path:
-        return self.folder / f"lists-{number}.jsonl.gz"
+        return self.folder / f"lists-{number}.gz"
 
     def _first_path(self, probe: int) -> Path:
         return self.folder.parent / FIRST.format(probe)
@@ -253,7 +256,7 @@ class _Run:
             "run": TuningRun(self.seed, self.problem.feature_names, tuple(self.iterations)).to_json(),
             "next": self.next,
         }
-        _make(self.folder)
+        make_folder(self.folder)
         with atomic_writer(self.folder / STATE) as file:
             file.write((json.dumps(state, indent=1) + "\n").encode())
         if self.next is None:
@@ -291,45 +294,3 @@ def _varying(candidates: Candidates) -> NDArray[np.bool_]:
     begins = candidates.starts[:-1]
     spread = np.maximum.reduceat(candidates.features, begins) - np.minimum.reduceat(candidates.features, begins)
     return np.asarray((spread > 0).any(axis=0))
-
-
-# ---------------------------------------------------------------- lists as files
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(folder, error) from error
-
-
-def _write_lists(path: Path, key: str, lists: Lists) -> None:
-    """A line with the key, then one for each sentence: its translations with their features."""
-    _make(path.parent)
-    with atomic_writer(path) as file:
-        file.write((json.dumps(key) + "\n").encode())
-        for hypotheses in lists:
-            line = [[" ".join(tokens), features.tolist()] for tokens, features in hypotheses]
-            file.write((json.dumps(line, ensure_ascii=False) + "\n").encode())
-
-
-def _has_key(path: Path, key: str) -> bool:
-    try:
-        with open_binary(path) as file:
-            return bool(json.loads(file.readline()) == key)
-    except (MorphlmError, ValueError):
-        return False
-
-
-def _read_lists(path: Path, sentences: int) -> Iterator[list[Hypothesis]]:
-    """The translations of each sentence; numbers of 32 bits are what they were."""
-    with open_binary(path) as file:
-        file.readline()
-        count = 0
-        for line in file:
-            yield [
-                (tuple(text.split(" ")) if text else (), np.array(row, np.float32)) for text, row in json.loads(line)
-            ]
-            count += 1
-    if count != sentences:
-        raise ConfigError(f"{path}: lists of {count} sentences where {sentences} are meant")

@@ -6,7 +6,6 @@ weights at hand and from random ones; the best outcome counts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,11 +13,9 @@ from numpy.typing import NDArray
 
 from morphlm.errors import ConfigError
 from morphlm.text.processes import available_cores
-from morphlm.threads import workers
+from morphlm.threads import Workers, workers
 from morphlm.translation.tuning import kernels
-from morphlm.translation.tuning.bleu import SIZE, Reference, Statistics
-
-Weights = NDArray[np.float64]
+from morphlm.translation.tuning.pool import Candidates, Scores, Weights
 
 
 @dataclass(frozen=True)
@@ -34,60 +31,6 @@ class MertConfig:
         """Refuse what cannot be."""
         if self.restarts < 0 or self.directions < 0 or self.largest_rounds < 1 or not self.least_gain >= 0:
             raise ConfigError("restarts, directions and gain of MERT are 0 or more, and its rounds 1 or more")
-
-
-class CandidatePool:
-    """All translations of each sentence that were found so far; each is kept once."""
-
-    def __init__(self, references: Sequence[Sequence[Sequence[str]]], features: int) -> None:
-        """The references of every sentence (one or more), and how many features a translation has."""
-        self._references = [Reference.of(some) for some in references]
-        self._features: list[list[NDArray[np.float32]]] = [[] for _ in references]
-        self._statistics: list[list[Statistics]] = [[] for _ in references]
-        self._seen: list[set[bytes]] = [set() for _ in references]
-        self._width = features
-
-    def add(self, sentence: int, tokens: Sequence[str], features: NDArray[np.float32]) -> bool:
-        """Add a translation; False if it is there with the same features already."""
-        row = np.asarray(features, np.float32)
-        if row.shape != (self._width,):
-            raise ConfigError(f"a translation with {row.shape} features where {self._width} are meant")
-        key = "\t".join(tokens).encode() + row.tobytes()
-        if key in self._seen[sentence]:
-            return False
-        self._seen[sentence].add(key)
-        self._features[sentence].append(row)
-        self._statistics[sentence].append(self._references[sentence].statistics(tokens))
-        return True
-
-    def __len__(self) -> int:
-        """The number of translations."""
-        return sum(map(len, self._features))
-
-    def arrays(self) -> Candidates:
-        """For the search."""
-        starts = np.cumsum([0, *map(len, self._features)]).astype(np.int64)
-        features = [row for rows in self._features for row in rows]
-        statistics = [row for rows in self._statistics for row in rows]
-        return Candidates(
-            np.array(features, np.float32).reshape(len(features), self._width),
-            np.array(statistics, np.int32).reshape(len(statistics), SIZE),
-            starts,
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """Translations of all sentences one after the other."""
-
-    features: NDArray[np.float32]  # (H, K)
-    statistics: Statistics  # (H, SIZE)
-    starts: NDArray[np.int64]  # those of sentence s begin at starts[s]
-
-    def bleu(self, weights: Weights) -> float:
-        """BLEU of the best translations under these weights, the first of equal ones."""
-        still = np.zeros(len(weights))
-        return float(kernels.line_search(self.features, self.statistics, self.starts, weights, still)[1])
 
 
 @dataclass(frozen=True)
@@ -109,24 +52,20 @@ def optimise(
 ) -> Optimum:
     """The best weights that a search from `weights`, and from random ones, leads to; those not `free` stay.
 
-    The result does not depend on the number of threads: each search has random numbers of its own.
+    The result does not depend on the number of threads, who share the directions of each round.
     """
     config = config or MertConfig()
     free = np.ones(len(weights), bool) if free is None else free
     seeds = np.random.SeedSequence(seed).spawn(config.restarts + 1)
-
-    found: list[Optimum | None] = [None] * len(seeds)
-
-    def search(number: int, _: int) -> None:
-        rng = np.random.default_rng(seeds[number])
-        start = weights.copy()
-        if number:
-            start[free] = rng.uniform(-1, 1, int(free.sum()))
-        found[number] = _climb(candidates, start, config, rng, free)
-
+    found = []
     with workers(threads or available_cores()) as pool:
-        pool.each(search, len(seeds))
-    best = max((some for some in found if some), key=lambda optimum: optimum.bleu)  # of equal ones the first
+        for number, own in enumerate(seeds):
+            rng = np.random.default_rng(own)
+            start = weights.copy()
+            if number:
+                start[free] = rng.uniform(-1, 1, int(free.sum()))
+            found.append(_climb(candidates, start, config, rng, free, pool))
+    best = max(found, key=lambda optimum: optimum.bleu)  # of equal ones the first
     return Optimum(_scaled(best.weights), best.bleu)
 
 
@@ -137,23 +76,41 @@ def _scaled(weights: Weights) -> Weights:
 
 
 def _climb(
-    candidates: Candidates, weights: Weights, config: MertConfig, rng: np.random.Generator, free: NDArray[np.bool_]
+    candidates: Candidates,
+    weights: Weights,
+    config: MertConfig,
+    rng: np.random.Generator,
+    free: NDArray[np.bool_],
+    pool: Workers,
 ) -> Optimum:
     """Steps along the direction that gains most, until a round of all directions gains nothing."""
-    best = candidates.bleu(weights)
+    scores = candidates.scores(weights)
+    best = candidates.bleu_of(scores)
     for _ in range(config.largest_rounds):
         directions = _directions(len(weights), config.directions, rng, free)
-        searches = [
-            kernels.line_search(candidates.features, candidates.statistics, candidates.starts, weights, direction)
-            for direction in directions
-        ]
-        gains = [found[1] for found in searches]
-        chosen = int(np.argmax(gains))
-        if not gains[chosen] > best + config.least_gain:
+        steps, gains = _line_searches(candidates, scores, directions, pool)
+        if not (gains > best + config.least_gain).any():
             break
-        weights = _scaled(weights + searches[chosen][0] * directions[chosen])
-        best = candidates.bleu(weights)
+        chosen = int(np.argmax(gains))
+        weights = _scaled(weights + steps[chosen] * directions[chosen])
+        scores = candidates.scores(weights)
+        best = candidates.bleu_of(scores)
     return Optimum(weights, best)
+
+
+def _line_searches(
+    candidates: Candidates, scores: Scores, directions: NDArray[np.float64], pool: Workers
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The best step along each direction, and BLEU there."""
+    steps, gains = np.empty(len(directions)), np.empty(len(directions))
+
+    def search(number: int, _: int) -> None:
+        steps[number], gains[number] = kernels.line_search(
+            candidates.features, candidates.statistics, candidates.starts, scores, directions[number]
+        )
+
+    pool.each(search, len(directions))
+    return steps, gains
 
 
 def _directions(size: int, some: int, rng: np.random.Generator, free: NDArray[np.bool_]) -> NDArray[np.float64]:

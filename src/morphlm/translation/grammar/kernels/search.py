@@ -217,7 +217,7 @@ def find_matches(
     """
     anchor = rarest(chunks, count)
     low, size = chunks[anchor, LOW], chunks[anchor, HIGH] - chunks[anchor, LOW]
-    tried = min(size, anchors)
+    tried = min(size, anchors) if count > 1 or len(pattern) <= span else ZERO
     found = ZERO
     for number in range(tried):
         at: Any = np.int64(text.suffixes[low + evenly(number, size, tried)])

@@ -1,0 +1,102 @@
+"""All translations that were found so far, with their features and BLEU statistics: what weights are searched on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from morphlm.errors import ConfigError
+from morphlm.translation.tuning import kernels
+from morphlm.translation.tuning.bleu import SIZE, Reference, Statistics
+from morphlm.translation.tuning.lists import Features, TranslationList
+
+Weights = NDArray[np.float64]
+Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Translations of all sentences one after the other."""
+
+    features: Features  # (H, K)
+    statistics: Statistics  # (H, SIZE)
+    starts: NDArray[np.int64]  # those of sentence s begin at starts[s]
+
+    def scores(self, weights: Weights) -> Scores:
+        """Of each translation."""
+        scores: Scores = kernels.products(self.features, weights)
+        return scores
+
+    def bleu(self, weights: Weights) -> float:
+        """BLEU of the best translations under these weights, the first of equal ones."""
+        return self.bleu_of(self.scores(weights))
+
+    def bleu_of(self, scores: Scores) -> float:
+        """BLEU of the translations with the highest scores."""
+        return float(kernels.bleu_of_best(scores, self.statistics, self.starts))
+
+
+class CandidatePool:
+    """All translations of each sentence that were found so far; each is kept once."""
+
+    def __init__(self, references: Sequence[Sequence[Sequence[str]]], features: int) -> None:
+        """The references of every sentence (one or more), and how many features a translation has."""
+        self._sentences = [_Sentence(Reference.of(some), features) for some in references]
+        self._width = features
+
+    def add(self, sentence: int, translations: TranslationList) -> tuple[int, Statistics]:
+        """Add those that are not there with the same features already; gives their number, and all statistics."""
+        if translations.features.shape[1:] != (self._width,):
+            shape = translations.features.shape
+            raise ConfigError(f"translations with features of shape {shape} where {self._width} features are meant")
+        return self._sentences[sentence].add(translations)
+
+    def __len__(self) -> int:
+        """The number of translations."""
+        return sum(map(len, self._sentences))
+
+    def arrays(self) -> Candidates:
+        """For the search."""
+        starts = np.cumsum([0, *map(len, self._sentences)]).astype(np.int64)
+        features = [block for sentence in self._sentences for block in sentence.features]
+        statistics = [block for sentence in self._sentences for block in sentence.statistics]
+        return Candidates(np.concatenate(features), np.concatenate(statistics), starts)
+
+
+class _Sentence:
+    """The translations of one sentence, in blocks as they came."""
+
+    def __init__(self, reference: Reference, features: int) -> None:
+        self._reference = reference
+        self._ids = dict(reference.ids)  # numbers of words, those of the reference first
+        self._seen: set[bytes] = set()
+        self.features: list[Features] = [np.zeros((0, features), np.float32)]
+        self.statistics: list[Statistics] = [np.zeros((0, SIZE), np.int32)]
+
+    def __len__(self) -> int:
+        return len(self._seen)
+
+    def add(self, translations: TranslationList) -> tuple[int, Statistics]:
+        ids = self._ids
+        numbers = np.array([ids.setdefault(word, len(ids)) for word in translations.vocabulary], np.int32)
+        words = numbers[translations.words]
+        statistics = self._reference.statistics_of_ids(words, translations.starts)
+        features = np.ascontiguousarray(translations.features, np.float32)
+        new = []
+        for number, key in enumerate(_keys(words, translations.starts, features)):
+            if key not in self._seen:
+                self._seen.add(key)
+                new.append(number)
+        self.features.append(features[new])
+        self.statistics.append(statistics[new])
+        return len(new), statistics
+
+
+def _keys(words: NDArray[np.int32], starts: NDArray[np.int64], features: Features) -> Iterator[bytes]:
+    """Words and features of each translation as they are, so that no two different ones are taken as the same."""
+    spelled, cuts = words.tobytes(), (starts * words.itemsize).tolist()
+    for number in range(len(features)):
+        yield spelled[cuts[number] : cuts[number + 1]] + features[number].tobytes()
