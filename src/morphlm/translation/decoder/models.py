@@ -22,8 +22,8 @@ from morphlm.ngram.kernels import ROOT
 from morphlm.ngram.model import NgramModel
 from morphlm.scoring.streaming import normaliser_of
 from morphlm.text.reading import RESERVED, UNKNOWN
-from morphlm.translation.decoder.kernels.records import Ngram, Queries
-from morphlm.translation.decoder.kernels.words import ngram_answers
+from morphlm.translation.decoder.kernels.questions import ngram_answers
+from morphlm.translation.decoder.kernels.records import CONTEXT, MODEL, WORD, Ngram, Questions
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, Vocabulary
 
 IMPOSSIBLE = -100 * np.log(10)  # ln p of a word that a model excludes; infinity would leave nothing to compare
@@ -74,16 +74,13 @@ class Models:
         """For one thread."""
         return [new_cache(m.queries.model, megabytes) if isinstance(m, LogBilinearModel) else None for m in self.others]
 
-    def answers(self, queries: Queries, asked: int, pops: int, ids: Ids, caches: Caches) -> Numbers:
-        """The sum of ln p for each combination of a round and each model but the guide. `ids` are of all words."""
-        result = np.zeros((pops, len(self.others)))
+    def answer(self, questions: Questions, begin: int, end: int, ids: Ids, caches: Caches) -> None:
+        """Write down ln p of some questions. `ids` are of all words."""
         for b, (model, order) in enumerate(zip(self.others, self.orders.tolist(), strict=True)):
-            chosen = np.flatnonzero(queries.model[:asked] == b)
-            own = ids[1 + b]
-            contexts, words = own[queries.context[chosen][:, : order - 1]], own[queries.word[chosen]]
-            logprobs = _ask(model, np.ascontiguousarray(contexts), words, caches[b])
-            result[:, b] = np.bincount(queries.popped[chosen], logprobs, pops)
-        return result
+            chosen = begin + np.flatnonzero(questions.asked[begin:end, MODEL] == b)
+            rows = ids[1 + b][questions.asked[chosen, WORD : CONTEXT + order - 1]]
+            contexts, words = np.ascontiguousarray(rows[:, 1:]), np.ascontiguousarray(rows[:, 0])
+            questions.answer[chosen] = _ask(model, contexts, words, caches[b])
 
 
 def _ask(model: Ngram | LogBilinearModel, contexts: Ids, words: Ids, cache: Cache | None) -> Numbers:

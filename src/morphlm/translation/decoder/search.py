@@ -13,7 +13,9 @@ import numpy as np
 from morphlm.translation.decoder.config import DecoderConfig
 from morphlm.translation.decoder.kernels.closing import close_cells
 from morphlm.translation.decoder.kernels.cubes import pop_cubes
+from morphlm.translation.decoder.kernels.guide import Guide, new_memo
 from morphlm.translation.decoder.kernels.matching import cubes_of_glue, cubes_of_width, match_width
+from morphlm.translation.decoder.kernels.questions import new_questions, sum_answers
 from morphlm.translation.decoder.kernels.records import NONE, Cells, Cubes, Edges, Items, Nodes
 from morphlm.translation.decoder.models import Caches, clear
 from morphlm.translation.decoder.sentence_grammar import SentenceGrammar
@@ -55,6 +57,8 @@ class _Search:
         self.used_nodes, self.used_edges = 0, 0
         self.orders = self.models.orders
         self.weights = grammar.rules.model_weights
+        self.guide = Guide(self.models.guide, grammar.ids[0], new_memo())
+        self.questions, self.answered = new_questions(256, self.models.reach), 0
 
     def run(self) -> Chart:
         self._begin()
@@ -100,20 +104,23 @@ class _Search:
         if not len(cubes.cell):
             return
         grammar = self.grammar
-        popped, pops, queries, asked = pop_cubes(
+        popped, pops, queries, self.questions, asked = pop_cubes(
             cubes,
             self.cells,
             grammar.grammar,
-            self.models.guide,
-            grammar.ids[0],
+            self.guide,
             self.weights.sum(),
             self.nodes,
             self.orders,
             self.config.pop_limit,
+            self.questions,
+            self.answered,
         )
         if is_last:  # nothing follows, so that all contexts are the same
             popped.state[:], popped.right[:] = 0, 0
-        answers = self.models.answers(queries, asked, pops, grammar.ids, self.caches)
+        self.models.answer(self.questions, self.answered, asked.questions, grammar.ids, self.caches)
+        self.answered = asked.questions
+        answers = sum_answers(queries, asked.queries, self.questions, pops, len(self.orders))
         self.nodes, self.used_nodes, self.edges, self.used_edges = close_cells(
             popped,
             pops,

@@ -24,9 +24,9 @@ from morphlm.translation.decoder.config import (
     check_features,
     names_of_models,
 )
+from morphlm.translation.decoder.kernels.guide import estimate_rules
 from morphlm.translation.decoder.kernels.matching import build_trie
 from morphlm.translation.decoder.kernels.records import FIRST_GAP, SECOND_GAP, Grammar, Trie
-from morphlm.translation.decoder.kernels.words import estimate_rules
 from morphlm.translation.decoder.models import Models
 from morphlm.translation.grammar.rules import RuleTable
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID

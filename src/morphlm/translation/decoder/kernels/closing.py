@@ -1,5 +1,7 @@
 """Recombination: combinations that no language model can tell apart from outside become edges of one node."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from morphlm.translation.decoder.kernels.heap import best_first
@@ -12,6 +14,7 @@ from morphlm.translation.decoder.kernels.records import (
     Int,
     Nodes,
     Popped,
+    borrowing,
     called_inside,
     compiled,
     longer,
@@ -111,6 +114,43 @@ def keep_node(nodes: Nodes, to: Int, popped: Popped, p: Int, inside: float, valu
         nodes.guess[to, k] = popped.guess[p, k]
 
 
+class Groups(NamedTuple):
+    """The combinations of a cell by their states, which are numbered in order of appearance."""
+
+    score: Array  # float64: of a combination, its own
+    total: Array  # float64: that with its parts
+    head: Array  # int64: its state
+    sample: Array  # int64: of a state, the first combination that has it
+    inside: Array  # float64: the best total
+    size: Array  # int64: how many combinations have it
+    value: Array  # float64: see `value_of`
+    free: Array  # int64: the place of its next edge
+    table: Array  # int64: hash table of states, more than twice as many slots as combinations
+    heap: Array  # int64: space to sort in
+    order: Array  # int64
+
+
+@compiled
+def new_groups(most: Int) -> Groups:
+    """Room for as many combinations."""
+    slots = 16
+    while slots < 2 * most:
+        slots *= 2
+    return Groups(
+        np.empty(most),
+        np.empty(most),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty(most),
+        np.empty(most, np.int64),
+        np.empty(most),
+        np.empty(most, np.int64),
+        np.empty(slots, np.int64),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+    )
+
+
 @called_inside
 def score_edges(
     popped: Popped,
@@ -120,37 +160,124 @@ def score_edges(
     grammar: Grammar,
     weights: Array,
     nodes: Nodes,
-    edge_scores: Array,
-    totals: Array,
+    groups: Groups,
 ) -> None:
     """Of each combination: its own score, and that with its parts."""
     for p in range(first, last):
         score = grammar.scores[popped.rule[p]] + weights[0] * popped.logprob[p]
         for b in range(answers.shape[1]):
             score += weights[1 + b] * answers[p, b]
-        edge_scores[p - first], totals[p - first] = score, score
+        total = score
         for d in range(2):
             if popped.tails[p, d] != NONE:
-                totals[p - first] += nodes.inside[popped.tails[p, d]]
+                total += nodes.inside[popped.tails[p, d]]
+        groups.score[p - first], groups.total[p - first] = score, total
 
 
 @called_inside
-def group_states(popped: Popped, first: Int, count: Int, heads: Array, samples: Array) -> Int:
-    """heads[p]: the number of each combination's state in order of appearance; samples: the first that has it."""
-    size = 16
-    while size < 2 * count:
-        size *= 2
-    table = np.full(size, NONE, np.int64)
-    states = 0
+def group_states(popped: Popped, first: Int, count: Int, groups: Groups) -> Int:
+    """Find the state of each combination; gives the number of states."""
+    slots, states = np.int64(16), np.int64(0)
+    while slots < 2 * count:
+        slots *= 2
+    groups.table[:slots] = NONE
     for p in range(count):
-        slot = hash_state(popped, first + p) & (size - 1)
-        while table[slot] != NONE and not same_state(popped, first + samples[table[slot]], first + p):
-            slot = (slot + 1) & (size - 1)
-        if table[slot] == NONE:
-            table[slot], samples[states] = states, p
+        slot = hash_state(popped, first + p) & (slots - 1)
+        state = groups.table[slot]
+        while state != NONE and not same_state(popped, first + groups.sample[state], first + p):
+            slot = (slot + 1) & (slots - 1)
+            state = groups.table[slot]
+        if state == NONE:
+            state = states
+            groups.table[slot], groups.sample[state] = state, p
+            groups.inside[state], groups.size[state] = -np.inf, 0
             states += 1
-        heads[p] = table[slot]
+        groups.head[p] = state
+        groups.inside[state] = max(groups.inside[state], groups.total[p])
+        groups.size[state] += 1
     return states
+
+
+@called_inside
+def make_nodes(
+    popped: Popped,
+    first: Int,
+    states: Int,
+    groups: Groups,
+    weights: Array,
+    orders: Array,
+    nodes: Nodes,
+    used_nodes: Int,
+    used_edges: Int,
+) -> None:
+    """A node for each state, the best first, with room for its edges."""
+    for s in range(states):
+        groups.value[s] = value_of(popped, first + groups.sample[s], groups.inside[s], weights, orders)
+    best_first(groups.value, states, groups.heap, groups.order)
+    for k in range(states):
+        s, to = groups.order[k], used_nodes + k
+        keep_node(nodes, to, popped, first + groups.sample[s], groups.inside[s], groups.value[s])
+        groups.free[s] = used_edges
+        nodes.edges[to, 0] = used_edges
+        used_edges += groups.size[s]
+        nodes.edges[to, 1] = used_edges
+
+
+@called_inside
+def make_edges(popped: Popped, first: Int, count: Int, answers: Array, groups: Groups, edges: Edges) -> None:
+    """Each combination becomes an edge of its node, the best first."""
+    best_first(groups.total, count, groups.heap, groups.order)
+    for k in range(count):
+        p = groups.order[k]
+        head = groups.head[p]
+        to = groups.free[head]
+        groups.free[head] += 1
+        edges.rule[to], edges.score[to] = popped.rule[first + p], groups.score[p]
+        for d in range(2):
+            edges.tails[to, d] = popped.tails[first + p, d]
+        edges.logprobs[to, 0] = popped.logprob[first + p]
+        for b in range(answers.shape[1]):
+            edges.logprobs[to, 1 + b] = answers[first + p, b]
+
+
+@called_inside
+def end_of_cell(of_cell: Array, first: Int, end: Int) -> Int:
+    """Where what belongs to the same cell as the first ends."""
+    last = first + 1
+    while last < end and of_cell[last] == of_cell[first]:
+        last += 1
+    return last
+
+
+@borrowing
+def fill_cells(
+    popped: Popped,
+    pops: Int,
+    answers: Array,
+    grammar: Grammar,
+    weights: Array,
+    orders: Array,
+    cells: Cells,
+    nodes: Nodes,
+    used_nodes: Int,
+    edges: Edges,
+    used_edges: Int,
+    groups: Groups,
+) -> Int:
+    """Make nodes and edges where there is room for them; gives the number of nodes. Each combination is an edge."""
+    first = np.int64(0)
+    while first < pops:
+        last = end_of_cell(popped.cell, first, pops)
+        score_edges(popped, first, last, answers, grammar, weights, nodes, groups)
+        states = group_states(popped, first, last - first, groups)
+        make_nodes(popped, first, states, groups, weights, orders, nodes, used_nodes, used_edges)
+        make_edges(popped, first, last - first, answers, groups, edges)
+        cell = popped.cell[first]
+        cells.begins[cell], cells.ends[cell] = used_nodes, used_nodes + states
+        used_nodes += states
+        used_edges += last - first
+        first = last
+    return used_nodes
 
 
 @compiled
@@ -170,42 +297,22 @@ def close_cells(
     """Make the nodes and edges of the cells of a round. `answers` are those of the other models, (pops, B)."""
     nodes = nodes_with_room(nodes, used_nodes + pops)
     edges = edges_with_room(edges, used_edges + pops)
-    first = np.int64(0)
+    most, first = np.int64(0), np.int64(0)
     while first < pops:
-        last = first + 1
-        while last < pops and popped.cell[last] == popped.cell[first]:
-            last += 1
-        count = last - first
-        edge_scores, totals = np.empty(count), np.empty(count)
-        score_edges(popped, first, last, answers, grammar, weights, nodes, edge_scores, totals)
-        heads, samples = np.empty(count, np.int64), np.empty(count, np.int64)
-        states = group_states(popped, first, count, heads, samples)
-        inside, sizes = np.full(states, -np.inf), np.zeros(states, np.int64)
-        for p in range(count):
-            inside[heads[p]] = max(inside[heads[p]], totals[p])
-            sizes[heads[p]] += 1
-        values = np.empty(states)
-        for s in range(states):
-            values[s] = value_of(popped, first + samples[s], inside[s], weights, orders)
-        cell = popped.cell[first]
-        cells.begins[cell] = used_nodes
-        free = np.empty(states, np.int64)
-        for s in best_first(values):
-            keep_node(nodes, used_nodes, popped, first + samples[s], inside[s], values[s])
-            free[s] = used_edges
-            nodes.edges[used_nodes, 0] = used_edges
-            used_edges += sizes[s]
-            nodes.edges[used_nodes, 1] = used_edges
-            used_nodes += 1
-        cells.ends[cell] = used_nodes
-        for p in best_first(totals):
-            to = free[heads[p]]
-            free[heads[p]] += 1
-            edges.rule[to], edges.score[to] = popped.rule[first + p], edge_scores[p]
-            for d in range(2):
-                edges.tails[to, d] = popped.tails[first + p, d]
-            edges.logprobs[to, 0] = popped.logprob[first + p]
-            for b in range(answers.shape[1]):
-                edges.logprobs[to, 1 + b] = answers[first + p, b]
-        first = last
-    return nodes, used_nodes, edges, used_edges
+        last = end_of_cell(popped.cell, first, pops)
+        most, first = max(most, last - first), last
+    used_nodes = fill_cells(
+        popped,
+        pops,
+        answers,
+        grammar,
+        weights,
+        orders,
+        cells,
+        nodes,
+        used_nodes,
+        edges,
+        used_edges,
+        new_groups(most),
+    )
+    return nodes, used_nodes, edges, used_edges + pops

@@ -7,7 +7,16 @@ models; these are asked later, in one batch, about what was good enough.
 
 import numpy as np
 
+from morphlm.translation.decoder.kernels.guide import Guide, combine
 from morphlm.translation.decoder.kernels.heap import heap_pop, heap_push
+from morphlm.translation.decoder.kernels.questions import (
+    Asked,
+    collect_left,
+    new_queries,
+    queries_with_room,
+    questions_with_room,
+    walk,
+)
 from morphlm.translation.decoder.kernels.records import (
     NONE,
     Array,
@@ -16,17 +25,17 @@ from morphlm.translation.decoder.kernels.records import (
     Cubes,
     Grammar,
     Int,
-    Ngram,
     Nodes,
     Popped,
     Queries,
+    Questions,
+    borrowing,
     called_inside,
     compiled,
     longer,
     room_for,
     taller,
 )
-from morphlm.translation.decoder.kernels.words import collect_left, combine, walk, with_room_for_queries
 
 # ---------------------------------------------------------------- room
 
@@ -43,6 +52,8 @@ def new_candidates(size: Int, reach: Int) -> Candidates:
         np.empty(size, np.float64),
         np.zeros((size, reach), np.float64),
         np.empty(size, np.float64),
+        np.empty(size, np.float64),
+        np.empty(size, np.int64),
     )
 
 
@@ -107,20 +118,25 @@ def node_at(cells: Cells, cell: Int, place: Int) -> Int:
 
 
 @called_inside
+def rule_at(cubes: Cubes, grammar: Grammar, candidates: Candidates, row: Int) -> Int:
+    """The rule of a candidate."""
+    begin = grammar.group_starts[cubes.group[candidates.cube[row]]]
+    return np.int64(grammar.group_rules[begin + candidates.place[row, 0]])
+
+
+@called_inside
 def score_candidate(
     cubes: Cubes,
     cells: Cells,
     grammar: Grammar,
-    gram: Ngram,
-    ids: Array,
+    guide: Guide,
     weight: float,
     nodes: Nodes,
     candidates: Candidates,
     row: Int,
 ) -> float:
     """Fill in what the guide says to a candidate; returns its priority."""
-    cube = candidates.cube[row]
-    rule = np.int64(grammar.group_rules[grammar.group_starts[cubes.group[cube]] + candidates.place[row, 0]])
+    cube, rule = candidates.cube[row], rule_at(cubes, grammar, candidates, row)
     tail = node_at(cells, cubes.tails[cube, 0], candidates.place[row, 1])
     second = node_at(cells, cubes.tails[cube, 1], candidates.place[row, 2])
     total = grammar.scores[rule]
@@ -128,7 +144,7 @@ def score_candidate(
         total += nodes.value[tail]
     if second != NONE:
         total += nodes.value[second]
-    combine(gram, ids, grammar, rule, tail, second, nodes, candidates, row)
+    combine(guide, grammar, rule, tail, second, nodes, candidates, row)
     change = candidates.logprob[row] + candidates.estimate[row]
     if tail != NONE:
         change -= nodes.estimate[tail]
@@ -138,13 +154,28 @@ def score_candidate(
 
 
 @called_inside
-def keep_popped(candidates: Candidates, row: Int, popped: Popped, to: Int) -> None:
-    """Copy what the guide said."""
+def keep_popped(
+    cubes: Cubes, cells: Cells, grammar: Grammar, candidates: Candidates, row: Int, popped: Popped, to: Int
+) -> None:
+    """Write down of what a candidate is made and what the guide said."""
+    cube = candidates.cube[row]
+    popped.cell[to], popped.rule[to] = cubes.cell[cube], rule_at(cubes, grammar, candidates, row)
+    for d in range(2):
+        popped.tails[to, d] = node_at(cells, cubes.tails[cube, d], candidates.place[row, d + 1])
     popped.state[to], popped.pending[to] = candidates.state[row], candidates.pending[row]
     popped.full[to], popped.estimate[to] = candidates.full[row], candidates.estimate[row]
     popped.logprob[to] = candidates.logprob[row]
     for k in range(popped.guess.shape[1]):
         popped.guess[to, k] = candidates.guess[row, k]
+
+
+@called_inside
+def longest_target(grammar: Grammar) -> Int:
+    """The length of the longest target side."""
+    longest = 0
+    for rule in range(len(grammar.starts) - 1):
+        longest = max(longest, grammar.starts[rule + 1] - grammar.starts[rule])
+    return longest
 
 
 @called_inside
@@ -160,85 +191,132 @@ def bounds_of_cell(cubes: Cubes, first: Int, last: Int, cells: Cells, grammar: G
     return min(total, last - first + 3 * limit), min(total, limit)
 
 
+@called_inside
+def open_cubes(first: Int, last: Int, candidates: Candidates) -> Int:
+    """The first combination of each cube of a cell becomes a candidate; gives the number of candidates."""
+    for cube in range(first, last):
+        candidates.cube[cube - first] = cube
+        for d in range(3):
+            candidates.place[cube - first, d] = 0
+    return last - first
+
+
+@called_inside
+def add_successors(cubes: Cubes, cells: Cells, grammar: Grammar, candidates: Candidates, row: Int, used: Int) -> Int:
+    """One step in the last dimension in which a candidate is not at the beginning, or in a later one.
+
+    Gives the number of candidates.
+    """
+    cube = candidates.cube[row]
+    group = cubes.group[cube]
+    for d in range(2, -1, -1):
+        if d == 0:
+            size = grammar.group_starts[group + 1] - grammar.group_starts[group]
+        else:
+            size = width_of(cells, cubes.tails[cube, d - 1])
+        if candidates.place[row, d] + 1 < size:
+            candidates.cube[used] = cube
+            for other in range(3):
+                candidates.place[used, other] = candidates.place[row, other]
+            candidates.place[used, d] += 1
+            used += 1
+        if candidates.place[row, d] > 0:
+            break
+    return used
+
+
+@borrowing
+def pop_cell(
+    cubes: Cubes,
+    first: Int,
+    last: Int,
+    results: Int,
+    cells: Cells,
+    grammar: Grammar,
+    guide: Guide,
+    weight: float,
+    nodes: Nodes,
+    orders: Array,
+    context: Array,
+    candidates: Candidates,
+    popped: Popped,
+    pops: Int,
+    queries: Queries,
+    questions: Questions,
+    asked: Asked,
+) -> Asked:
+    """The best combinations of a cell, whose cubes are first .. last - 1."""
+    used, scored, size = open_cubes(first, last, candidates), np.int64(0), np.int64(0)
+    for to in range(pops, pops + results):
+        while scored < used:
+            candidates.priority[scored] = score_candidate(
+                cubes, cells, grammar, guide, weight, nodes, candidates, scored
+            )
+            heap_push(candidates.heap, size, candidates.priority, scored)
+            size += 1
+            scored += 1
+        row = heap_pop(candidates.heap, size, candidates.priority)
+        size -= 1
+        keep_popped(cubes, cells, grammar, candidates, row, popped, to)
+        asked = walk(grammar, np.int64(popped.rule[to]), nodes, orders, context, popped, to, queries, questions, asked)
+        collect_left(grammar, np.int64(popped.rule[to]), nodes, popped, to)
+        used = add_successors(cubes, cells, grammar, candidates, row, used)
+    return asked
+
+
 @compiled
-def pop_cubes(  # noqa: PLR0912, PLR0915 - what grows here cannot be handed to functions and back for nothing
+def pop_cubes(
     cubes: Cubes,
     cells: Cells,
     grammar: Grammar,
-    gram: Ngram,
-    ids: Array,
+    guide: Guide,
     weight: float,
     nodes: Nodes,
     orders: Array,
     limit: Int,
-) -> tuple[Popped, Int, Queries, Int]:
-    """The best combinations of each cell and the questions that they raise, with the number of both.
+    questions: Questions,
+    known: Int,
+) -> tuple[Popped, Int, Queries, Questions, Asked]:
+    """The best combinations of each cell, their number, and the questions that they raise after those that are known.
 
     `orders` are those of the models other than the guide, `weight` is that of the guide for finding the order.
     """
     reach, most = nodes.right.shape[1], nodes.left.shape[1]
-    longest_target = 0
-    for rule in range(len(grammar.starts) - 1):
-        longest_target = max(longest_target, grammar.starts[rule + 1] - grammar.starts[rule])
-    questions = len(orders) * (longest_target + 2 * reach)
-    candidates, room = new_candidates(64, reach), 64
-    heap, scores = np.empty(room, np.int64), np.empty(room, np.float64)
+    most_asked = len(orders) * (longest_target(grammar) + 2 * reach)  # about one combination
     # np.int64(0), not 0: with a literal, Numba would compile every function that takes it twice.
+    candidates, context = new_candidates(64, reach), np.zeros(reach, np.int32)
     popped, pops = new_popped(256, most, reach), np.int64(0)
-    queries = Queries(
-        np.empty(64, np.int64), np.empty(64, np.int32), np.empty(64, np.int32), np.empty((64, reach), np.int32)
-    )
-    asked, context = 0, np.zeros(reach, np.int32)
+    queries, asked = new_queries(64), Asked(np.int64(0), np.int64(known))
     first = np.int64(0)
     while first < len(cubes.cell):
         last = first + 1
         while last < len(cubes.cell) and cubes.cell[last] == cubes.cell[first]:
             last += 1
         needed, results = bounds_of_cell(cubes, first, last, cells, grammar, limit)
-        if needed > room:
-            room = room_for(needed, room)
-            candidates = new_candidates(room, reach)
-            heap, scores = np.empty(room, np.int64), np.empty(room, np.float64)
+        if needed > len(candidates.cube):
+            candidates = new_candidates(room_for(needed, len(candidates.cube)), reach)
         popped = popped_with_room(popped, pops + results)
-        used, size = np.int64(0), np.int64(0)
-        for cube in range(first, last):
-            candidates.cube[used] = cube
-            for d in range(3):
-                candidates.place[used, d] = 0
-            used += 1
-        waiting = np.int64(0)  # candidates from here on are not scored yet
-        for _ in range(results):
-            while waiting < used:
-                scores[waiting] = score_candidate(cubes, cells, grammar, gram, ids, weight, nodes, candidates, waiting)
-                heap_push(heap, size, scores, waiting)
-                size += 1
-                waiting += 1
-            row = heap_pop(heap, size, scores)
-            size -= 1
-            chosen = np.int64(candidates.cube[row])
-            group, places = cubes.group[chosen], candidates.place[row]
-            begin = grammar.group_starts[group]
-            best = np.int64(grammar.group_rules[begin + places[0]])
-            popped.cell[pops], popped.rule[pops] = cubes.cell[chosen], best
-            for d in range(2):
-                popped.tails[pops, d] = node_at(cells, cubes.tails[chosen, d], places[d + 1])
-            keep_popped(candidates, row, popped, pops)
-            queries = with_room_for_queries(queries, asked + questions)
-            asked = walk(grammar, best, nodes, orders, context, popped, pops, queries, asked)
-            collect_left(grammar, best, nodes, popped, pops)
-            pops += 1
-            # Its successors: one step in the last dimension in which it is not at the beginning, or in a later one.
-            for d in range(2, -1, -1):
-                size_of_d = (
-                    grammar.group_starts[group + 1] - begin if d == 0 else width_of(cells, cubes.tails[chosen, d - 1])
-                )
-                if places[d] + 1 < size_of_d:
-                    candidates.cube[used] = chosen
-                    for other in range(3):
-                        candidates.place[used, other] = places[other]
-                    candidates.place[used, d] += 1
-                    used += 1
-                if places[d] > 0:
-                    break
+        queries = queries_with_room(queries, asked.queries + results * most_asked)
+        questions = questions_with_room(questions, asked.questions, asked.questions + results * most_asked, orders)
+        asked = pop_cell(
+            cubes,
+            first,
+            last,
+            results,
+            cells,
+            grammar,
+            guide,
+            weight,
+            nodes,
+            orders,
+            context,
+            candidates,
+            popped,
+            pops,
+            queries,
+            questions,
+            asked,
+        )
+        pops += results
         first = last
-    return popped, pops, queries, asked
+    return popped, pops, queries, questions, asked

@@ -1,8 +1,6 @@
 """Heaps of numbered things by their scores, equal ones in order of the numbers: results are always the same."""
 
-import numpy as np
-
-from morphlm.translation.decoder.kernels.records import Array, Int, called_inside, compiled
+from morphlm.translation.decoder.kernels.records import Array, Int, called_inside
 
 
 @called_inside
@@ -43,12 +41,10 @@ def heap_pop(heap: Array, size: Int, scores: Array) -> Int:
     return result
 
 
-@compiled
-def best_first(scores: Array) -> Array:
-    """All numbers in order of their scores."""
-    heap, order = np.empty(len(scores), np.int64), np.empty(len(scores), np.int64)
-    for i in range(len(scores)):
+@called_inside
+def best_first(scores: Array, count: Int, heap: Array, order: Array) -> None:
+    """The first numbers in order of their scores. `heap` is space."""
+    for i in range(count):
         heap_push(heap, i, scores, i)
-    for i in range(len(scores)):
-        order[i] = heap_pop(heap, len(scores) - i, scores)
-    return order
+    for i in range(count):
+        order[i] = heap_pop(heap, count - i, scores)

@@ -14,14 +14,21 @@ from numba import njit
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+Records = Any  # an array of records
 Int = Any  # a whole number of Python's or of NumPy's: to compiled code they are the same
 
 NONE = -1  # no node, no cell, no group
+MODEL, WORD, CONTEXT = 0, 1, 2  # columns of questions
 FIRST_GAP, SECOND_GAP = -1, -2
 
-compiled = njit(cache=True, nogil=True, error_model="numpy")
-# To hand over this many arrays takes longer than what these functions do.
-called_inside = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+# Numba counts who uses an array, by atomic instructions, whenever one is taken out of a tuple or handed over: in loops
+# like these that takes longer than all they do. Without its run-time (`_nrt`) functions only borrow arrays from their
+# caller: they can neither make nor return any. Where nothing is said, the first function that calls would decide.
+OWNING: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": True}
+BORROWING = OWNING | {"_nrt": False}
+compiled = njit(**OWNING)
+borrowing = njit(**BORROWING)
+called_inside = njit(**BORROWING, forceinline=True)
 
 
 class Ngram(NamedTuple):
@@ -34,6 +41,17 @@ class Ngram(NamedTuple):
     suffix: Array
     extends: Array  # bool (nodes,): whether some n-gram is this one with a word before it
     bounds: Array  # int64 (n,): where the n-grams of each order end
+
+
+# What the guide says to a word after a state, kept for the next time that it is asked.
+ANSWER = np.dtype(
+    [
+        ("key", np.int64),  # of state and word; NONE where nothing is kept
+        ("logprob", np.float64),
+        ("state", np.int32),  # after the word
+        ("longer", np.int32),  # the same with all words of the first state, if one further left can matter, else NONE
+    ]
+)
 
 
 class Trie(NamedTuple):
@@ -117,6 +135,8 @@ class Candidates(NamedTuple):
     estimate: Array
     guess: Array
     logprob: Array  # float64
+    priority: Array  # float64
+    heap: Array  # int64: rows, the best first
 
 
 class Popped(NamedTuple):
@@ -138,13 +158,19 @@ class Popped(NamedTuple):
     rights: Array
 
 
-class Queries(NamedTuple):
-    """Questions to the models other than the guide."""
+class Questions(NamedTuple):
+    """What the models other than the guide are asked about a sentence, each question once."""
 
-    popped: Array  # int64: for which combination
-    model: Array  # int32: to which model
-    word: Array  # int32
-    context: Array  # int32 (., reach), the nearest first
+    asked: Array  # int32 (., 2 + reach): to which model, about which word, after which words, the nearest first
+    answer: Array  # float64: ln p
+    table: Array  # int32: hash table of the questions, at least twice as many slots; NONE where nothing is
+
+
+class Queries(NamedTuple):
+    """Which combination needs the answer to which question."""
+
+    popped: Array  # int32
+    question: Array  # int32
 
 
 @compiled
