@@ -1,0 +1,92 @@
+"""What is asked of language models: the guide by way of a memo, the others each question once a sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from morphlm.ngram.kernels import ROOT, find_child, score_word, shortest_equivalent
+from morphlm.ngram.model import NgramModel
+from morphlm.ngram.training import train_ngram
+from morphlm.translation.decoder import models as asked_models
+from morphlm.translation.decoder.decoder import Decoder
+from morphlm.translation.decoder.kernels.guide import MEMO_BITS, Guide, answer_of, new_memo
+from morphlm.translation.decoder.kernels.questions import (
+    new_questions,
+    number_of_question,
+    questions_with_room,
+    shift_in,
+)
+from morphlm.translation.decoder.kernels.records import CONTEXT, MODEL, NONE, WORD, compiled
+from morphlm.translation.decoder.models import ready_models
+
+from . import cases
+
+WEIGHTS = {"f": 1.0, "LM0": 0.5, "LM1": 0.25, "Glue": -0.25, "PassThrough": -2.0}
+
+
+@compiled
+def ask_all(guide: Guide, states: NDArray[np.int64], words: NDArray[np.int32]) -> tuple[NDArray[np.float64], ...]:
+    logprobs, after, longer = np.empty(len(words)), np.empty(len(words)), np.empty(len(words))
+    for i in range(len(words)):
+        slot = answer_of(guide, states[i], words[i])
+        logprobs[i], after[i], longer[i] = guide.memo[slot].logprob, guide.memo[slot].state, guide.memo[slot].longer
+    return logprobs, after, longer
+
+
+def test_the_memo_says_what_the_model_says_also_when_answers_were_replaced() -> None:
+    rng = np.random.default_rng(7)
+    text = [[f"w{word}" for word in rng.integers(0, 60, 9)] for _ in range(400)]
+    model = train_ngram(text, 3)
+    assert isinstance(model, NgramModel)
+    gram = ready_models([model]).guide
+    states, words = rng.integers(ROOT, gram.bounds[1], 40_000), rng.integers(1, gram.bounds[0], 40_000).astype(np.int32)
+    assert len(set(zip(states.tolist(), words.tolist(), strict=True))) > 2 << MEMO_BITS  # not all have a place
+    again = rng.permutation(np.concatenate([np.arange(40_000)] * 2))
+    found = np.stack(ask_all(Guide(gram, words, new_memo()), states[again], words[again]))
+    arrays = gram.first_child, gram.words, gram.logprob, gram.backoff, gram.suffix
+    for state, word, (logprob, after, longer) in zip(states[again[:5000]], words[again[:5000]], found.T, strict=False):
+        assert (logprob, after) == score_word(state, word, *arrays)
+        child = find_child(state, word, gram.first_child, gram.words)
+        assert longer == (child if child >= 0 and gram.extends[child] else NONE)
+        if child >= 0:
+            assert after == shortest_equivalent(child, gram.first_child, gram.backoff, gram.suffix)
+
+
+def test_models_other_than_the_guide_are_asked_each_question_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    questions: list[tuple[int, ...]] = []
+    ask = asked_models._ask
+
+    def spy(model, contexts, words, cache):  # type: ignore[no-untyped-def]
+        questions.extend(map(tuple, np.column_stack([words, contexts]).tolist()))
+        return ask(model, contexts, words, cache)
+
+    monkeypatch.setattr(asked_models, "_ask", spy)
+    table = cases.table(("a", "w0", -1.0), ("a", "w1", -1.25), ("b", "w2", -0.5), ("a 1", "1 w0", -0.75))
+    translation = Decoder([cases.ngram(), cases.logbilinear()], WEIGHTS).decode(list("ababab"), table)
+    assert len(set(questions)) == len(questions) < len(translation.chart.edges.rule)
+
+
+def test_questions_keep_their_numbers_when_there_is_more_room() -> None:
+    rng = np.random.default_rng(3)
+    orders, used = np.array([2, 4]), 0
+    questions = new_questions(4, 3)
+    numbers: dict[tuple[int, int, tuple[int, ...]], int] = {}
+    for _ in range(2000):
+        model, word, context = int(rng.integers(2)), int(rng.integers(6)), rng.integers(0, 5, 3).astype(np.int32)
+        questions = questions_with_room(questions, used, used + 1, orders)
+        known = int(orders[model]) - 1  # other words of the context do not matter
+        number = number_of_question(questions, used, model, word, context, known)
+        key = model, word, tuple(context[:known].tolist())
+        assert number == numbers.setdefault(key, used)
+        used = len(numbers)
+        assert questions.asked[number, [MODEL, WORD]].tolist() == [model, word]
+        assert tuple(questions.asked[number, CONTEXT : CONTEXT + known].tolist()) == key[2]
+    assert used > 500
+
+
+def test_without_context_no_word_is_written_beyond_its_end() -> None:
+    space = np.full(4, 9, np.int32)
+    assert shift_in(space[:0], 5, 0) == 0
+    assert space.tolist() == [9, 9, 9, 9]
