@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from morphlm.ngram.kernels import ROOT, find_child, score_word, shortest_equivalent
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
+from morphlm.translation.compiling import compiled
 from morphlm.translation.decoder import models as asked_models
 from morphlm.translation.decoder.decoder import Decoder
 from morphlm.translation.decoder.kernels.guide import MEMO_BITS, Guide, answer_of, new_memo
@@ -18,7 +19,7 @@ from morphlm.translation.decoder.kernels.questions import (
     questions_with_room,
     shift_in,
 )
-from morphlm.translation.decoder.kernels.records import CONTEXT, MODEL, NONE, WORD, compiled
+from morphlm.translation.decoder.kernels.records import CONTEXT, MODEL, NONE, WORD
 from morphlm.translation.decoder.models import ready_models
 
 from . import cases

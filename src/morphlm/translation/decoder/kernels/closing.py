@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from morphlm.translation.compiling import borrowing, called_inside, compiled
 from morphlm.translation.decoder.kernels.heap import best_first
 from morphlm.translation.decoder.kernels.records import (
     NONE,
@@ -14,9 +15,6 @@ from morphlm.translation.decoder.kernels.records import (
     Int,
     Nodes,
     Popped,
-    borrowing,
-    called_inside,
-    compiled,
     longer,
     room_for,
     taller,

@@ -7,6 +7,7 @@ models; these are asked later, in one batch, about what was good enough.
 
 import numpy as np
 
+from morphlm.translation.compiling import borrowing, called_inside, compiled
 from morphlm.translation.decoder.kernels.guide import Guide, combine
 from morphlm.translation.decoder.kernels.heap import heap_pop, heap_push
 from morphlm.translation.decoder.kernels.questions import (
@@ -29,9 +30,6 @@ from morphlm.translation.decoder.kernels.records import (
     Popped,
     Queries,
     Questions,
-    borrowing,
-    called_inside,
-    compiled,
     longer,
     room_for,
     taller,

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from morphlm.ngram.kernels import ROOT, find_child, score_word, shortest_equivalent
+from morphlm.translation.compiling import borrowing, called_inside, compiled
 from morphlm.translation.decoder.kernels.records import (
     ANSWER,
     FIRST_GAP,
@@ -22,9 +23,6 @@ from morphlm.translation.decoder.kernels.records import (
     Ngram,
     Nodes,
     Records,
-    borrowing,
-    called_inside,
-    compiled,
 )
 
 MEMO_BITS = 13  # 2^13 slots of 24 bytes are near at hand; more are slower, though less is looked up again

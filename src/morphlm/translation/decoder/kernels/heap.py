@@ -1,6 +1,7 @@
 """Heaps of numbered things by their scores, equal ones in order of the numbers: results are always the same."""
 
-from morphlm.translation.decoder.kernels.records import Array, Int, called_inside
+from morphlm.translation.compiling import called_inside
+from morphlm.translation.decoder.kernels.records import Array, Int
 
 
 @called_inside

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from morphlm.translation.decoder.kernels.records import FIRST_GAP, NONE, Array, Int, called_inside, compiled, room_for
+from morphlm.translation.compiling import called_inside, compiled
+from morphlm.translation.decoder.kernels.records import FIRST_GAP, NONE, Array, Int, room_for
 
 Records = Any  # an array of those below
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from morphlm.translation.compiling import called_inside, compiled
 from morphlm.translation.decoder.kernels.records import (
     NONE,
     Array,
@@ -10,8 +11,6 @@ from morphlm.translation.decoder.kernels.records import (
     Int,
     Items,
     Trie,
-    called_inside,
-    compiled,
     longer,
     room_for,
     taller,

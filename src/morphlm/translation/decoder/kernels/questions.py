@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from morphlm.ngram.kernels import ROOT, score_word
+from morphlm.translation.compiling import called_inside, compiled
 from morphlm.translation.decoder.kernels.records import (
     CONTEXT,
     FIRST_GAP,
@@ -22,8 +23,6 @@ from morphlm.translation.decoder.kernels.records import (
     Popped,
     Queries,
     Questions,
-    called_inside,
-    compiled,
     longer,
     room_for,
 )

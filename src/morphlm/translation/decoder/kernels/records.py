@@ -10,8 +10,9 @@ asked in batches. `reach` is the longest context of these.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from morphlm.translation.compiling import compiled
 
 Array = NDArray[Any]
 Records = Any  # an array of records
@@ -20,15 +21,6 @@ Int = Any  # a whole number of Python's or of NumPy's: to compiled code they are
 NONE = -1  # no node, no cell, no group
 MODEL, WORD, CONTEXT = 0, 1, 2  # columns of questions
 FIRST_GAP, SECOND_GAP = -1, -2
-
-# Numba counts who uses an array, by atomic instructions, whenever one is taken out of a tuple or handed over: in loops
-# like these that takes longer than all they do. Without its run-time (`_nrt`) functions only borrow arrays from their
-# caller: they can neither make nor return any. Where nothing is said, the first function that calls would decide.
-OWNING: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": True}
-BORROWING = OWNING | {"_nrt": False}
-compiled = njit(**OWNING)
-borrowing = njit(**BORROWING)
-called_inside = njit(**BORROWING, forceinline=True)
 
 
 class Ngram(NamedTuple):

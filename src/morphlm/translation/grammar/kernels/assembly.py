@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from morphlm.translation.compiling import compiled
 from morphlm.translation.grammar.kernels.patterns import AFTER, BEFORE, BOTH
-from morphlm.translation.grammar.kernels.search import END, Array, compiled
+from morphlm.translation.grammar.kernels.search import END, Array
 
 
 @compiled

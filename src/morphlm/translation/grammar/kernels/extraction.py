@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from morphlm.translation.compiling import borrowing, compiled
 from morphlm.translation.grammar.kernels.links import HALF, Pairs, hull, is_linked, links_stay_inside
 from morphlm.translation.grammar.kernels.patterns import AFTER, BEFORE, BOTH, MAX_GAPS, NEITHER
 from morphlm.translation.grammar.kernels.search import (
@@ -19,7 +20,6 @@ from morphlm.translation.grammar.kernels.search import (
     ZERO,
     Array,
     Text,
-    compiled,
     evenly,
     find_matches,
     split_chunks,
@@ -75,7 +75,7 @@ FULL: Any = np.int64(-1)  # instead of a number of sides or rules: there is no r
 # ---------------------------------------------------------------- one place
 
 
-@compiled
+@borrowing
 def gap_hull(pairs: Pairs, sentence: int, begin: int, end: int, tight: bool) -> tuple[bool, int, int]:
     """Whether source words begin .. end - 1 can be a gap, and which target positions it has."""
     source, target = pairs.source_starts[sentence], pairs.target_starts[sentence]
@@ -89,7 +89,7 @@ def gap_hull(pairs: Pairs, sentence: int, begin: int, end: int, tight: bool) -> 
     return links_stay_inside(pairs.target_extents, target + low, target + high + 1, begin, end), low, high
 
 
-@compiled
+@borrowing
 def inner_gaps(
     pairs: Pairs, sentence: int, chunks: Array, count: int, places: Array, tight: bool, gaps: Array
 ) -> tuple[bool, int, int, int, int]:
@@ -108,7 +108,7 @@ def inner_gaps(
     return True, low, high, all_low, all_high
 
 
-@compiled
+@borrowing
 def write_target(
     pairs: Pairs, sentence: int, low: int, high: int, gaps: Array, count: int, most: int, symbols: Array
 ) -> int:
@@ -131,7 +131,7 @@ def write_target(
     return size
 
 
-@compiled
+@borrowing
 def hash_of(symbols: Array, size: int, edges: int) -> Any:
     """A hash code of a target side (FNV-1a on whole numbers, mixed at the end)."""
     code = np.uint64(14695981039346656037) ^ np.uint64(edges)
@@ -141,7 +141,7 @@ def hash_of(symbols: Array, size: int, edges: int) -> Any:
     return (code ^ (code >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
 
 
-@compiled
+@borrowing
 def same_symbols(sides: Sides, number: int, symbols: Array, size: int) -> bool:
     """Whether a side has these symbols."""
     start = sides.starts[number]
@@ -153,7 +153,7 @@ def same_symbols(sides: Sides, number: int, symbols: Array, size: int) -> bool:
     return True
 
 
-@compiled
+@borrowing
 def add_side(
     sides: Sides, count: int, edges: int, symbols: Array, size: int, place: int, before: int, after: int
 ) -> int:
@@ -197,7 +197,7 @@ class Scratch(NamedTuple):
     places: Array  # int64 (chunks): their positions in the sentence
 
 
-@compiled
+@borrowing
 def outer_candidates(pairs: Pairs, sentence: int, begin: int, end: int, limits: Limits, edge: int, found: Array) -> int:
     """All gaps that may stand before (or after) the words begin .. end - 1; how many."""
     length = pairs.source_starts[sentence + 1] - pairs.source_starts[sentence] - 1  # without END
@@ -212,7 +212,7 @@ def outer_candidates(pairs: Pairs, sentence: int, begin: int, end: int, limits: 
     return count
 
 
-@compiled
+@borrowing
 def try_rule(
     pairs: Pairs,
     sentence: int,
@@ -231,7 +231,7 @@ def try_rule(
     return write_target(pairs, sentence, low, high, scratch.gaps, gaps, limits.targets, scratch.symbols)
 
 
-@compiled
+@borrowing
 def extract_plain(
     pairs: Pairs,
     sentence: int,
@@ -251,21 +251,21 @@ def extract_plain(
     return add_side(sides, found, NEITHER, scratch.symbols, size, place, ZERO, ZERO) if size else found
 
 
-@compiled
+@borrowing
 def put_gap(gaps: Array, number: int, low: int, high: int) -> None:
     """Set the target positions of a gap."""
     gaps[number, FIRST] = low
     gaps[number, LAST] = high
 
 
-@compiled
+@borrowing
 def make_first_gap_free(gaps: Array, count: int) -> None:
     """Move all gaps one place on: the gap before is the first one."""
     for k in range(count, 0, -1):
         put_gap(gaps, k, gaps[k - 1, FIRST], gaps[k - 1, LAST])
 
 
-@compiled
+@borrowing
 def extract_outer(
     pairs: Pairs,
     sentence: int,
@@ -310,7 +310,7 @@ def extract_outer(
     return found
 
 
-@compiled
+@borrowing
 def extract_place(
     pairs: Pairs,
     sentence: int,
@@ -343,7 +343,7 @@ def extract_place(
 # ---------------------------------------------------------------- all places of all patterns
 
 
-@compiled
+@borrowing
 def set_places(pairs: Pairs, matches: Array, number: int, count: int, places: Array) -> int:
     """The positions of the chunks within their sentence; the number of the sentence."""
     sentence: Any = np.int64(pairs.sentence_of[matches[number, 0]])
@@ -352,7 +352,7 @@ def set_places(pairs: Pairs, matches: Array, number: int, count: int, places: Ar
     return sentence
 
 
-@compiled
+@borrowing
 def choose_best(sides: Sides, count: int, edges: int, kept: int) -> int:
     """Put the sides with these outer gaps that have the highest counts into `best`, equal ones as they were found."""
     size = 0
@@ -370,7 +370,7 @@ def choose_best(sides: Sides, count: int, edges: int, kept: int) -> int:
     return size
 
 
-@compiled
+@borrowing
 def set_gaps(
     pairs: Pairs, sentence: int, chunks: Array, count: int, before: int, after: int, tight: bool, scratch: Scratch
 ) -> tuple[int, int]:
@@ -391,7 +391,7 @@ def set_gaps(
     return size, low
 
 
-@compiled
+@borrowing
 def source_symbol(chunks: Array, count: int, places: Array, at: int) -> int:
     """The number of the symbol of the pattern that stands at this position of the sentence; -1 if it is no word."""
     for k in range(count):
@@ -400,7 +400,7 @@ def source_symbol(chunks: Array, count: int, places: Array, at: int) -> int:
     return -1
 
 
-@compiled
+@borrowing
 def target_symbol(gaps: Array, size: int, low: int, at: int) -> int:
     """The number of the symbol of the target side that stands at this position of the sentence."""
     symbol = at - low
@@ -410,7 +410,7 @@ def target_symbol(gaps: Array, size: int, low: int, at: int) -> int:
     return symbol
 
 
-@compiled
+@borrowing
 def add_links(
     pairs: Pairs,
     sentence: int,
@@ -439,7 +439,7 @@ def add_links(
     return True
 
 
-@compiled
+@borrowing
 def add_rule(rules: Rules, rule: int, pattern: int, sides: Sides, number: int) -> bool:
     """Write a target side as a rule, but for its links; False if there is no room."""
     begin, end, at = sides.starts[number], sides.starts[number + 1], rules.target_starts[rule]
@@ -454,7 +454,7 @@ def add_rule(rules: Rules, rule: int, pattern: int, sides: Sides, number: int) -
     return True
 
 
-@compiled
+@borrowing
 def add_best(
     pairs: Pairs,
     pattern: int,
@@ -485,7 +485,7 @@ def add_best(
     return used
 
 
-@compiled
+@borrowing
 def length_of(row: Array) -> int:
     """The symbols of a pattern, which END fills up."""
     size = 0

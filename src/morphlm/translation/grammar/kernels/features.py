@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from morphlm.translation.compiling import borrowing, compiled
 from morphlm.translation.grammar.kernels.search import (
     END,
     FIRST_WORD,
@@ -12,7 +13,6 @@ from morphlm.translation.grammar.kernels.search import (
     MAX_CHUNKS,
     Array,
     Text,
-    compiled,
     find_matches,
     split_chunks,
 )
@@ -31,7 +31,7 @@ class Lexicon(NamedTuple):
     null_backward: Array  # float32 (V_source): p(source word | no word)
 
 
-@compiled
+@borrowing
 def look_up(lexicon: Lexicon, source: int, target: int) -> int:
     """Where a pair of words is, or -1."""
     low, high = lexicon.starts[source], lexicon.starts[source + 1]
@@ -45,7 +45,7 @@ def look_up(lexicon: Lexicon, source: int, target: int) -> int:
     return low if low < end and lexicon.targets[low] == target else -1
 
 
-@compiled
+@borrowing
 def lexical_weights(lexicon: Lexicon, source: Array, target: Array, best: Array) -> tuple[float, float]:
     """log p(target words | source words) and log p(source words | target words): each word by its likeliest partner."""
     floor = 1e-12
@@ -87,15 +87,15 @@ def weigh_rules(
     return forward, backward
 
 
-@compiled
-def without_outer_gaps(symbols: Array) -> Array:
-    """The part from the first word to the last."""
+@borrowing
+def without_outer_gaps(symbols: Array) -> tuple[int, int]:
+    """Where the part from the first word to the last begins and ends."""
     begin, end = 0, len(symbols)
     while begin < end and symbols[begin] < FIRST_WORD:
         begin += 1
     while end > begin and symbols[end - 1] < FIRST_WORD:
         end -= 1
-    return symbols[begin:end]
+    return begin, end
 
 
 @compiled
@@ -105,7 +105,9 @@ def count_patterns(text: Text, starts: Array, symbols: Array, anchors: int, span
     chunks = np.zeros((MAX_CHUNKS, 4), np.int64)
     no_room = np.zeros((0, 3), np.int64)
     for k in range(len(counts)):
-        pattern = without_outer_gaps(symbols[starts[k] : starts[k + 1]])
+        side = symbols[starts[k] : starts[k + 1]]
+        begin, end = without_outer_gaps(side)
+        pattern = side[begin:end]
         count = split_chunks(text, pattern, chunks) if len(pattern) else 0
         if count == 1:
             counts[k] = chunks[0, HIGH] - chunks[0, LOW]

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from morphlm.translation.grammar.kernels.search import Array, compiled
+from morphlm.translation.compiling import borrowing, compiled
+from morphlm.translation.grammar.kernels.search import Array
 
 MAX_SENTENCE = 65_000  # words; positions need 16 bits
 HALF = 0xFFFF
@@ -38,7 +39,7 @@ def make_extents(begins: Array, own: Array, other: Array, size: int) -> Array:
     return low | (high << np.uint32(16))
 
 
-@compiled
+@borrowing
 def hull(extents: Array, begin: int, end: int) -> tuple[int, int]:
     """The first and the last position that any of these tokens is linked to; the first is above the last if none is."""
     low, high = HALF, 0
@@ -48,13 +49,13 @@ def hull(extents: Array, begin: int, end: int) -> tuple[int, int]:
     return low, high
 
 
-@compiled
+@borrowing
 def is_linked(extents: Array, at: int) -> bool:
     """Whether a token has links."""
     return extents[at] != NO_LINK
 
 
-@compiled
+@borrowing
 def links_stay_inside(extents: Array, begin: int, end: int, low: int, high: int) -> bool:
     """Whether all links of these tokens go to low .. high - 1."""
     first, last = hull(extents, begin, end)

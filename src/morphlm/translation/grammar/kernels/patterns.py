@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from morphlm.translation.grammar.kernels.search import END, FIRST_WORD, GAP, ZERO, Array, Text, compiled, narrow
+from morphlm.translation.compiling import borrowing, compiled
+from morphlm.translation.grammar.kernels.search import END, FIRST_WORD, GAP, ZERO, Array, Text, narrow
 
 # Where a pattern has gaps outside its words.
 NEITHER: Any = np.int64(0)
@@ -29,7 +30,7 @@ def phrase_ends(text: Text, sentence: Array, longest: int) -> Array:
     return ends
 
 
-@compiled
+@borrowing
 def outer_gaps(begin: int, end: int, words: int, gaps: int, length: int, limits: tuple[int, int, int]) -> int:
     """Bit e is set if gaps may stand where e (NEITHER .. BOTH) says; limits: symbols, words in a gap, span."""
     symbols, gap, span = limits
@@ -42,7 +43,7 @@ def outer_gaps(begin: int, end: int, words: int, gaps: int, length: int, limits:
     return allowed
 
 
-@compiled
+@borrowing
 def put(rows: Array, masks: Array, count: int, row: Array, size: int, mask: int) -> int:
     """Write a pattern of so many symbols, if there is room for it; the number of patterns."""
     if count < len(rows):
@@ -54,7 +55,7 @@ def put(rows: Array, masks: Array, count: int, row: Array, size: int, mask: int)
     return count + 1
 
 
-@compiled
+@borrowing
 def copy_words(sentence: Array, begin: int, end: int, row: Array, at: int) -> int:
     """Write words of the sentence into a row; where they end."""
     for k in range(begin, end):

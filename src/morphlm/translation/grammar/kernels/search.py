@@ -3,11 +3,11 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from morphlm.translation.compiling import borrowing
+
 Array = NDArray[Any]
-compiled = njit(cache=True, nogil=True)
 
 ZERO: Any = np.int64(0)  # for arguments: Numba compiles a function once more for every literal that it is called with
 
@@ -25,7 +25,7 @@ class Text(NamedTuple):
     word_starts: Array  # int64 (V + 1): suffixes[word_starts[w] : word_starts[w + 1]] begin with word w
 
 
-@compiled
+@borrowing
 def lower_bound(text: Text, low: int, high: int, depth: int, word: int) -> int:
     """The first suffix of [low, high) whose token at this depth is not below the word."""
     while low < high:
@@ -38,7 +38,7 @@ def lower_bound(text: Text, low: int, high: int, depth: int, word: int) -> int:
     return low
 
 
-@compiled
+@borrowing
 def narrow(text: Text, low: int, high: int, depth: int, word: int) -> tuple[int, int]:
     """Those of the suffixes [low, high), equal up to this depth, that go on with the word."""
     if depth == 0:
@@ -47,7 +47,7 @@ def narrow(text: Text, low: int, high: int, depth: int, word: int) -> tuple[int,
     return begin, lower_bound(text, begin, high, depth, word + 1)
 
 
-@compiled
+@borrowing
 def find_phrase(text: Text, words: Array) -> tuple[int, int]:
     """The range of suffixes that begin with these words; (0, 0) if there is none."""
     low, high = ZERO, len(text.suffixes)
@@ -58,7 +58,7 @@ def find_phrase(text: Text, words: Array) -> tuple[int, int]:
     return low, high
 
 
-@compiled
+@borrowing
 def split_chunks(text: Text, pattern: Array, chunks: Array) -> int:
     """Fill in the chunks, the words between gaps; how many there are, or 0 if one of them does not occur."""
     count, at = 0, 0
@@ -81,7 +81,7 @@ def split_chunks(text: Text, pattern: Array, chunks: Array) -> int:
     return count
 
 
-@compiled
+@borrowing
 def rarest(chunks: Array, count: int) -> int:
     """The number of the chunk with the fewest occurrences."""
     best = 0
@@ -91,7 +91,7 @@ def rarest(chunks: Array, count: int) -> int:
     return best
 
 
-@compiled
+@borrowing
 def stands_at(tokens: Array, words: Array, at: int) -> bool:
     """Whether these words are in the text at this position; it must be above -1."""
     if at + len(words) > len(tokens):
@@ -102,7 +102,7 @@ def stands_at(tokens: Array, words: Array, at: int) -> bool:
     return True
 
 
-@compiled
+@borrowing
 def next_right(tokens: Array, words: Array, begin: int, first: int, stop: int) -> int:
     """The first place from `first` on where the words stand and end by `stop`, in the sentence of `begin`; or -1."""
     for at in range(begin, stop - len(words) + 1):
@@ -113,7 +113,7 @@ def next_right(tokens: Array, words: Array, begin: int, first: int, stop: int) -
     return -1
 
 
-@compiled
+@borrowing
 def next_left(tokens: Array, words: Array, begin: int, last: int, stop: int) -> int:
     """The last place up to `last` where the words stand, not before `stop`, in the sentence of `begin`; or -1."""
     for at in range(begin, max(stop, 0) - 1, -1):
@@ -124,7 +124,7 @@ def next_left(tokens: Array, words: Array, begin: int, last: int, stop: int) -> 
     return -1
 
 
-@compiled
+@borrowing
 def add_row(rows: Array, count: int, one: int, two: int, three: int) -> int:
     """Set row `count`, if there is room for it; the number of rows, which may be more than there is room for."""
     if count < len(rows):
@@ -134,18 +134,13 @@ def add_row(rows: Array, count: int, one: int, two: int, three: int) -> int:
     return count + 1
 
 
-@compiled
-def chunk_words(pattern: Array, chunks: Array, number: int) -> Array:
-    """The words of a chunk."""
-    return pattern[chunks[number, BEGIN] : chunks[number, BEGIN] + chunks[number, LENGTH]]
-
-
-@compiled
+@borrowing
 def match_two(
     tokens: Array, pattern: Array, chunks: Array, anchor: int, at: int, gap: int, span: int, rows: Array, count: int
 ) -> int:
     """All places of a pattern of two chunks one of which stands at `at`."""
-    one, two = chunk_words(pattern, chunks, 0), chunk_words(pattern, chunks, 1)
+    one = pattern[chunks[0, BEGIN] : chunks[0, BEGIN] + chunks[0, LENGTH]]
+    two = pattern[chunks[1, BEGIN] : chunks[1, BEGIN] + chunks[1, LENGTH]]
     if anchor == 0:
         begin = at + len(one)
         other = next_right(tokens, two, begin, begin + gap, at + span)
@@ -161,12 +156,14 @@ def match_two(
     return count
 
 
-@compiled
+@borrowing
 def match_three(
     tokens: Array, pattern: Array, chunks: Array, anchor: int, at: int, gap: int, span: int, rows: Array, count: int
 ) -> int:
     """All places of a pattern of three chunks one of which stands at `at`."""
-    one, two, three = chunk_words(pattern, chunks, 0), chunk_words(pattern, chunks, 1), chunk_words(pattern, chunks, 2)
+    one = pattern[chunks[0, BEGIN] : chunks[0, BEGIN] + chunks[0, LENGTH]]
+    two = pattern[chunks[1, BEGIN] : chunks[1, BEGIN] + chunks[1, LENGTH]]
+    three = pattern[chunks[2, BEGIN] : chunks[2, BEGIN] + chunks[2, LENGTH]]
     if anchor == 0:
         begin = at + len(one)
         middle = next_right(tokens, two, begin, begin + gap, at + span)
@@ -200,13 +197,13 @@ def match_three(
     return count
 
 
-@compiled
+@borrowing
 def evenly(number: int, size: int, sample: int) -> int:
     """The place among `size` things of the one with this number in an evenly spaced sample."""
     return number * size // sample if sample < size else number
 
 
-@compiled
+@borrowing
 def find_matches(
     text: Text, pattern: Array, chunks: Array, count: int, anchors: int, gap: int, span: int, rows: Array
 ) -> tuple[int, float]:
