@@ -172,7 +172,7 @@ def test_a_place_that_cannot_be_written(prepare, tmp_path):
         (["a", "-l", "cs", "--languages", "en,cs"], "--languages and --out-pair are for parallel text"),
         (["--parallel", "a", "b", "--languages", "en,cs"], "parallel text needs two files to write"),
         (["--parallel", "a", "b", "--out-pair", "c", "d", "--languages", "en"], "--languages en is not a pair"),
-        (["--parallel", "a", "b", "--out-pair", "c", "d"], "the tokeniser needs the language"),
+        (["--parallel", "a", "b", "--out-pair", "c", "d"], "the tokeniser needs both languages"),
         (["--parallel", "a", "b", "--out", "c"], "parallel text takes --languages and --out-pair"),
         (["-", "-", "-l", "cs"], "standard input ('-') is named more than once"),
     ],

@@ -58,7 +58,8 @@ def assert_step_is_right(
     tables = reference.tables_of(case.parameters)
     errors = relative_errors(found, reference.gradient(tables, problem))
     assert max(errors.values()) < FLOAT32, errors
-    assert objective == pytest.approx(reference.objective(tables, problem), rel=1e-5)
+    # ln P near 0 is no more exact than P.
+    assert objective == pytest.approx(reference.objective(tables, problem), rel=1e-5, abs=2e-7)
 
 
 @pytest.fixture
@@ -143,6 +144,12 @@ def test_orders_and_widths(
 def test_factors_without_surface_forms(kind: str, one: Workers, recorder: NoiseRecorder) -> None:
     case = make_case(kind, words=20, surface=False, tokens=60)
     assert_step_is_right(case, one, recorder, ALL_DROPOUT)
+
+
+def test_a_word_that_is_all_but_certain(one: Workers, recorder: NoiseRecorder) -> None:
+    """1 - P is 2.4e-6, of which float32 knows three digits."""
+    case = make_case("clbl", False, words=4, classes=1, tokens=1, order=5, width=4, surface=False, seed=387)
+    assert_step_is_right(case, one, recorder, PLAIN, 0, 1, key=387)
 
 
 @given(
