@@ -18,7 +18,7 @@ from morphlm.experiments.corpora import in_groups, read_parallel, read_sentences
 from morphlm.experiments.graph import SHORT, Done, Step
 from morphlm.experiments.pairs import ENGLISH, Pair
 from morphlm.experiments.store import MANIFEST, Store
-from morphlm.experiments.translation_steps import runs_of, system_config
+from morphlm.experiments.translation_steps import TUNING, runs_of, system_config
 from morphlm.files import atomic_writer, make_folder, sha256_of
 from morphlm.modelfile import canonical_json
 from morphlm.progress import progress_bar
@@ -75,7 +75,7 @@ class TranslationWork:
         begun = out.exists()
         build_system(out, Sources(bitext=self.store.translation(bitext) / PARALLEL / BITEXT, models=named), config)
         text = _tuning_text(_chosen(step), config)
-        tuned = tune_system(out, text, seeds=runs_of(step))
+        tuned = tune_system(out, text, TUNING, seeds=runs_of(step))
         runs = [{"seed": run.seed, "bleu": run.bleu, "iterations": len(run.iterations)} for run in tuned.runs]
         result = {"place": out.relative_to(self.store.folder).as_posix(), "runs": runs, "weights": tuned.best.weights}
         manifests = [model.path / MANIFEST for model in named]
