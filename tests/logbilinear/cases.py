@@ -143,14 +143,13 @@ def recovered(before: Tables, learner: Learner) -> Tables:
     }
 
 
-def relative_errors(found: Tables, expected: Tables) -> dict[str, float]:
-    """By block, the largest difference in units of the block's largest number, or of 0.1 if all are smaller.
+def relative_errors(found: Tables, expected: Tables, least: float = 0.01) -> dict[str, float]:
+    """By block, the largest difference in units of the block's largest number, or of `least` if all are smaller.
 
-    A probability near 1 has an error of 6e-8 that its gradient, however small, cannot be without; on the way back it is
-    multiplied by vectors and matrices whose numbers are of order 1, which makes it ten times as large.
+    A probability near 1 has an error of 6e-8 that its gradient, however small, cannot be without.
     """
     return {
-        name: float(np.abs(found[name] - table).max() / max(np.abs(table).max(), 0.1))
+        name: float(np.abs(found[name] - table).max() / max(np.abs(table).max(), least))
         for name, table in expected.items()
         if table.size
     }

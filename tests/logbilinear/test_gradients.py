@@ -24,6 +24,7 @@ from .cases import PLAIN, Case, NoiseRecorder, make_case, recovered, relative_er
 from .reference import Problem, Tables
 
 FLOAT32 = 1e-5
+CERTAIN = 1e-3  # ln P of a whole minibatch that is nearer to 0
 ALL_DROPOUT = replace(PLAIN, surface_dropout=0.4, context_dropout=0.3, prediction_dropout=0.25)
 
 all_models = pytest.mark.parametrize("kind", VARIANTS)
@@ -56,10 +57,13 @@ def assert_step_is_right(
     end = len(case.stream) if end is None else end
     objective, found, problem = one_step(case, workers, recorder, learning, begin, end, key)
     tables = reference.tables_of(case.parameters)
-    errors = relative_errors(found, reference.gradient(tables, problem))
+    expected = reference.objective(tables, problem)
+    # Where all is all but certain, ln P is no more exact than P, 6e-8, and on the way back through vectors and matrices
+    # of numbers of order 1 that becomes ten times as much.
+    certain = abs(expected) < CERTAIN
+    errors = relative_errors(found, reference.gradient(tables, problem), 0.1 if certain else 0.01)
     assert max(errors.values()) < FLOAT32, errors
-    # ln P near 0 is no more exact than P.
-    assert objective == pytest.approx(reference.objective(tables, problem), rel=1e-5, abs=2e-7)
+    assert objective == pytest.approx(expected, rel=1e-5, abs=2e-7 if certain else 0)
 
 
 @pytest.fixture
