@@ -21,7 +21,7 @@ from morphlm.translation.tuning.significance import SHUFFLES
 
 PAIRS_A_BYTE = 0.0125  # of the folder's compressed parallel texts
 # On 400 sentences English-Czech, searches from random weights as well ended higher on these sentences.
-TUNING = TuningConfig(mert=MertConfig(restarts=20))
+TUNING = TuningConfig(mert=MertConfig(restarts=10))
 SEED = 1  # of the shuffles that p-values are counted from
 
 

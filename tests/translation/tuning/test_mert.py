@@ -29,13 +29,13 @@ def random_candidates(seed: int, sentences: int = 5, most: int = 8, width: int =
         statistics[:, 6 + n] = totals - n
         statistics[:, 2 + n] = rng.integers(0, totals - n)
     features = rng.integers(-2, 3, (size, width)).astype(np.float32)
-    return Candidates(features, statistics, starts)
+    return Candidates(np.ascontiguousarray(features.T), statistics, starts)
 
 
 def bleu_at(candidates: Candidates, weights: np.ndarray) -> float:
     """By scoring all candidates."""
     sums = np.zeros(SIZE, np.int64)
-    scores = candidates.features.astype(np.float64) @ weights
+    scores = weights @ candidates.columns.astype(np.float64)
     for begin, end in zip(candidates.starts[:-1], candidates.starts[1:], strict=True):
         sums += candidates.statistics[begin + int(np.argmax(scores[begin:end]))]
     return bleu(sums)
@@ -43,7 +43,7 @@ def bleu_at(candidates: Candidates, weights: np.ndarray) -> float:
 
 def plain_line_search(candidates: Candidates, weights: np.ndarray, direction: np.ndarray) -> float:
     """The highest BLEU between all crossings of any two lines of a sentence, and beyond them."""
-    offsets, slopes = candidates.features @ weights, candidates.features @ direction
+    offsets, slopes = weights @ candidates.columns, direction @ candidates.columns
     crossings = {0.0}
     for begin, end in zip(candidates.starts[:-1], candidates.starts[1:], strict=True):
         for i in range(begin, end):
@@ -63,7 +63,7 @@ def test_line_search_finds_the_best_interval(seed: int) -> None:
     rng = np.random.default_rng(seed + 1)
     weights, direction = rng.normal(size=3), rng.normal(size=3)
     step, best = kernels.line_search(
-        candidates.features, candidates.statistics, candidates.starts, candidates.scores(weights), direction
+        candidates.columns, candidates.statistics, candidates.starts, candidates.scores(weights), direction
     )
     assert best == pytest.approx(plain_line_search(candidates, weights, direction), abs=1e-9)
     assert bleu_at(candidates, weights + step * direction) == pytest.approx(best, abs=1e-9)
@@ -160,7 +160,7 @@ def test_a_translation_is_kept_once() -> None:
     assert (new, len(pool)) == (3, 6)
     assert statistics[:, :3].tolist() == [[0, 1, 0], [2, 1, 1], [1, 1, 0], [2, 1, 1], [2, 1, 1]]
     candidates = pool.arrays()
-    assert candidates.features.ravel().tolist() == [0.5, 0.25, 0.25, 0.25, 0.25, 0.25]
+    assert candidates.columns.ravel().tolist() == [0.5, 0.25, 0.25, 0.25, 0.25, 0.25]
     assert candidates.statistics[:, 0].tolist() == [1, 1, 1, 0, 2, 2]
     assert candidates.starts.tolist() == [0, 6]
 

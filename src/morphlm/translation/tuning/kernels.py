@@ -122,6 +122,7 @@ def upper_envelope(offsets: Floats, slopes: Floats, places: Ids, steps: Floats) 
 
 
 SLACK = 1e-6  # much more than rounding errors
+COMPARING = {"nnan", "nsz"}  # lets minima and maxima be taken of several numbers at a time; no sum changes
 
 
 @njit(cache=True, nogil=True)
@@ -131,54 +132,72 @@ def keep_high_lines(offsets: Floats, slopes: Floats, kept: Ids) -> int:
     Take the highest lines at minus infinity, at 0 and at infinity. The maximum of these three is convex and has two
     corners; a line with a slope between theirs that is below both corners is below it everywhere.
     """
-    low, middle, high = 0, 0, 0
-    for line in range(1, len(slopes)):
-        if slopes[line] < slopes[low] or (slopes[line] == slopes[low] and offsets[line] > offsets[low]):
-            low = line
-        if slopes[line] > slopes[high] or (slopes[line] == slopes[high] and offsets[line] > offsets[high]):
-            high = line
-        if offsets[line] > offsets[middle]:
-            middle = line
-    left, right = _crossing(offsets, slopes, low, middle), _crossing(offsets, slopes, middle, high)
-    left_bound = offsets[middle] + slopes[middle] * left
-    right_bound = offsets[middle] + slopes[middle] * right
+    low, high, top = _least(slopes), _largest(slopes), _largest(offsets)
+    level = _largest_where(slopes, offsets, top)  # the slope of the highest line at 0
+    left = _crossing(_largest_where(offsets, slopes, low), low, top, level)
+    right = _crossing(top, level, _largest_where(offsets, slopes, high), high)
+    left_bound, right_bound = top + level * left, top + level * right
     left_bound -= SLACK * (1.0 + abs(left_bound))
     right_bound -= SLACK * (1.0 + abs(right_bound))
     count = 0
     for line in range(len(slopes)):
+        kept[count] = line
         is_high = offsets[line] + slopes[line] * left >= left_bound
-        if is_high or offsets[line] + slopes[line] * right >= right_bound:
-            kept[count] = line
-            count += 1
+        count += is_high or offsets[line] + slopes[line] * right >= right_bound
     return count
 
 
 @njit(cache=True, nogil=True)
-def _crossing(offsets: Floats, slopes: Floats, a: int, b: int) -> float:
+def _crossing(offset: float, slope: float, other_offset: float, other_slope: float) -> float:
     """Where two lines meet; 0 for parallel ones."""
-    return 0.0 if slopes[a] == slopes[b] else (offsets[a] - offsets[b]) / (slopes[b] - slopes[a])
+    return 0.0 if slope == other_slope else (offset - other_offset) / (other_slope - slope)
+
+
+@njit(cache=True, nogil=True, fastmath=COMPARING)
+def _least(values: Floats) -> float:
+    least = np.inf
+    for value in values:
+        least = value if value < least else least
+    return least
+
+
+@njit(cache=True, nogil=True, fastmath=COMPARING)
+def _largest(values: Floats) -> float:
+    largest = -np.inf
+    for value in values:
+        largest = value if value > largest else largest
+    return largest
+
+
+@njit(cache=True, nogil=True, fastmath=COMPARING)
+def _largest_where(values: Floats, keys: Floats, key: float) -> float:
+    """The largest of the values whose key is this one."""
+    largest = -np.inf
+    for k in range(len(values)):
+        value = values[k] if keys[k] == key else -np.inf
+        largest = value if value > largest else largest
+    return largest
 
 
 @njit(cache=True, nogil=True)
-def line_search(features: Any, statistics: Any, starts: Ids, scores: Floats, direction: Floats) -> tuple[float, float]:
+def line_search(columns: Any, statistics: Any, starts: Ids, scores: Floats, direction: Floats) -> tuple[float, float]:
     """The step along a direction after which the best translations have the highest BLEU, and that BLEU (Och 2003).
 
-    features (H, K), statistics (H, SIZE) and scores (H,) without a step belong to all translations, those of sentence
+    Features (K, H), statistics (H, SIZE) and scores (H,) without a step belong to all translations, those of sentence
     s from starts[s] on. Between two neighbouring steps at which the best translation of some sentence changes, BLEU is
     constant; all are visited. Gives step and BLEU.
     """
-    size = len(features)
+    size = columns.shape[1]
     kept, places, steps = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.float64)
     changes = np.empty(size, np.float64)
     olds, news = np.empty(size, np.int64), np.empty(size, np.int64)
     sums = np.zeros(SIZE, np.int64)
-    all_slopes = products(features, direction)
     number = 0
     for s in range(len(starts) - 1):
         begin, end = starts[s], starts[s + 1]
         if begin == end:
             continue
-        offsets, slopes = scores[begin:end], all_slopes[begin:end]
+        offsets, slopes = scores[begin:end], products(columns, direction, begin, end)
         high = kept[: keep_high_lines(offsets, slopes, kept)]
         count = upper_envelope(offsets[high], slopes[high], places, steps)
         sums += statistics[begin + high[places[0]]]
@@ -191,15 +210,14 @@ def line_search(features: Any, statistics: Any, starts: Ids, scores: Floats, dir
 
 
 @njit(cache=True, nogil=True)
-def products(rows: Any, vector: Floats) -> Floats:
-    """Products of each row with a vector, in float64 and in the order of its numbers; most may be 0."""
-    out = np.zeros(len(rows), np.float64)
-    columns = np.flatnonzero(vector)
-    for h in range(len(rows)):
-        total = 0.0
-        for k in columns:
-            total += float(rows[h, k]) * vector[k]
-        out[h] = total
+def products(columns: Any, vector: Floats, begin: int, end: int) -> Floats:
+    """Of each translation of begin .. end - 1, its features times a vector; summed in float64 and in their order."""
+    out = np.zeros(end - begin, np.float64)
+    for k in range(len(vector)):
+        if vector[k] != 0.0:
+            column = columns[k][begin:end]
+            for h in range(len(out)):
+                out[h] += float(column[h]) * vector[k]
     return out
 
 

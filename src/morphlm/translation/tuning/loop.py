@@ -292,5 +292,6 @@ class _Run:
 def _varying(candidates: Candidates) -> NDArray[np.bool_]:
     """Features in which translations of a sentence differ: nothing can be said about the weights of others."""
     begins = candidates.starts[:-1]
-    spread = np.maximum.reduceat(candidates.features, begins) - np.minimum.reduceat(candidates.features, begins)
-    return np.asarray((spread > 0).any(axis=0))
+    columns = candidates.columns
+    spread = np.maximum.reduceat(columns, begins, axis=1) - np.minimum.reduceat(columns, begins, axis=1)
+    return np.asarray((spread > 0).any(axis=1))

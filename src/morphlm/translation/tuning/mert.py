@@ -106,7 +106,7 @@ def _line_searches(
 
     def search(number: int, _: int) -> None:
         steps[number], gains[number] = kernels.line_search(
-            candidates.features, candidates.statistics, candidates.starts, scores, directions[number]
+            candidates.columns, candidates.statistics, candidates.starts, scores, directions[number]
         )
 
     pool.each(search, len(directions))

@@ -21,13 +21,13 @@ Scores = NDArray[np.float64]
 class Candidates:
     """Translations of all sentences one after the other."""
 
-    features: Features  # (H, K)
+    columns: Features  # (K, H): a feature of all translations is in one piece
     statistics: Statistics  # (H, SIZE)
     starts: NDArray[np.int64]  # those of sentence s begin at starts[s]
 
     def scores(self, weights: Weights) -> Scores:
         """Of each translation."""
-        scores: Scores = kernels.products(self.features, weights)
+        scores: Scores = kernels.products(self.columns, weights, 0, self.columns.shape[1])
         return scores
 
     def bleu(self, weights: Weights) -> float:
@@ -63,7 +63,7 @@ class CandidatePool:
         starts = np.cumsum([0, *map(len, self._sentences)]).astype(np.int64)
         features = [block for sentence in self._sentences for block in sentence.features]
         statistics = [block for sentence in self._sentences for block in sentence.statistics]
-        return Candidates(np.concatenate(features), np.concatenate(statistics), starts)
+        return Candidates(np.ascontiguousarray(np.concatenate(features).T), np.concatenate(statistics), starts)
 
 
 class _Sentence:
