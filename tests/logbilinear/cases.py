@@ -143,13 +143,11 @@ def recovered(before: Tables, learner: Learner) -> Tables:
     }
 
 
-def relative_errors(found: Tables, expected: Tables, least: float = 0.01) -> dict[str, float]:
-    """By block, the largest difference in units of the block's largest number, or of `least` if all are smaller.
-
-    A probability near 1 has an error of 6e-8 that its gradient, however small, cannot be without.
-    """
+def relative_errors(found: Tables, expected: Tables, sizes: Mapping[str, float] | None = None) -> dict[str, float]:
+    """By block, the largest difference in units of these sizes or else of the block's largest number, at least 0.01."""
+    sizes = sizes or {name: float(np.abs(table).max(initial=0)) for name, table in expected.items()}
     return {
-        name: float(np.abs(found[name] - table).max() / max(np.abs(table).max(), least))
+        name: float(np.abs(found[name] - table).max() / max(sizes[name], 0.01))
         for name, table in expected.items()
         if table.size
     }

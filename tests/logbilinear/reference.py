@@ -250,6 +250,28 @@ def gradient(tables: Tables, problem: Problem) -> Tables:
     }
 
 
+def gradient_sizes(tables: Tables, problem: Problem) -> dict[str, float]:
+    """The largest number of each block's gradient, with these targets or with the least likely ones in their place.
+
+    P - 1 of a target that is all but certain is a difference of numbers near 1, and as exact as these. So is what it is
+    multiplied with on its way to a block; a target with P near 0 shows how much that is.
+    """
+    problems = [problem, *(replace(problem, targets=targets) for targets in _least_likely(tables, problem))]
+    gradients = [gradient(tables, one) for one in problems]
+    return {name: max(float(np.abs(one[name]).max(initial=0)) for one in gradients) for name in tables}
+
+
+def _least_likely(tables: Tables, problem: Problem) -> tuple[list[int], list[int]]:
+    """For each token the least likely word of its class, and a word of the least likely class."""
+    vectors = problem.output_matrix @ tables["R"]
+    words, others = [], []
+    for p, target in zip(predictions(tables, problem), problem.targets, strict=True):
+        words.append(min(problem.rivals(target), key=lambda word: float(vectors[word] @ p + tables["b"][word])))
+        class_scores = tables["S"] @ p + tables["t"] if problem.config.classes else np.zeros(1)
+        others.append(problem.members[int(class_scores.argmin())][0])
+    return words, others
+
+
 def _word_errors(tables: Tables, problem: Problem, rows: Table) -> Table:
     scores = rows @ (problem.output_matrix @ tables["R"]).T + tables["b"]
     errors = np.zeros_like(scores)

@@ -1,8 +1,9 @@
 """The gradients of the production path, read back from a step, against the float64 reference: every block, every model.
 
-The bound of 1e-5 relative to a block's largest number is for float32: an element is a sum of some hundred products,
-whose factors have come through about ten roundings of 6e-8 each, so that 1e-6 is usual, and a sum in which large terms
-cancel has a few times that. A wrong sign, factor, row or mask gives errors of order 1.
+The bound relative to a block's size is for float32: an element is a sum of some hundred products, whose factors have
+come through about ten roundings of 6e-8 each. Of 45,000 random cases of `test_any_structure`, half are within 1e-7, one
+in a thousand is above 1.3e-6, and the worst, where large terms cancel, has 7.5e-6. A wrong sign, factor, row or mask
+gives errors of order 1.
 """
 
 from __future__ import annotations
@@ -23,8 +24,7 @@ from . import reference
 from .cases import PLAIN, Case, NoiseRecorder, make_case, recovered, relative_errors, with_noise
 from .reference import Problem, Tables
 
-FLOAT32 = 1e-5
-CERTAIN = 1e-3  # ln P of a whole minibatch that is nearer to 0
+FLOAT32 = 3e-5
 ALL_DROPOUT = replace(PLAIN, surface_dropout=0.4, context_dropout=0.3, prediction_dropout=0.25)
 
 all_models = pytest.mark.parametrize("kind", VARIANTS)
@@ -58,12 +58,10 @@ def assert_step_is_right(
     objective, found, problem = one_step(case, workers, recorder, learning, begin, end, key)
     tables = reference.tables_of(case.parameters)
     expected = reference.objective(tables, problem)
-    # Where all is all but certain, ln P is no more exact than P, 6e-8, and on the way back through vectors and matrices
-    # of numbers of order 1 that becomes ten times as much.
-    certain = abs(expected) < CERTAIN
-    errors = relative_errors(found, reference.gradient(tables, problem), 0.1 if certain else 0.01)
+    sizes = reference.gradient_sizes(tables, problem)
+    errors = relative_errors(found, reference.gradient(tables, problem), sizes)
     assert max(errors.values()) < FLOAT32, errors
-    assert objective == pytest.approx(expected, rel=1e-5, abs=2e-7 if certain else 0)
+    assert objective == pytest.approx(expected, rel=1e-5, abs=1e-6 * len(problem.targets))
 
 
 @pytest.fixture
@@ -151,10 +149,13 @@ def test_factors_without_surface_forms(kind: str, one: Workers, recorder: NoiseR
 
 
 @pytest.mark.parametrize("learning", [PLAIN, ALL_DROPOUT], ids=["plain", "dropout"])
-def test_a_word_that_is_all_but_certain(learning: LearningConfig, one: Workers, recorder: NoiseRecorder) -> None:
-    """1 - P is 2.4e-6, of which float32 knows three digits."""
-    case = make_case("clbl", False, words=4, classes=1, tokens=1, order=5, width=4, surface=False, seed=387)
-    assert_step_is_right(case, one, recorder, learning, 0, 1, key=387)
+@pytest.mark.parametrize(("seed", "tokens"), [(387, 1), (900, 8)])
+def test_a_word_that_is_all_but_certain(
+    learning: LearningConfig, seed: int, tokens: int, one: Workers, recorder: NoiseRecorder
+) -> None:
+    """1 - P is 2.4e-6 with the first seed, of which float32 knows three digits."""
+    case = make_case("clbl", False, words=4, classes=1, tokens=tokens, order=5, width=4, surface=False, seed=seed)
+    assert_step_is_right(case, one, recorder, learning, 0, 1, key=seed)
 
 
 @given(
