@@ -25,6 +25,7 @@ from morphlm.translation.tuning.loop import TuningConfig, TuningProblem, tune
 from morphlm.translation.weights import TunedWeights, read_tuned, start_weights
 
 KEPT_RULES = 15_000_000  # of the tuning set, between iterations: about 100 bytes each
+CACHE_MEGABYTES = 256.0  # of each thread and log-bilinear model: of 400 sentences most of what was asked before
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def _problem(system: TranslationSystem, text: TuningText, config: TuningConfig, 
             "decoder": asdict(settings.decoder),
         }
     )
-    rules = KeptRules(system.rules)
+    rules, decoder = KeptRules(system.rules), system.decoder.with_caches(CACHE_MEGABYTES)
     names = system.feature_names
 
     def list_of(translation: Translation) -> TranslationList:
@@ -119,7 +120,7 @@ def _problem(system: TranslationSystem, text: TuningText, config: TuningConfig, 
         return _list_of(translation.kbest_arrays(config.kbest, distinct=True))
 
     def decode(weights: Mapping[str, float]) -> Lists:
-        found = system.decoder.with_weights(weights).map(list_of, text.sources, rules, threads=threads)
+        found = decoder.with_weights(weights).map(list_of, text.sources, rules, threads=threads)
         with progress_bar("decoding", len(text), "sentence") as bar:
             for translations in found:
                 yield translations

@@ -6,12 +6,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TypeVar
 
 from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
 from morphlm.text.processes import available_cores
-from morphlm.threads import workers
 from morphlm.translation.decoder.config import DecoderConfig, Weights
 from morphlm.translation.decoder.models import Caches, Models, ready_models
 from morphlm.translation.decoder.search import search
@@ -50,6 +50,12 @@ class Decoder:
         """The same with other weights; models and caches are shared."""
         return self._with(self.models, weights if isinstance(weights, Weights) else Weights(dict(weights)))
 
+    def with_caches(self, megabytes: float) -> Decoder:
+        """The same with caches of its own that may be as large as this, for texts that are decoded again and again."""
+        other = self._with(self.models, self.weights)
+        other.config, other._free_caches = replace(self.config, cache_megabytes=megabytes), list[Caches]()
+        return other
+
     def after_text(self, sentences: Iterable[Sequence[str]]) -> Decoder:
         """The same for the sentence after a text in the target language, whose words count in wide contexts."""
         text = [list(sentence) for sentence in sentences]
@@ -74,8 +80,9 @@ class Decoder:
 
     def decode(self, tokens: Sequence[str], rules: Rules) -> Translation:
         """Translate a sentence."""
-        with workers(1):
-            return self._decode(tokens, rules)
+        grammar = sentence_grammar(self.ready(rules), tokens)
+        with self._caches() as caches:
+            return Translation(search(grammar, self.config, caches), self.config)
 
     def decode_all(
         self,
@@ -105,16 +112,10 @@ class Decoder:
             raise ConfigError(f"{count} threads cannot decode; give 1 or more")
 
         def work(tokens: Sequence[str]) -> Result:
-            return task(self._decode(tokens, source(tokens)))
+            return task(self.decode(tokens, source(tokens)))
 
-        with workers(1), ThreadPoolExecutor(count) as pool:
+        with ThreadPoolExecutor(count) as pool:
             yield from _in_order(pool, work, sentences, count * AHEAD)
-
-    def _decode(self, tokens: Sequence[str], rules: Rules) -> Translation:
-        """BLAS is held to one thread by the caller."""
-        grammar = sentence_grammar(self.ready(rules), tokens)
-        with self._caches() as caches:
-            return Translation(search(grammar, self.config, caches), self.config)
 
     @contextmanager
     def _caches(self) -> Iterator[Caches]:

@@ -91,14 +91,6 @@ def _ask(model: Ngram | LogBilinearModel, contexts: Ids, words: Ids, cache: Cach
     return answers
 
 
-def clear(caches: Caches) -> None:
-    """Forget everything: what a sentence gives must not depend on what was decoded before, not even in the last bit."""
-    for cache in caches:
-        if cache is not None:
-            cache.keys.fill(0)
-            cache.oldest.fill(0)
-
-
 def ready_models(models: Sequence[LanguageModel], names: Sequence[str] | None = None) -> Models:
     """Compile models for the search; wide contexts are fixed as after no text."""
     names = [f"LM{number}" for number in range(len(models))] if names is None else names

@@ -17,7 +17,7 @@ from morphlm.translation.decoder.kernels.guide import Guide, new_memo
 from morphlm.translation.decoder.kernels.matching import cubes_of_glue, cubes_of_width, match_width
 from morphlm.translation.decoder.kernels.questions import new_questions, sum_answers
 from morphlm.translation.decoder.kernels.records import NONE, Cells, Cubes, Edges, Items, Nodes
-from morphlm.translation.decoder.models import Caches, clear
+from morphlm.translation.decoder.models import Caches
 from morphlm.translation.decoder.sentence_grammar import SentenceGrammar
 
 
@@ -37,8 +37,7 @@ class Chart:
 
 
 def search(grammar: SentenceGrammar, config: DecoderConfig, caches: Caches) -> Chart:
-    """Decode a sentence. The caches are of this thread alone, and are emptied."""
-    clear(caches)
+    """Decode a sentence. The caches are of this thread alone; what they hold changes nothing but the time."""
     return _Search(grammar, config, caches).run()
 
 
