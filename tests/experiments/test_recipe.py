@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from morphlm.errors import ConfigError
-from morphlm.experiments.budget import reductions, restrict
+from morphlm.experiments.budget import reductions, restrict, shorten
 from morphlm.experiments.recipe import Budget, Recipe, load_recipe, members_of, read_recipe, recipe_names
 from morphlm.training.chain import MODELS
 
@@ -107,6 +107,19 @@ def test_kinds_that_are_left_out_are_left_out_with_wide_contexts_too() -> None:
 def test_several_sizes_of_text() -> None:
     recipe = Recipe("r", languages=("cs",), tokens=(50, 300, 2000, None), kinds=("mkn",), budget=Budget((500, 100)))
     assert [job.recipes[0].tokens for job in reductions([recipe])] == [(50, 300, 2000, None), (50, 300, 500), (50, 100)]
+
+
+def test_texts_of_no_more_than_some_tokens() -> None:
+    recipe = Recipe("r", languages=("cs",), tokens=(50, 300, 2000, None), kinds=("mkn",))
+    assert shorten([recipe], 1000)[0].tokens == (50, 300, 1000)
+    assert shorten([recipe], 300)[0].tokens == (50, 300)
+    assert shorten([recipe], None) == (recipe,)
+
+
+def test_translations_take_the_models_of_data_main() -> None:
+    main, translation = load_recipe("data-main"), load_recipe("translation")
+    for each in ("tokens", "kinds", "kappas", "seeds", "choices"):
+        assert getattr(main, each) == getattr(translation, each)
 
 
 def test_recipes_together_go_down_together_and_then_the_last_goes() -> None:

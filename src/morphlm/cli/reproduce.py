@@ -23,6 +23,12 @@ SHOWN = 3  # steps that failed are named in the last line
 @click.option("--data", type=click.Path(path_type=Path), metavar="DIR", help="Folder of raw text and gold data.")
 @click.option("--languages", metavar="LL,...", help="Only these, for example cs,de.")
 @click.option(
+    "--tokens",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Training texts of at most N tokens.",
+)
+@click.option(
     "--minutes",
     type=click.FloatRange(min=0, min_open=True),
     help="Leave out as much as is needed to be done in this time, in the order that the recipe names.",
@@ -43,6 +49,7 @@ def command(
     listed: bool,
     data: Path | None,
     languages: str | None,
+    tokens: int | None,
     minutes: float | None,
     store: Path,
     out: Path | None,
@@ -56,6 +63,7 @@ def command(
 
     \b
       morphlm reproduce data-1m --data DIR --minutes 30
+      morphlm reproduce kappa --data DIR --tokens 2000000
       morphlm reproduce all --data DIR --dry-run
     """
     if listed:
@@ -67,7 +75,7 @@ def command(
     from morphlm.experiments.reproduce import Request, look_ahead, reproduce  # noqa: PLC0415
 
     chosen = None if languages is None else tuple(filter(None, (each.strip() for each in languages.split(","))))
-    request = Request(recipe, data, store, out, chosen, minutes)
+    request = Request(recipe, data, store, out, chosen, tokens, minutes)
     if dry_run:
         _show(look_ahead(request), as_json)
         return

@@ -39,6 +39,13 @@ def restrict(recipes: Sequence[Recipe], languages: Sequence[str] | None) -> tupl
     return tuple(kept for recipe in recipes if (kept := restricted(recipe, languages)) is not None)
 
 
+def shorten(recipes: Sequence[Recipe], tokens: int | None) -> tuple[Recipe, ...]:
+    """The recipes with training texts of no more than so many tokens."""
+    if tokens is None:
+        return tuple(recipes)
+    return tuple(replace(recipe, tokens=_at_most(recipe.tokens, tokens)) for recipe in recipes)
+
+
 def reductions(recipes: Sequence[Recipe]) -> Iterator[Job]:
     """The whole job, then less and less of it: all recipes one line of their budgets further, at last fewer recipes."""
     ladders = [list(_ladder(recipe)) for recipe in recipes]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.errors import ConfigError, InputError
-from morphlm.experiments.budget import SPARE, Job, reductions, restrict
+from morphlm.experiments.budget import SPARE, Job, reductions, restrict, shorten
 from morphlm.experiments.estimate import Estimator, Forecast, duration, forecast, size
 from morphlm.experiments.graph import Step
 from morphlm.experiments.overall import Overall
@@ -37,6 +37,7 @@ class Request:
     store: Path = Path("morphlm-store")
     out: Path | None = None  # of the report; None: in the store
     languages: tuple[str, ...] | None = None  # only these
+    tokens: int | None = None  # of the training texts, at most
     minutes: float | None = None
 
 
@@ -114,7 +115,7 @@ def look_ahead(request: Request) -> Prospect:
     """What would be done, how long it takes and how much it writes; nothing is run or written."""
     recipe = load_recipe(request.recipe)
     store = check_store(request.store)
-    recipes = restrict(members_of(recipe), request.languages)
+    recipes = shorten(restrict(members_of(recipe), request.languages), request.tokens)
     estimator = Estimator(store)
     estimator.learn(store.records())
     prospects = (_prospect(recipe.name, job, request, store, estimator) for job in reductions(recipes))
@@ -161,7 +162,7 @@ def check_room(prospect: Prospect) -> None:
     if needed > free:
         raise ConfigError(
             f"{prospect.store.folder}: about {size(needed)} are needed and {size(free)} are free; make room, give "
-            "another --store, or fewer --languages"
+            "another --store, fewer --languages or --tokens"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -114,11 +115,39 @@ def test_the_number_of_threads_changes_nothing() -> None:
     assert one.weights.tobytes() == two.weights.tobytes()
 
 
-def test_weights_that_are_not_free_stay() -> None:
+def test_weights_of_features_that_never_differ_stay() -> None:
     candidates = random_candidates(6, sentences=30, most=20)
-    free = np.array([True, False, True])
-    found = optimise(candidates, np.array([0.5, 0.0, 0.5]), MertConfig(restarts=4), free=free)
-    assert found.weights[1] == 0.0
+    columns = candidates.columns.copy()
+    for begin, end in pairwise(candidates.starts):
+        columns[1, begin:end] = 0.1 * begin  # sums of it are not exact
+    still = replace(candidates, columns=columns)
+    assert still.spreads()[1] == 0.0
+    found = optimise(still, np.array([0.5, 0.25, 0.5]), MertConfig(restarts=4))
+    assert found.bleu > still.bleu(np.array([0.5, 0.25, 0.5]))
+    climbed = found.weights / found.weights[1] * 0.25  # as they were before they were scaled
+    assert found.weights[1] > 0
+    assert not np.isclose(climbed[[0, 2]], 0.5).all()
+
+
+def test_spreads_are_standard_deviations_within_sentences() -> None:
+    candidates = random_candidates(3, sentences=12, most=9)
+    within = [
+        candidates.columns[:, begin:end].astype(np.float64) for begin, end in pairwise(candidates.starts) if end > begin
+    ]
+    centred = np.concatenate([block - block.mean(axis=1, keepdims=True) for block in within], axis=1)
+    assert candidates.spreads() == pytest.approx(centred.std(axis=1))
+
+
+def test_the_unit_of_a_feature_changes_nothing() -> None:
+    """A feature that is counted in other units, say log2 instead of ln, leads to the same translations."""
+    candidates = random_candidates(8, sentences=30, most=20)
+    units = np.array([1024.0, 1.0, 1 / 64])  # powers of 2, so that nothing is rounded
+    other = replace(candidates, columns=(candidates.columns.T * units).T.astype(np.float32))
+    start = np.array([0.3, 1.0, -0.5])
+    one = optimise(candidates, start, MertConfig(restarts=5), seed=3)
+    two = optimise(other, start / units, MertConfig(restarts=5), seed=3)
+    assert two.bleu == one.bleu
+    assert two.weights * units / np.abs(two.weights * units).sum() == pytest.approx(one.weights)
 
 
 def test_the_best_is_never_below_the_start() -> None:

@@ -66,7 +66,7 @@ tuning = options.applied(
             type=int,
             default=_TUNING.mert.restarts,
             show_default=True,
-            help="Of each search, from random weights; on little text they fit it too well.",
+            help="Of each search, from weights around those at hand.",
         ),
     ]
 )

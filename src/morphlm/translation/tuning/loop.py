@@ -27,7 +27,7 @@ from morphlm.training.checkpoint import fingerprint
 from morphlm.translation.tuning.bleu import SIZE, bleu
 from morphlm.translation.tuning.lists import Lists, has_key, read_lists, write_lists
 from morphlm.translation.tuning.mert import MertConfig, optimise
-from morphlm.translation.tuning.pool import CandidatePool, Candidates
+from morphlm.translation.tuning.pool import CandidatePool
 
 STATE, FIRST = "state.json", "first-{}.gz"
 FORMAT = 2
@@ -43,7 +43,7 @@ class TuningConfig:
     iterations: int = 10  # at most
     least_gain: float = 0.02  # of BLEU x 100 on all lists so far, for another iteration
     probes: int = 4  # weights around the first ones that are decoded with in the first iteration
-    # On some hundred sentences, searches from anywhere fit the lists better and other text worse.
+    # On some hundred sentences, more searches fit the lists better, and other text not always.
     mert: MertConfig = field(default_factory=lambda: MertConfig(restarts=0))
 
     def __post_init__(self) -> None:
@@ -236,8 +236,7 @@ class _Run:
             return None
         candidates, before = self.pool.arrays(), np.array(iteration.weights)
         seed = int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0])
-        free = _varying(candidates)
-        found = optimise(candidates, before, self.config.mert, seed=seed, free=free, threads=self.threads)
+        found = optimise(candidates, before, self.config.mert, seed=seed, threads=self.threads)
         gain = found.bleu - candidates.bleu(before)
         return tuple(found.weights.tolist()) if gain >= self.config.least_gain else None
 
@@ -287,11 +286,3 @@ class _Run:
                 self._add(number, iteration.weights)
         self.iterations, self.next = list(run.iterations), following
         say(f"run {self.seed}: {'goes on' if following else 'was complete'} after iteration {len(self.iterations)}")
-
-
-def _varying(candidates: Candidates) -> NDArray[np.bool_]:
-    """Features in which translations of a sentence differ: nothing can be said about the weights of others."""
-    begins = candidates.starts[:-1]
-    columns = candidates.columns
-    spread = np.maximum.reduceat(columns, begins, axis=1) - np.minimum.reduceat(columns, begins, axis=1)
-    return np.asarray((spread > 0).any(axis=1))

@@ -1,7 +1,8 @@
 """Minimum error rate training (Och 2003): the weights for which the best of given translations have the highest BLEU.
 
 Each line search is exact. It is made along every weight's axis and some random directions until none helps, from the
-weights at hand and from random ones; the best outcome counts.
+weights at hand and from others at random around them; the best outcome counts. A step is measured by how much it
+changes scores, so that the unit of a feature, counts or logarithms, plays no part.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from morphlm.translation.tuning.pool import Candidates, Scores, Weights
 class MertConfig:
     """How long the weights are searched for."""
 
-    restarts: int = 20  # searches that begin with random weights, beside the one from the weights at hand
+    restarts: int = 20  # searches that begin around the weights at hand, beside the one that begins there
     directions: int = 10  # random directions in each round, beside the axes
     least_gain: float = 1e-3  # of BLEU x 100 in a round, for another round
     largest_rounds: int = 50
@@ -47,26 +48,37 @@ def optimise(
     config: MertConfig | None = None,
     *,
     seed: int = 1,
-    free: NDArray[np.bool_] | None = None,
     threads: int | None = None,
 ) -> Optimum:
-    """The best weights that a search from `weights`, and from random ones, leads to; those not `free` stay.
+    """The best weights that a search from `weights`, and from others around them, leads to.
 
-    The result does not depend on the number of threads, who share the directions of each round.
+    Weights of features in which no two translations of a sentence differ stay. The result does not depend on the number
+    of threads, who share the directions of each round.
     """
     config = config or MertConfig()
-    free = np.ones(len(weights), bool) if free is None else free
+    units = _units(candidates)
     seeds = np.random.SeedSequence(seed).spawn(config.restarts + 1)
     found = []
     with workers(threads or available_cores()) as pool:
         for number, own in enumerate(seeds):
             rng = np.random.default_rng(own)
-            start = weights.copy()
-            if number:
-                start[free] = rng.uniform(-1, 1, int(free.sum()))
-            found.append(_climb(candidates, start, config, rng, free, pool))
+            start = weights + _noise(weights, units, rng) if number else weights
+            found.append(_climb(candidates, start, config, rng, units, pool))
     best = max(found, key=lambda optimum: optimum.bleu)  # of equal ones the first
     return Optimum(_scaled(best.weights), best.bleu)
+
+
+def _units(candidates: Candidates) -> NDArray[np.float64]:
+    """What a weight is measured in, so that a step of 1 means as much for every feature; 0 where it means nothing."""
+    spreads = candidates.spreads()
+    return np.divide(1.0, spreads, out=np.zeros_like(spreads), where=spreads > 0)
+
+
+def _noise(weights: Weights, units: NDArray[np.float64], rng: np.random.Generator) -> Weights:
+    """Random numbers that mean as much as the weights do."""
+    is_free = units > 0
+    size = np.sqrt(np.mean((weights[is_free] / units[is_free]) ** 2)) if is_free.any() else 0.0
+    return (size or 1.0) * units * rng.normal(size=len(units))
 
 
 def _scaled(weights: Weights) -> Weights:
@@ -80,14 +92,14 @@ def _climb(
     weights: Weights,
     config: MertConfig,
     rng: np.random.Generator,
-    free: NDArray[np.bool_],
+    units: NDArray[np.float64],
     pool: Workers,
 ) -> Optimum:
     """Steps along the direction that gains most, until a round of all directions gains nothing."""
     scores = candidates.scores(weights)
     best = candidates.bleu_of(scores)
     for _ in range(config.largest_rounds):
-        directions = _directions(len(weights), config.directions, rng, free)
+        directions = _directions(config.directions, units, rng)
         steps, gains = _line_searches(candidates, scores, directions, pool)
         if not (gains > best + config.least_gain).any():
             break
@@ -113,7 +125,7 @@ def _line_searches(
     return steps, gains
 
 
-def _directions(size: int, some: int, rng: np.random.Generator, free: NDArray[np.bool_]) -> NDArray[np.float64]:
-    axes = np.eye(size)[free]
-    random = rng.normal(size=(some, size)) * free
-    return np.concatenate([axes, random])
+def _directions(some: int, units: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """The axes, then random ones."""
+    axes = np.diag(units)[units > 0]
+    return np.concatenate([axes, rng.normal(size=(some, len(units))) * units])

@@ -30,6 +30,21 @@ class Candidates:
         scores: Scores = kernels.products(self.columns, weights, 0, self.columns.shape[1])
         return scores
 
+    def spreads(self) -> NDArray[np.float64]:
+        """By how much each feature differs between translations of a sentence: the standard deviation.
+
+        It is exactly 0 where none differ, as the lowest value is taken away before anything is summed.
+        """
+        begins = self.starts[:-1][np.diff(self.starts) > 0]
+        sizes = np.diff([*begins, self.columns.shape[1]])
+
+        def spread(column: NDArray[np.float64]) -> float:
+            above = column - np.repeat(np.minimum.reduceat(column, begins), sizes)
+            means = np.repeat(np.add.reduceat(above, begins) / sizes, sizes)
+            return float(np.sqrt(((above - means) ** 2).mean()))
+
+        return np.array([spread(column.astype(np.float64)) for column in self.columns])
+
     def bleu(self, weights: Weights) -> float:
         """BLEU of the best translations under these weights, the first of equal ones."""
         return self.bleu_of(self.scores(weights))
