@@ -116,12 +116,6 @@ def test_texts_of_no_more_than_some_tokens() -> None:
     assert shorten([recipe], None) == (recipe,)
 
 
-def test_translations_take_the_models_of_data_main() -> None:
-    main, translation = load_recipe("data-main"), load_recipe("translation")
-    for each in ("tokens", "kinds", "kappas", "seeds", "choices"):
-        assert getattr(main, each) == getattr(translation, each)
-
-
 def test_recipes_together_go_down_together_and_then_the_last_goes() -> None:
     other = Recipe("other", languages=("cs",), tokens=(1000,), kinds=("mkn",), budget=Budget((500,)))
     jobs = list(reductions([RECIPE, other]))
