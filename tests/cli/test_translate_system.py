@@ -240,8 +240,11 @@ def test_comparing_systems(tmp_path: Path, morphlm_command: Command) -> None:
     assert new["bleu"]["deviation"] == 0.0
     assert baseline["p"] is None
     assert new["p"] == 1 / 201 and same["p"] == 1.0
+    assert baseline["p_before"] is None
+    assert new["p_before"] == new["p"] and same["p_before"] == 1 / 201  # the one before differs from the baseline
     table = morphlm_command("translate", "evaluate", *arguments, tmp_path / "ref", "--shuffles", "200").stdout
     assert f"{new['bleu']['mean'] - baseline['bleu']['mean']:+.2f}" in table
+    assert f"{same['bleu']['mean'] - new['bleu']['mean']:+.2f}" in table
     assert "approximate randomisation of BLEU, 200 shuffles" in table
 
 

@@ -13,6 +13,7 @@ import pytest
 from morphlm.errors import ConfigError, InputError
 from morphlm.experiments import translation_work
 from morphlm.experiments.budget import reductions
+from morphlm.experiments.graph import Step
 from morphlm.experiments.pairs import Pair
 from morphlm.experiments.paper import translation_cells
 from morphlm.experiments.plan import Plan, make_plan
@@ -244,6 +245,23 @@ def test_batches_that_were_translated_are_not_again(
     assert compared(reproduce(request)) == expected
     assert len(calls) in (2, 4)  # of one pair: two systems with one run or two
     assert {path: path.read_bytes() for path in batches} == kept
+
+
+def test_other_shuffles_need_no_other_translations(plan: Plan) -> None:
+    """What is counted from translations may change; the sentences, the texts, the weights and the systems may not."""
+    step = plan.cells[0].translations["en-de"].comparison
+
+    def key(changed: Step, weights: str = "a") -> str:
+        return translation_work._translations_key(changed, [weights])
+
+    assert key(replace(step, version=99, settings={**step.settings, "shuffles": 5})) == key(step)
+    others = [
+        key(replace(step, settings={**step.settings, "sentences": 5})),
+        key(replace(step, files={**step.files, "en": "other"})),
+        key(replace(step, inputs=step.inputs[:1])),
+        key(step, "b"),
+    ]
+    assert len({key(step), *others}) == 5
 
 
 def test_lines_that_do_not_match_are_refused(data: Path, plan: Plan) -> None:

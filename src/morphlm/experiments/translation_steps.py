@@ -92,7 +92,7 @@ def _comparison_step(bitext: Step, tunings: Mapping[str, Step], texts: Mapping[s
     pair = bitext.hints["pair"]
     settings = {"sentences": sentences, "shuffles": SHUFFLES, "shuffle_seed": SEED}
     hints = {"pair": pair, "bitext": bitext, "systems": tuple(tunings), "texts": dict(texts)}
-    return Step("comparison", 1, f"{pair}: test", settings, tuple(tunings.values()), hashes_of(texts), hints=hints)
+    return Step("comparison", 2, f"{pair}: test", settings, tuple(tunings.values()), hashes_of(texts), hints=hints)
 
 
 def runs_of(tuning: Step) -> Sequence[int]:

@@ -91,7 +91,7 @@ class TranslationWork:
 
     def _comparison(self, step: Step) -> Done:
         places = {name: self._tuned_place(tuning) for name, tuning in _tunings(step)}
-        key = fingerprint({"step": step.key, "weights": [sha256_of(place / WEIGHTS) for place in places.values()]})
+        key = _translations_key(step, [sha256_of(place / WEIGHTS) for place in places.values()])
         out = make_folder(self.store.translation(step.hints["bitext"]) / f"test-{key[:SHORT]}")
         begun = any(out.iterdir())
         systems = {name: TranslationSystem.load(place) for name, place in places.items()}
@@ -117,6 +117,14 @@ class TranslationWork:
 
 def _tunings(comparison: Step) -> Iterator[tuple[str, Step]]:
     return zip(comparison.hints["systems"], comparison.inputs, strict=True)
+
+
+def _translations_key(comparison: Step, weights: Sequence[str]) -> str:
+    """A hash of all that the translations depend on; other shuffles of them are none of it."""
+    systems = [step.key for step in comparison.inputs]
+    sentences = comparison.settings["sentences"]
+    texts = dict(comparison.files)
+    return fingerprint({"systems": systems, "weights": weights, "texts": texts, "sentences": sentences})
 
 
 # ---------------------------------------------------------------- texts

@@ -28,12 +28,13 @@ class SystemScores:
     chrf: RunScores
     length_ratio: float  # the mean over the runs
     p: float | None  # that it differs from the baseline by chance; None for the baseline
+    p_before: float | None  # that it differs from the system before it by chance; None for the baseline
 
     def to_json(self) -> dict[str, Any]:
         """All figures."""
         figures = {"bleu": self.bleu.to_json(), "chrf": self.chrf.to_json()}
         plain = {name: {key: value for key, value in part.items() if key != "name"} for name, part in figures.items()}
-        return {"name": self.name, **plain, "length_ratio": self.length_ratio, "p": self.p}
+        return {"name": self.name, **plain, "length_ratio": self.length_ratio, "p": self.p, "p_before": self.p_before}
 
 
 @dataclass(frozen=True)
@@ -48,27 +49,27 @@ class Comparison:
 
     def to_table(self) -> Table:
         """A row for each system."""
-        header = [f"{self.sentences:,} sentences", "runs", "BLEU", "± runs", "change", "p", "chrF", "length ratio"]
-        first = self.systems[0].bleu.mean
-        rows = [
-            [
-                system.name,
-                str(len(system.bleu.scores)),
-                f"{system.bleu.mean:.2f}",
-                f"{system.bleu.deviation:.2f}",
-                "" if system.p is None else f"{system.bleu.mean - first:+.2f}",
-                "" if system.p is None else f"{system.p:.4f}",
-                f"{system.chrf.mean:.2f}",
-                f"{system.length_ratio:.3f}",
-            ]
-            for system in self.systems
-        ]
+        both = len(self.systems) > 2  # else the system before is the baseline
+        before = ["from the one before", "p"] if both else []
+        header = [f"{self.sentences:,} sentences", "runs", "BLEU", "± runs", "change", "p", *before]
+        rows = [self._row(number, both=both) for number in range(len(self.systems))]
         notes = (
             f"BLEU|{self.bleu_signature}",
             f"chrF|{self.chrf_signature}",
             f"p: approximate randomisation of BLEU, {self.shuffles:,} shuffles",
         )
-        return Table(header, rows, notes)
+        return Table([*header, "chrF", "length ratio"], rows, notes)
+
+    def _row(self, number: int, *, both: bool) -> list[str]:
+        system = self.systems[number]
+        others = [(0, system.p), *([(number - 1, system.p_before)] if both else [])]
+        changes = [cell for other, p in others for cell in change_cells(self._change(number, other), p)]
+        bleu = [f"{system.bleu.mean:.2f}", f"{system.bleu.deviation:.2f}"]
+        last = [f"{system.chrf.mean:.2f}", f"{system.length_ratio:.3f}"]
+        return [system.name, str(len(system.bleu.scores)), *bleu, *changes, *last]
+
+    def _change(self, number: int, other: int) -> float:
+        return self.systems[number].bleu.mean - self.systems[other].bleu.mean
 
     def to_json(self) -> dict[str, Any]:
         """All figures."""
@@ -81,6 +82,11 @@ class Comparison:
         }
 
 
+def change_cells(change: float, p: float | None) -> list[str]:
+    """A difference of BLEU and its p-value; empty for a system that is compared with none."""
+    return ["", ""] if p is None else [f"{change:+.2f}", f"{p:.4f}"]
+
+
 def compare_systems(
     systems: Mapping[str, Sequence[Sequence[str]]],
     references: Sequence[str],
@@ -89,31 +95,31 @@ def compare_systems(
     seed: int = 1,
     shuffles: int = SHUFFLES,
 ) -> Comparison:
-    """Compare systems, each with the translations of one or several runs, with the first of them."""
+    """Compare systems, each with the translations of one or several runs, with the first and the one before."""
     counts = {len(runs) for runs in systems.values()}
     if len(counts) != 1 or 0 in counts:
         listed = ", ".join(f"{name} {len(runs)}" for name, runs in systems.items())
         raise ConfigError(f"systems are compared by equally many runs, and these have {listed}; give the same number")
     scores = {name: [evaluate(run, references, lowercase=lowercase) for run in runs] for name, runs in systems.items()}
-    baseline = _statistics(next(iter(scores.values())))
+    statistics = [np.stack([run.statistics for run in runs]) for runs in scores.values()]
+
+    def p_of(number: int, other: int) -> float:
+        return randomisation_p(statistics[other], statistics[number], seed=seed, shuffles=shuffles)
 
     def of(number: int, name: str, runs: list[Evaluation]) -> SystemScores:
-        p = randomisation_p(baseline, _statistics(runs), seed=seed, shuffles=shuffles) if number else None
+        p = p_of(number, 0) if number else None
         return SystemScores(
             name,
             RunScores(name, tuple(run.bleu for run in runs)),
             RunScores(name, tuple(run.chrf for run in runs)),
             float(np.mean([run.brevity for run in runs])),
             p,
+            p_of(number, number - 1) if number > 1 else p,
         )
 
     one = next(iter(scores.values()))[0]
     found = tuple(of(number, name, runs) for number, (name, runs) in enumerate(scores.items()))
     return Comparison(found, one.sentences, one.bleu_signature, one.chrf_signature, shuffles)
-
-
-def _statistics(runs: list[Evaluation]) -> Any:
-    return np.stack([run.statistics for run in runs])
 
 
 def read_translations(path: str | Path, expected: int | None = None) -> list[str]:

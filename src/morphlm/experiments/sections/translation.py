@@ -8,6 +8,7 @@ from typing import Any
 from morphlm.experiments.paper import translation_cells
 from morphlm.experiments.sections.section import Found, Section
 from morphlm.tables import Table
+from morphlm.translation.comparison import change_cells
 
 
 def translation(found: Found) -> Iterator[Section]:
@@ -22,11 +23,12 @@ def translation(found: Found) -> Iterator[Section]:
             rows += [_row(label, pair, number, compared) for number in range(len(compared["systems"]))]
     if not rows:
         return
-    header = ["", "system", "runs", "BLEU", "change", "p", "chrF", "length ratio", "paper: BLEU", "paper: change"]
+    changes = ["change", "p", "from the one before", "p"]
+    header = ["", "system", "runs", "BLEU", *changes, "chrF", "length ratio", "paper: BLEU", "paper: change"]
     one = content[0]
     notes = [
         f"{one['sentences']:,} sentences of a test; in brackets: standard deviation over the runs of tuning",
-        f"p: approximate randomisation of BLEU against the first system, {one['shuffles']:,} shuffles",
+        f"p: approximate randomisation of BLEU, {one['shuffles']:,} shuffles",
         *one["signatures"],
     ]
     yield Section("translation", "Translation (Table 5)", (Table(header, rows, notes),), {"pairs": content})
@@ -37,7 +39,8 @@ def _signatures(compared: Mapping[str, Any]) -> list[str]:
 
 
 def _row(label: str, pair: str, number: int, compared: Mapping[str, Any]) -> list[str]:
-    system, first = compared["systems"][number], compared["systems"][0]
+    systems = compared["systems"]
+    system, first, before = systems[number], systems[0], systems[max(0, number - 1)]
     bleu, runs = system["bleu"], len(system["bleu"]["runs"])
     deviation = f" ({bleu['deviation']:.2f})" if runs > 1 else ""
     return [
@@ -45,8 +48,8 @@ def _row(label: str, pair: str, number: int, compared: Mapping[str, Any]) -> lis
         " + ".join(part.upper() for part in system["name"].split("+", 1)),
         str(runs),
         f"{bleu['mean']:.2f}{deviation}",
-        f"{bleu['mean'] - first['bleu']['mean']:+.2f}" if number else "",
-        f"{system['p']:.4f}" if number else "",
+        *change_cells(bleu["mean"] - first["bleu"]["mean"], system["p"]),
+        *change_cells(bleu["mean"] - before["bleu"]["mean"], system["p_before"]),
         f"{system['chrf']['mean']:.2f}",
         f"{system['length_ratio']:.3f}",
         *translation_cells(pair, number),
