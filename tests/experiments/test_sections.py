@@ -283,7 +283,8 @@ def test_the_numbers_of_the_paper() -> None:
     assert table2_cells(0.05, "cs") == ["862", "683", "−20.8 %", "643", "−5.9 %"]
     assert table2_cells(0.2, "cs") == ["-"] * 5
     assert corpus_cells("ru", None) == ["25.1m", "497k"]
-    assert corpus_cells("ru", 500) == ["1m", "62k"]
+    assert corpus_cells("ru", 1_000_000) == ["1m", "62k"]
+    assert corpus_cells("ru", 2_000_000) == ["-", "-"]  # the paper has no such text
     assert similarity_cells("en-rarewords2034") == ["18", "30", "20"]
     assert in_percent(-4) == "−4 %"
     # Each relative change agrees with its perplexities but for their rounding.

@@ -19,8 +19,8 @@ def paper() -> dict[str, Any]:
 
 
 def corpus_cells(language: str, tokens: int | None) -> list[str]:
-    """Table 1: tokens and |V|; of DATA-Main for all text, else of DATA-1m."""
-    found = paper()["table1"]["main" if tokens is None else "1m"].get(language)
+    """Table 1: tokens and |V|; of DATA-Main for all text, of DATA-1m for a million tokens."""
+    found = paper()["table1"].get({None: "main", 1_000_000: "1m"}.get(tokens), {}).get(language)
     if found is None:
         return [NONE, NONE]
     thousands, words = found
