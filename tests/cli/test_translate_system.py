@@ -169,6 +169,45 @@ def test_choices_of_weights_search_and_rules(parts: Path, tmp_path: Path, morphl
     assert json.loads(small.stdout)["score"] <= json.loads(large.stdout)["score"]
 
 
+def test_a_grammar_instead_of_the_training_text(parts: Path, tmp_path: Path, morphlm_command: Command) -> None:
+    """That of `extract` gives the same translations; one without rules leaves every word as it is."""
+    text, source, grammar = "the noun1 verb2s a noun3 .\n", parts / "test.source.txt", tmp_path / "grammar.gz"
+    extracted = morphlm_command("translate", "extract", parts / "system" / "bitext", source, "--out", grammar)
+    assert extracted.status == 0
+    own = morphlm_command("translate", "decode", parts / "system", source, "--kbest", "5")
+    given = morphlm_command("translate", "decode", parts / "system", source, "--kbest", "5", "--grammar", grammar)
+    assert given.stdout == own.stdout
+    (tmp_path / "empty").write_text("")
+    assert decode(morphlm_command, parts, text, "--grammar", tmp_path / "empty").stdout == text
+    (tmp_path / "more").write_text("[X] ||| a ||| un ||| Given=1\n[X] ||| noun1 ||| Sust ||| EgivenF=-1\n")
+    options = ["--grammar", tmp_path / "empty", "--extra-rules", tmp_path / "more", "--weights", "EgivenF=1 Given=1"]
+    assert decode(morphlm_command, parts, text, *options).stdout == "the Sust verb2s un noun3 .\n"
+
+
+def test_rules_that_can_never_match_are_told(parts: Path, tmp_path: Path, morphlm_command: Command) -> None:
+    (tmp_path / "rules").write_text("[X] ||| the Noun1 ||| ella |||\n[X] ||| the ||| LA |||\n")
+    for option in ("--extra-rules", "--grammar"):
+        told = decode(morphlm_command, parts, "the noun1\n", option, tmp_path / "rules").stderr
+        assert f"warning: {tmp_path / 'rules'}: 1 of 2 rules have capital letters in their source side" in told
+    quiet = decode(morphlm_command, parts, "the noun1\n", "--extra-rules", tmp_path / "rules", "--prepared").stderr
+    assert "capital letters" not in quiet
+
+
+def test_limits_of_rules_and_spans(parts: Path, tmp_path: Path, morphlm_command: Command) -> None:
+    """With one symbol to a source side, and gaps of one word, rules are pairs of words, and nothing else."""
+    limits = ["--max-symbols", "1", "--max-targets", "1", "--max-span", "4", "--loose-gaps"]
+    given = ["--bitext", parts / "system" / "bitext", "--no-tokenise", "--lm", parts / "mkn"]
+    assert morphlm_command("translate", "build", *given, "--out", tmp_path / "system", *limits).status == 0
+    system = TranslationSystem.load(tmp_path / "system")
+    assert (system.config.grammar.max_symbols, system.config.grammar.tight_gaps) == (1, False)
+    assert system.config.decoder.max_span == 4
+    rules = list(system.rules(["the", "noun1", "verb2s", "a", "noun3", "."]))
+    assert {len(rule.source) for rule in rules} == {1}
+    assert len(rules) == 6
+    wide = morphlm_command("translate", "decode", tmp_path / "system", parts / "test.source.txt", "--max-span", "0")
+    assert "a span has 1 to 200 words, not 0" in wide.stderr
+
+
 def test_tokenised_and_prepared(parts: Path, tmp_path: Path, morphlm_command: Command) -> None:
     for name, line in (("s", "Hello , world !"), ("t", "hallo , welt !")):
         (tmp_path / name).write_text(f"{line}\n" * 3)
@@ -279,6 +318,8 @@ def test_preparing_keeps_digits(tmp_path: Path, morphlm_command: Command) -> Non
     assert outs[1].read_text() == "в 2012 windows .\n"
     assert json.loads(done.stdout)[0]["counts"]["length_ratio"] == 1
     assert morphlm_command(*arguments[:4], "--out", *outs).status == 2  # the tokeniser needs the languages
+    (tmp_path / "t").write_text("\n\n\n")
+    assert "warning: no pair of sentences is left" in morphlm_command(*arguments).stderr
 
 
 # ---------------------------------------------------------------- bad input
@@ -319,6 +360,7 @@ def test_refused_in_one_line(parts: Path, tmp_path: Path, morphlm_command: Comma
         (["decode", system, tmp_path / "none.txt"], "none.txt: there is no such file"),
         (["decode", system, parts / "dev.source.txt", "--graph"], "add --json"),
         (["decode", system, "--run", "1", "--weights", "a=1"], "two choices of weights"),
+        (["decode", system, "--run", "1"], "no tuning run with the seed 1; this system is not tuned"),
         (["decode", system, "--weights", "nothing=1"], "no such feature"),
         (["decode", system, "--pop-limit", "-1"], "pop limit of -1"),
         (["decode", system, "--extra-rules", tmp_path / "rules"], "rules:2: "),

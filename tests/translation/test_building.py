@@ -155,9 +155,7 @@ def test_names_that_could_not_be_decoded_with_are_refused(parts: Path, tmp_path:
     refused(out, sources_of(parts, NamedModel("Glue", parts / "mkn")), ConfigError, "two features have the name Glue")
     (tmp_path / "rules").write_text("[X] ||| a ||| b ||| WordPenalty=1\n")
     sources = sources_of(parts, extra_rules=tmp_path / "rules")
-    with pytest.raises(ConfigError, match="two features have the name WordPenalty"):
-        build_system(out, sources, CONFIG)
-    assert "lm" not in read_manifest(out).stages
+    refused(out, sources, ConfigError, "two features have the name WordPenalty")
 
 
 def test_rules_cannot_be_added_to_a_complete_system(parts: Path, tmp_path: Path) -> None:
@@ -247,6 +245,26 @@ def test_what_cannot_be_is_refused_before_anything_is_written(parts: Path, tmp_p
     refused(out, Sources(tmp_path, good.target), InputError, "this is no file")
     (tmp_path / "rules").write_text("[X] ||| a\n")
     refused(out, sources_of(parts, extra_rules=tmp_path / "rules2"), InputError, "rules2: there is no such file")
+    refused(out, sources_of(parts, extra_rules=tmp_path / "rules"), InputError, "rules:1: ")
+
+
+def test_an_empty_folder_of_somebody_stays_when_a_text_is_refused(parts: Path, tmp_path: Path) -> None:
+    (tmp_path / "short").write_text("a b\n")
+    (tmp_path / "system").mkdir()
+    with pytest.raises(InputError, match="short has 1 lines"):
+        build_system(tmp_path / "system", Sources(tmp_path / "short", parts / "train.target.txt"), CONFIG)
+    assert list((tmp_path / "system").iterdir()) == []
+
+
+def test_places_may_be_strings(parts: Path, tmp_path: Path) -> None:
+    (tmp_path / "rules").write_text("[X] ||| other ||| otro |||\n")
+    texts = [str(parts / f"train.{side}.txt") for side in ("source", "target")]
+    given = Sources(*texts, models=[NamedModel("mkn", parts / "mkn")], extra_rules=str(tmp_path / "rules"))
+    build_system(str(tmp_path / "system"), given, CONFIG)
+    again = Sources(bitext=str(tmp_path / "system" / BITEXT), models=given.models, extra_rules=given.extra_rules)
+    build_system(str(tmp_path / "again"), again, CONFIG)
+    one, other = (TranslationSystem.load(str(tmp_path / name)) for name in ("system", "again"))
+    assert one.translate("other noun1").features == other.translate("other noun1").features
 
 
 def test_sides_of_different_length_are_told_with_their_counts(parts: Path, tmp_path: Path) -> None:
@@ -307,7 +325,8 @@ def test_extra_rules_are_a_part_of_the_system(parts: Path, tmp_path: Path) -> No
     assert found.features["Extra"] == 1.0
     assert system.translate("noun1").features["Extra"] == 0.0
     before = contents(out)
-    for changed in (sources_of(parts), sources_of(parts, extra_rules=parts / "train.source.txt")):
+    (tmp_path / "others").write_text("[X] ||| other ||| otro |||\n")
+    for changed in (sources_of(parts), sources_of(parts, extra_rules=tmp_path / "others")):
         with pytest.raises(ConfigError, match="another file of rules"):
             build_system(out, changed, CONFIG)
     assert contents(out) == before

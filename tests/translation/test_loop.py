@@ -192,8 +192,9 @@ def test_first_the_weights_around_are_tried_once_for_all_runs(tmp_path: Path) ->
     assert starts == [(-0.1, 0.0, 0.5, 1.0), *probes_around(starts[0], 3)]
     assert len(set(starts)) == 4
     assert all(probe[0] < 0 < probe[2] and 0 < abs(probe[1]) < 0.1 for probe in starts[1:])
+    founded = [(wrong, good, 0.5, noise) for wrong, good, _, noise in starts]  # of `still` nothing was learned
     for one in runs:
-        assert one.iterations[0].weights in starts
+        assert one.iterations[0].weights in founded
         assert SENTENCES * CONFIG.kbest < one.iterations[0].new == one.iterations[0].candidates
     assert runs[0].iterations[0] == runs[1].iterations[0]
     first = [bleu_of(decoder, weights) for weights in decoder.calls[:4]]
@@ -207,6 +208,16 @@ def test_first_the_weights_around_are_tried_once_for_all_runs(tmp_path: Path) ->
 def bleu_of(decoder: Decoder, weights: Mapping[str, float]) -> float:
     best = [lists.tokens(0) for lists in decoder.decode(weights)]
     return bleu(statistics_of(best, [[f"w{k}" for k in range(10)]] * SENTENCES).sum(0))
+
+
+def test_a_feature_that_no_translation_has_keeps_its_weight(tmp_path: Path) -> None:
+    """A probe gives it some weight by chance; if the probe is the best, that must not stay."""
+    config, start = replace(CONFIG, probes=3, iterations=1), {"wrong": -0.1, "noise": 1.0}
+    decoder = Decoder()
+    (one,) = tune(decoder.problem, start, tmp_path, config)
+    assert all(probe["still"] != 0 for probe in decoder.calls[1:])
+    assert one.bleu > bleu_of(decoder, decoder.calls[0])  # a probe was the best
+    assert one.weights["still"] == 0.0
 
 
 def test_nothing_is_said_about_features_that_never_differ(tmp_path: Path) -> None:

@@ -48,8 +48,9 @@ from morphlm.translation.directory import (
     digest_of,
     read_manifest,
 )
+from morphlm.translation.extra_rules import ExtraRules
 from morphlm.translation.grammar.bitext import build_bitext, load_bitext
-from morphlm.translation.grammar.rules import FEATURES, read_rules, write_rules
+from morphlm.translation.grammar.rules import FEATURES, RuleTable, write_rules
 from morphlm.translation.settings import SystemConfig
 
 PREPARE, ALIGN = "prepare", "align"
@@ -83,11 +84,11 @@ class NamedModel:
 class Sources:
     """What a system is made of."""
 
-    source: Path | None = None  # training text, with its translations line by line
-    target: Path | None = None
-    bitext: Path | None = None  # instead of the two: a directory of `translate extract --from`
+    source: str | Path | None = None  # training text, with its translations line by line
+    target: str | Path | None = None
+    bitext: str | Path | None = None  # instead of the two: a directory of `translate extract --from`
     models: Sequence[NamedModel] = ()
-    extra_rules: Path | None = None  # a file of rules
+    extra_rules: str | Path | None = None  # a file of rules
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
@@ -114,31 +115,40 @@ def build_system(
     place = Path(out)
     check_can_hold_system(place)
     models = _checked_models(sources.models)
-    _check_readable(sources)
+    _check_texts(sources)
+    rules = _checked_rules(sources.extra_rules, config, [model.name for model in models])
+    was_there = place.exists()
     with exclusive(place / LOCK, f"{place}: another process is building here; wait for it or choose another place"):
         is_new = not (place / MANIFEST).exists()
         try:
-            return _built(place, sources, models, config, mend, threads or available_cores())
+            return _built(place, sources, _Parts(models, rules), config, mend, threads or available_cores())
         except MorphlmError:
             if is_new and not read_manifest(place).stages:  # what was refused at once leaves no trace
-                shutil.rmtree(place)
+                _clear(place) if was_there else shutil.rmtree(place)
             raise
 
 
-def _built(
-    place: Path, sources: Sources, models: Sequence[_Model], config: SystemConfig, mend: bool, threads: int
-) -> Manifest:
+def _clear(place: Path) -> None:
+    """Remove all that is in a folder of somebody's, but for the lock, which is held."""
+    for path in place.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != LOCK:
+            path.unlink()
+
+
+def _built(place: Path, sources: Sources, parts: _Parts, config: SystemConfig, mend: bool, threads: int) -> Manifest:
     before = read_manifest(place) if (place / MANIFEST).exists() else Manifest(config)
     _check_same_settings(place, before.config, config)
     builder = _Builder(place, before, threads)
     if sources.bitext is not None:
-        builder.take_bitext(sources.bitext)
+        builder.take_bitext(Path(sources.bitext))
     elif sources.source is not None and sources.target is not None:
-        builder.prepare(sources.source, sources.target, mend)
+        builder.prepare(Path(sources.source), Path(sources.target), mend)
         builder.align()
         builder.sort()
-    builder.take_rules(sources.extra_rules, [model.name for model in models])
-    builder.take_models(models)  # the last: with it a system is complete
+    builder.take_rules(parts.rules)
+    builder.take_models(parts.models)  # the last: with it a system is complete
     return builder.manifest
 
 
@@ -178,16 +188,44 @@ def _checked_models(models: Sequence[NamedModel]) -> list[_Model]:
     return found
 
 
-def _check_readable(sources: Sources) -> None:
+def _check_texts(sources: Sources) -> None:
     if sources.bitext is not None:
         load_bitext(sources.bitext)
-    for path in (sources.source, sources.target, sources.extra_rules):
-        if path is not None:
-            if not path.is_file():
-                what = "there is no such file" if not path.exists() else "this is no file"
-                raise InputError(f"{what}; name a file, it is read more than once", source=str(path))
-            with open_binary(path):
-                pass
+    for given in (sources.source, sources.target):
+        if given is not None:
+            _check_file(Path(given))
+
+
+def _check_file(path: Path) -> None:
+    if not path.is_file():
+        what = "there is no such file" if not path.exists() else "this is no file"
+        raise InputError(f"{what}; name a file, it is read more than once", source=str(path))
+    with open_binary(path):
+        pass
+
+
+@dataclass(frozen=True, eq=False)
+class _Rules:
+    table: RuleTable
+    digest: str
+
+
+def _checked_rules(given: str | Path | None, config: SystemConfig, models: Sequence[str]) -> _Rules | None:
+    """Read them; their features must not be those of the models."""
+    if given is None:
+        return None
+    _check_file(Path(given))
+    table = ExtraRules.read(given, lowercase=config.lowercase).table
+    check_features((*dict.fromkeys([*FEATURES, *table.feature_names]), *COUNTED, *names_of_models(models)))
+    return _Rules(table, sha256_of(Path(given)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """What was read and checked before any work."""
+
+    models: Sequence[_Model]
+    rules: _Rules | None
 
 
 # ---------------------------------------------------------------- the stages
@@ -314,9 +352,9 @@ class _Builder:
         depends_on = {"models": [[model.name, model.digest or sha256_of(model.path)] for model in models]}
         self._stage(MODELS, depends_on, [f"{MODELS}/{name}" for name in names], make)
 
-    def take_rules(self, given: Path | None, models: Sequence[str]) -> None:
-        """Take in rules of a file; with features that are not those of the models."""
-        if given is None:
+    def take_rules(self, rules: _Rules | None) -> None:
+        """Take in rules of a file."""
+        if rules is None:
             if EXTRA_RULES in self.manifest.stages:
                 self._is_there(EXTRA_RULES, "")
             return
@@ -324,12 +362,10 @@ class _Builder:
             raise self._other(EXTRA_RULES)
 
         def make() -> Mapping[str, Any]:
-            table = read_rules(given)
-            check_features((*dict.fromkeys([*FEATURES, *table.feature_names]), *COUNTED, *names_of_models(models)))
-            write_rules(self.place / EXTRA_RULES, table)
-            return {"rules": len(table)}
+            write_rules(self.place / EXTRA_RULES, rules.table)
+            return {"rules": len(rules.table)}
 
-        self._stage(EXTRA_RULES, {"rules": sha256_of(given)}, (EXTRA_RULES,), make)
+        self._stage(EXTRA_RULES, {"rules": rules.digest}, (EXTRA_RULES,), make)
 
 
 # What differs when a stage was made from something else.

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from morphlm.progress import say
 from morphlm.translation.grammar.rules import RuleTable, join_tables, read_rules, table_of
 
 
@@ -27,9 +28,20 @@ class ExtraRules:
             (self._with_first[words[0]] if words else self._wordless).append(number)
 
     @classmethod
-    def read(cls, path: str | Path) -> ExtraRules:
-        """From a file in cdec's format."""
-        return cls(read_rules(path))
+    def read(cls, path: str | Path, *, lowercase: bool = False) -> ExtraRules:
+        """From a file in cdec's format, for text that is lowercased or not."""
+        rules = cls(read_rules(path))
+        if lowercase and (idle := rules.capitalised):
+            say(
+                f"warning: {path}: {idle:,} of {len(rules.table):,} rules have capital letters in their source side, "
+                "which the text of this system never has; write them in small letters"
+            )
+        return rules
+
+    @property
+    def capitalised(self) -> int:
+        """How many rules have a source word with capital letters."""
+        return sum(any(word != word.lower() for word in words) for words in self._words)
 
     def for_sentence(self, tokens: Sequence[str]) -> RuleTable:
         """Those whose source words are all in the sentence, in the order of the file."""

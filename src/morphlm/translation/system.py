@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from morphlm.errors import FormatError
+from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel
 from morphlm.modelfile import read_model
 from morphlm.progress import say
@@ -22,7 +22,7 @@ from morphlm.translation.directory import BITEXT, EXTRA_RULES, MODELS, Manifest,
 from morphlm.translation.extra_rules import ExtraRules
 from morphlm.translation.grammar.bitext import Bitext, load_bitext
 from morphlm.translation.grammar.extraction import GrammarExtractor
-from morphlm.translation.grammar.rules import FEATURES, RuleTable
+from morphlm.translation.grammar.rules import FEATURES, RuleTable, table_of
 from morphlm.translation.settings import SystemConfig
 from morphlm.translation.weights import TunedWeights, read_tuned, start_weights
 
@@ -43,9 +43,10 @@ class TranslationSystem:
         weights: Mapping[str, float] | None = None,
         *,
         extra: Sequence[ExtraRules] = (),
+        grammar: ExtraRules | None = None,
     ) -> None:
-        """Without weights, those from which tuning begins are taken."""
-        self.config, self.extra = config, tuple(extra)
+        """Without weights, those from which tuning begins are taken; a grammar stands instead of the bitext's rules."""
+        self.config, self.extra, self.grammar = config, tuple(extra), grammar
         self.extractor = GrammarExtractor(bitext, config.grammar)
         given = start_weights(list(models)) if weights is None else weights
         self.decoder = Decoder(list(models.values()), given, config.decoder, names=list(models))
@@ -61,6 +62,7 @@ class TranslationSystem:
         run: int | None = None,
         weights: Mapping[str, float] | None = None,
         extra: Sequence[ExtraRules] = (),
+        grammar: ExtraRules | None = None,
         **search: Any,  # fields of DecoderConfig that are to differ
     ) -> TranslationSystem:
         """Load a directory, with the weights of the best tuning run, or of that with a seed, or with given ones."""
@@ -74,16 +76,19 @@ class TranslationSystem:
         config = manifest.config.with_decoder(**search)
         identity = identity_of(manifest)
         tuned = read_tuned(place, identity)
+        if run is not None and tuned is None:
+            raise ConfigError(f"{place}: there is no tuning run with the seed {run}; this system is not tuned")
         if weights is None and tuned is not None:
             weights = tuned.run(run).weights
-        system = cls(config, load_bitext(place / BITEXT), models, weights, extra=[*own, *extra])
+        system = cls(config, load_bitext(place / BITEXT), models, weights, extra=[*own, *extra], grammar=grammar)
         system.tuned, system.identity = tuned, identity
         return system
 
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Of every translation, in order."""
-        extra = [name for rules in self.extra for name in rules.table.feature_names]
+        given = [*([] if self.grammar is None else [self.grammar]), *self.extra]
+        extra = [name for rules in given for name in rules.table.feature_names]
         return (*dict.fromkeys([*FEATURES, *extra]), *COUNTED, *names_of_models(self.decoder.models.names))
 
     @property
@@ -119,7 +124,10 @@ class TranslationSystem:
 
     def rules(self, tokens: Sequence[str]) -> RuleTable:
         """The rules for a sentence."""
-        rules = self.extractor.extract(tokens)
+        if self.grammar is None:
+            rules = self.extractor.extract(tokens)
+        else:
+            rules = self.grammar.joined_to(table_of([], FEATURES), tokens)
         for extra in self.extra:
             rules = extra.joined_to(rules, tokens)
         return rules

@@ -28,7 +28,8 @@ from morphlm.translation.system_tuning import read_tuning_text, tune_system
 @settings.mend
 @settings.dev
 @settings.tuning
-@settings.pop_limit
+@settings.limits
+@settings.searching
 @settings.threads
 @options.as_json
 def command(
@@ -46,10 +47,15 @@ def command(
     probes: int,
     restarts: int,
     pop_limit: int | None,
+    max_span: int | None,
     threads: int | None,
     mend: bool,
     as_json: bool,
-    **preparing: Any,
+    tokenise: bool,
+    lowercase: bool,
+    max_tokens: int,
+    max_ratio: float,
+    **limits: Any,
 ) -> None:
     """Make a translation system of parallel text, line n of SOURCE with line n of TARGET, and tune it.
 
@@ -65,8 +71,8 @@ def command(
             f"{len(files)} files; parallel text is two, of which line n of one translates line n of the other"
         )
     pair = settings.language_pair(languages)
-    decoder = DecoderConfig() if pop_limit is None else DecoderConfig(pop_limit=pop_limit)
-    config = SystemConfig(pair, decoder=decoder, **preparing)
+    grammar, decoder = settings.grammar_config(**limits), DecoderConfig(**settings.search(pop_limit, max_span))
+    config = SystemConfig(pair, tokenise, lowercase, max_tokens, max_ratio, grammar=grammar, decoder=decoder)
     tuning = settings.tuning_config(kbest, iterations, probes, restarts)
     sources = _sources(files, bitext, models, extra_rules)
     settings.mention_missing_abbreviations(config.tokenise, pair)
@@ -85,11 +91,5 @@ def command(
 
 
 def _sources(files: tuple[str, ...], bitext: str | None, models: tuple[str, ...], extra_rules: str | None) -> Sources:
-    source, target = map(Path, files) if files else (None, None)
-    return Sources(
-        source,
-        target,
-        None if bitext is None else Path(bitext),
-        [NamedModel.of(model) for model in models],
-        None if extra_rules is None else Path(extra_rules),
-    )
+    source, target = files or (None, None)
+    return Sources(source, target, bitext, [NamedModel.of(model) for model in models], extra_rules)

@@ -15,6 +15,7 @@ from morphlm.files import atomic_writer
 from morphlm.progress import progress_bar, say
 from morphlm.text.prepare import located
 from morphlm.text.reading import Block, Mending, read_blocks, split_tokens
+from morphlm.translation.directory import read_manifest
 from morphlm.translation.extra_rules import ExtraRules
 from morphlm.translation.output import OutputOptions, numbered, renderer
 from morphlm.translation.settings import MENDS, SystemConfig
@@ -32,8 +33,9 @@ from morphlm.translation.weights import given_weights
 @click.option("--run", type=int, metavar="SEED", help="Weights of this tuning run.  [default: the best one]")
 @click.option("--weights", metavar="FILE|'NAME=W ...'", help="These weights instead; features not named have 0.")
 @click.option("--extra-rules", metavar="FILE", help="Rules in cdec's format that join those of every sentence.")
+@click.option("--grammar", metavar="FILE", help="Rules in cdec's format instead of those of the training text.")
 @settings.mend
-@settings.pop_limit
+@settings.searching
 @settings.threads
 @options.as_json_lines
 def command(
@@ -46,8 +48,10 @@ def command(
     run: int | None,
     weights: str | None,
     extra_rules: str | None,
+    grammar: str | None,
     mend: bool,
     pop_limit: int | None,
+    max_span: int | None,
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -64,14 +68,16 @@ def command(
         raise ConfigError("--graph is a part of the JSON; add --json")
     if run is not None and weights is not None:
         raise ConfigError("--run and --weights are two choices of weights; give one")
-    options.check_one_stdin(file, *([] if extra_rules is None else [extra_rules]))
+    options.check_one_stdin(file, *(path for path in (extra_rules, grammar) if path is not None))
     wanted = OutputOptions(tokenised, kbest, as_json, graph)
+    lowercase = read_manifest(directory).config.lowercase and not prepared
     system = TranslationSystem.load(
         directory,
         run=run,
         weights=None if weights is None else given_weights(weights),
-        extra=[] if extra_rules is None else [ExtraRules.read(extra_rules)],
-        **settings.search(pop_limit),
+        extra=[] if extra_rules is None else [ExtraRules.read(extra_rules, lowercase=lowercase)],
+        grammar=None if grammar is None else ExtraRules.read(grammar, lowercase=lowercase),
+        **settings.search(pop_limit, max_span),
     )
     mending = Mending(keep_lines=True) if mend else None
     with atomic_writer("-") as out:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from morphlm.cli import options
+from morphlm.cli.translate import settings
 from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
 from morphlm.progress import progress_bar, say
@@ -16,32 +17,9 @@ from morphlm.text.processes import available_cores
 from morphlm.translation.alignment.parallel_text import read_parallel
 from morphlm.translation.alignment.pharaoh import read_pharaoh
 from morphlm.translation.grammar.bitext import Bitext, build_bitext, check_can_hold_bitext, load_bitext
-from morphlm.translation.grammar.config import GrammarConfig
 from morphlm.translation.grammar.extraction import GrammarExtractor
 from morphlm.translation.grammar.files import check_can_hold_grammars, read_sentences, write_all, write_each
 from morphlm.translation.grammar.rules import RuleTable
-
-_DEFAULT = GrammarConfig()
-
-
-def _number(name: str, text: str) -> Any:
-    """An option for a field of the configuration."""
-    field = name.replace("-", "_")
-    return click.option(f"--{name}", field, type=int, default=getattr(_DEFAULT, field), show_default=True, help=text)
-
-
-_limits = options.applied(
-    [
-        _number("max-symbols", "Words and gaps of a source side."),
-        _number("max-target-symbols", "Words and gaps of a target side."),
-        _number("min-gap", "Words that a gap covers, at least."),
-        _number("max-input-span", "Words of the input that a source side is taken from."),
-        _number("max-training-span", "Words of a training sentence that a rule covers."),
-        _number("sample", "Places of a source side to look at; 0: all."),
-        _number("anchors", "Places of the rarest phrase where one with gaps is looked for; 0: all."),
-        _number("max-targets", "Target sides of a source side, the likeliest; 0: all."),
-    ]
-)
 
 
 @click.command(name="extract")
@@ -56,12 +34,8 @@ _limits = options.applied(
 )
 @click.option("--out", metavar="FILE", help="One grammar with the rules of all sentences.  [default: -]")
 @click.option("--folder", metavar="FOLDER", help="A grammar for each sentence: FOLDER/grammar.0.gz and so on.")
-@_limits
-@click.option("--loose-gaps", is_flag=True, help="The first and the last word of a gap need not have a link.")
-@click.option("--unlinked-rules", is_flag=True, help="Also rules whose words have no link at all.")
-@click.option(
-    "--threads", type=click.IntRange(min=1), help="Work so parallel; no change of result.  [default: all cores]"
-)
+@settings.limits
+@settings.threads
 @options.allow_unk
 @options.as_json
 def command(
@@ -70,12 +44,10 @@ def command(
     parts: tuple[str, str, str] | None,
     out: str | None,
     folder: str | None,
-    loose_gaps: bool,
-    unlinked_rules: bool,
     threads: int | None,
     allow_unk: bool,
     as_json: bool,
-    **settings: int,
+    **limits: Any,
 ) -> None:
     """Find hierarchical rules for the tokenised sentences of FILE (standard input) in the training text BITEXT.
 
@@ -88,7 +60,7 @@ def command(
     """
     if out is not None and folder is not None:
         raise ConfigError("--out is one file and --folder one for each sentence; give one of them")
-    config = GrammarConfig(tight_gaps=not loose_gaps, linked_word=not unlinked_rules, **settings)
+    config = settings.grammar_config(**limits)
     options.check_one_stdin(bitext_path, *(parts or ()), *([] if file is None and parts else [file or "-"]))
     _check_places(out, folder)
     bitext = _make(bitext_path, parts, allow_unk) if parts else load_bitext(bitext_path)
@@ -112,8 +84,9 @@ def _make(place: str, parts: tuple[str, str, str], allow_unk: bool) -> Bitext:
     check_can_hold_bitext(place)
     source, target, alignment = parts
     text = read_parallel(source, target, allow_unknown=allow_unk)
+    links = read_pharaoh(alignment, text)
     say(f"sorting the suffixes of {len(text):,} pairs")
-    bitext = build_bitext(text, read_pharaoh(alignment, text), alignment)
+    bitext = build_bitext(text, links, alignment)
     bitext.save(Path(place))
     return bitext
 

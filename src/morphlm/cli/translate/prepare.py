@@ -50,6 +50,8 @@ def command(
         check_can_write(path)
     settings.mention_missing_abbreviations(tokenise, pair)
     records = prepare_pair_files((source, target), out, config.pair_options(), mend=mend, processes=processes)
+    if not records[0].counts.kept:
+        say(f"warning: no pair of sentences is left of {source} and {target}; there is nothing to learn from")
     if as_json:
         options.print_json([record.to_dict() for record in records])
         return

@@ -12,10 +12,11 @@ from morphlm.progress import say
 from morphlm.text.parallel_pairs import MAX_RATIO
 from morphlm.text.tokenise import has_abbreviations
 from morphlm.translation.decoder.config import DecoderConfig
+from morphlm.translation.grammar.config import GrammarConfig
 from morphlm.translation.tuning.loop import TuningConfig
 from morphlm.translation.tuning.mert import MertConfig
 
-_DECODER, _TUNING = DecoderConfig(), TuningConfig()
+_DECODER, _GRAMMAR, _TUNING = DecoderConfig(), GrammarConfig(), TuningConfig()
 
 threads = click.option(
     "--threads", type=click.IntRange(min=1), help="Work so parallel; no change of result.  [default: all cores]"
@@ -70,10 +71,42 @@ tuning = options.applied(
         ),
     ]
 )
-pop_limit = click.option(
-    "--pop-limit",
-    type=int,
-    help=f"Combinations for each span of words; 0: all.  [default: as built, or {_DECODER.pop_limit}]",
+searching = options.applied(
+    [
+        click.option(
+            "--pop-limit",
+            type=int,
+            help="Combinations for each span of words; 0: all, for small grammars alone.  "
+            f"[default: as built, or {_DECODER.pop_limit}]",
+        ),
+        click.option(
+            "--max-span",
+            type=int,
+            help=f"Words that a rule with its gaps covers.  [default: as built, or {_DECODER.max_span}]",
+        ),
+    ]
+)
+
+
+def _limit(name: str, text: str) -> Any:
+    """An option for a field of the configuration."""
+    field = name.replace("-", "_")
+    return click.option(f"--{name}", field, type=int, default=getattr(_GRAMMAR, field), show_default=True, help=text)
+
+
+limits = options.applied(
+    [
+        _limit("max-symbols", "Words and gaps of a source side."),
+        _limit("max-target-symbols", "Words and gaps of a target side."),
+        _limit("min-gap", "Words that a gap covers, at least."),
+        _limit("max-input-span", "Words of the input that a source side is taken from."),
+        _limit("max-training-span", "Words of a training sentence that a rule covers."),
+        _limit("sample", "Places of a source side to look at; 0: all."),
+        _limit("anchors", "Places of the rarest phrase where one with gaps is looked for; 0: all."),
+        _limit("max-targets", "Target sides of a source side, the likeliest; 0: all."),
+        click.option("--loose-gaps", is_flag=True, help="The first and last word of a gap need not have a link."),
+        click.option("--unlinked-rules", is_flag=True, help="Also rules whose words have no link at all."),
+    ]
 )
 
 
@@ -97,6 +130,12 @@ def tuning_config(kbest: int, iterations: int, probes: int, restarts: int) -> Tu
     return TuningConfig(kbest=kbest, iterations=iterations, probes=probes, mert=MertConfig(restarts=restarts))
 
 
-def search(pop_limit: int | None) -> dict[str, Any]:
+def grammar_config(loose_gaps: bool, unlinked_rules: bool, **limits: int) -> GrammarConfig:
+    """From the options."""
+    return GrammarConfig(tight_gaps=not loose_gaps, linked_word=not unlinked_rules, **limits)
+
+
+def search(pop_limit: int | None, max_span: int | None) -> dict[str, Any]:
     """What is to differ from the settings of a system."""
-    return {} if pop_limit is None else {"pop_limit": pop_limit}
+    given = {"pop_limit": pop_limit, "max_span": max_span}
+    return {name: value for name, value in given.items() if value is not None}

@@ -17,7 +17,7 @@ from morphlm.translation.system_tuning import read_tuning_text, tune_system
 @settings.dev
 @settings.mend
 @settings.tuning
-@settings.pop_limit
+@settings.searching
 @settings.threads
 @options.as_json
 def command(
@@ -31,6 +31,7 @@ def command(
     probes: int,
     restarts: int,
     pop_limit: int | None,
+    max_span: int | None,
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -50,7 +51,7 @@ def command(
     config = settings.tuning_config(kbest, iterations, probes, restarts)
     manifest = read_manifest(directory)
     text = read_tuning_text(*dev, manifest.config, mend=mend)
-    system = TranslationSystem.load(directory, **settings.search(pop_limit))
+    system = TranslationSystem.load(directory, **settings.search(pop_limit, max_span))
     tuned = tune_system(directory, text, config, seeds=range(seed, seed + runs), threads=threads, system=system)
     if as_json:
         options.print_json(tuned.to_json())

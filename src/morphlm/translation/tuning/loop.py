@@ -220,7 +220,12 @@ class _Run:
             return self._add_lists(self._lists_path(number), weights)
         parts = [self._add_lists(self._first_path(probe), start) for probe, start in enumerate(self.starts)]
         best = max(parts, key=lambda part: part.bleu)
-        return replace(best, candidates=len(self.pool), new=len(self.pool))
+        return replace(best, weights=self._founded(best.weights), candidates=len(self.pool), new=len(self.pool))
+
+    def _founded(self, weights: tuple[float, ...]) -> tuple[float, ...]:
+        """Where no two translations differ, a weight of chance has nothing behind it: the first one stays."""
+        is_told = self.pool.arrays().spreads() > 0
+        return tuple(np.where(is_told, weights, self.starts[0]).tolist())
 
     def _add_lists(self, path: Path, weights: tuple[float, ...]) -> Iteration:
         sums = np.zeros(SIZE, np.int64)
