@@ -103,7 +103,7 @@ def test_optimise_finds_weights_that_choose_the_references() -> None:
     candidates = pool_with_a_known_best().arrays()
     start = np.array([0.0, 1.0, 0.0])
     assert candidates.bleu(start) < 60
-    found = optimise(candidates, start, MertConfig(restarts=3), seed=2)
+    found = optimise(candidates, [start], MertConfig(restarts=3), seed=2)
     assert found.bleu == pytest.approx(100.0)
     assert bleu_at(candidates, found.weights) == pytest.approx(100.0)
     assert np.abs(found.weights).sum() == pytest.approx(1.0)
@@ -111,7 +111,7 @@ def test_optimise_finds_weights_that_choose_the_references() -> None:
 
 def test_the_number_of_threads_changes_nothing() -> None:
     candidates = random_candidates(4, sentences=30, most=20)
-    one, two = (optimise(candidates, np.ones(3), MertConfig(restarts=6), seed=5, threads=n) for n in (1, 3))
+    one, two = (optimise(candidates, [np.ones(3)], MertConfig(restarts=6), seed=5, threads=n) for n in (1, 3))
     assert one.weights.tobytes() == two.weights.tobytes()
 
 
@@ -123,7 +123,7 @@ def test_weights_of_features_that_never_differ_stay() -> None:
     still = replace(candidates, columns=columns)
     assert still.spreads()[1] == 0.0
     start = np.array([0.5, 0.0, 0.5])
-    found = optimise(still, start, MertConfig(restarts=4))
+    found = optimise(still, [start], MertConfig(restarts=4))
     assert found.weights[1] == 0.0
     assert found.bleu > still.bleu(start)  # the others were searched
 
@@ -143,17 +143,38 @@ def test_the_unit_of_a_feature_changes_nothing() -> None:
     units = np.array([1024.0, 1.0, 1 / 64])  # powers of 2, so that nothing is rounded
     other = replace(candidates, columns=(candidates.columns.T * units).T.astype(np.float32))
     start = np.array([0.3, 1.0, -0.5])
-    one = optimise(candidates, start, MertConfig(restarts=5), seed=3)
-    two = optimise(other, start / units, MertConfig(restarts=5), seed=3)
+    one = optimise(candidates, [start], MertConfig(restarts=5), seed=3)
+    two = optimise(other, [start / units], MertConfig(restarts=5), seed=3)
     assert two.bleu == one.bleu
     assert two.weights * units / np.abs(two.weights * units).sum() == pytest.approx(one.weights)
+
+
+def test_more_starts_and_restarts_never_end_lower() -> None:
+    """And somewhere higher: one search alone ends in a poor place of many."""
+    gained = {"starts": 0, "restarts": 0}
+    for seed in range(12):
+        candidates = random_candidates(seed, sentences=30, most=20)
+        one, other = np.random.default_rng(seed).normal(size=(2, 3))
+        alone = optimise(candidates, [one], MertConfig(restarts=0), seed=seed).bleu
+        both = optimise(candidates, [one, other], MertConfig(restarts=0), seed=seed).bleu
+        again = optimise(candidates, [one], MertConfig(restarts=4), seed=seed).bleu
+        assert both >= max(alone, candidates.bleu(other)) and again >= alone
+        gained["starts"] += both > alone
+        gained["restarts"] += again > alone
+    assert min(gained.values()) > 0
+
+
+@pytest.mark.parametrize("wrong", [{"restarts": -1}, {"directions": -1}, {"noise": -0.1}, {"noise": np.nan}])
+def test_what_cannot_be_is_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ConfigError, match="0 or more"):
+        MertConfig(**wrong)  # type: ignore[arg-type]
 
 
 def test_the_best_is_never_below_the_start() -> None:
     for seed in range(20):
         candidates = random_candidates(seed, sentences=10)
         start = np.random.default_rng(seed).normal(size=3)
-        found = optimise(candidates, start, MertConfig(restarts=0), seed=seed)
+        found = optimise(candidates, [start], MertConfig(restarts=0), seed=seed)
         assert found.bleu >= candidates.bleu(start)
 
 

@@ -67,7 +67,7 @@ tuning = options.applied(
             type=int,
             default=_TUNING.mert.restarts,
             show_default=True,
-            help="Of each search, from weights around those at hand.",
+            help="Of each search, from weights around the best that it found.",
         ),
     ]
 )

@@ -1,5 +1,7 @@
 """The outer loop of MERT: decode with the weights at hand, add the k best translations to all so far, search weights.
 
+A search begins from the weights of every iteration: those that were left behind may lead higher on longer lists.
+
 Before the first search, the text is also decoded with some weights around the first ones, once for all runs: lists of
 one kind of translation do not tell that others, say twice as long, are bad, and the search would go astray.
 
@@ -30,7 +32,7 @@ from morphlm.translation.tuning.mert import MertConfig, optimise
 from morphlm.translation.tuning.pool import CandidatePool
 
 STATE, FIRST = "state.json", "first-{}.gz"
-FORMAT = 2
+FORMAT = 3
 
 Floats = NDArray[np.float64]
 
@@ -43,8 +45,7 @@ class TuningConfig:
     iterations: int = 10  # at most
     least_gain: float = 0.02  # of BLEU x 100 on all lists so far, for another iteration
     probes: int = 4  # weights around the first ones that are decoded with in the first iteration
-    # Restarts take about as long as the decoding; whether they end higher, a few runs on 400 sentences do not tell.
-    mert: MertConfig = field(default_factory=lambda: MertConfig(restarts=0))
+    mert: MertConfig = field(default_factory=MertConfig)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
@@ -241,7 +242,8 @@ class _Run:
             return None
         candidates, before = self.pool.arrays(), np.array(iteration.weights)
         seed = int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0])
-        found = optimise(candidates, before, self.config.mert, seed=seed, threads=self.threads)
+        starts = [np.array(one.weights) for one in reversed(self.iterations)]
+        found = optimise(candidates, starts, self.config.mert, seed=seed, threads=self.threads)
         gain = found.bleu - candidates.bleu(before)
         return tuple(found.weights.tolist()) if gain >= self.config.least_gain else None
 

@@ -1,12 +1,13 @@
 """Minimum error rate training (Och 2003): the weights for which the best of given translations have the highest BLEU.
 
-Each line search is exact. It is made along every weight's axis and some random directions until none helps, from the
-weights at hand and from others at random around them; the best outcome counts. A step is measured by how much it
-changes scores, so that the unit of a feature, counts or logarithms, plays no part.
+Each line search is exact. It is made along every weight's axis and some random directions until none helps, from given
+weights and then from some at random around the best outcome so far; the best counts. A step is measured by how much
+it changes scores, so that the unit of a feature, counts or logarithms, plays no part.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,15 +24,17 @@ from morphlm.translation.tuning.pool import Candidates, Scores, Weights
 class MertConfig:
     """How long the weights are searched for."""
 
-    restarts: int = 20  # searches that begin around the weights at hand, beside the one that begins there
+    restarts: int = 5  # searches that begin around the best weights of the others
+    noise: float = 0.3  # how far around, as a part of the size of the weights
     directions: int = 10  # random directions in each round, beside the axes
     least_gain: float = 1e-3  # of BLEU x 100 in a round, for another round
     largest_rounds: int = 50
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
-        if self.restarts < 0 or self.directions < 0 or self.largest_rounds < 1 or not self.least_gain >= 0:
-            raise ConfigError("restarts, directions and gain of MERT are 0 or more, and its rounds 1 or more")
+        counts, sizes = (self.restarts, self.directions), (self.least_gain, self.noise)
+        if min(counts) < 0 or self.largest_rounds < 1 or not all(size >= 0 for size in sizes):
+            raise ConfigError("restarts, noise, directions and gain of MERT are 0 or more, and its rounds 1 or more")
 
 
 @dataclass(frozen=True)
@@ -44,28 +47,35 @@ class Optimum:
 
 def optimise(
     candidates: Candidates,
-    weights: Weights,
+    starts: Sequence[Weights],
     config: MertConfig | None = None,
     *,
     seed: int = 1,
     threads: int | None = None,
 ) -> Optimum:
-    """The best weights that a search from `weights`, and from others around them, leads to.
+    """The best weights that searches from each of `starts`, and from others around the best of these, lead to.
 
     Weights of features in which no two translations of a sentence differ stay. The result does not depend on the number
     of threads, who share the directions of each round.
     """
     config = config or MertConfig()
     units = _units(candidates)
-    seeds = np.random.SeedSequence(seed).spawn(config.restarts + 1)
-    found = []
+    generators = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(len(starts) + config.restarts))
     with workers(threads or available_cores()) as pool:
-        for number, own in enumerate(seeds):
-            rng = np.random.default_rng(own)
-            start = weights + _noise(weights, units, rng) if number else weights
-            found.append(_climb(candidates, start, config, rng, units, pool))
-    best = max(found, key=lambda optimum: optimum.bleu)  # of equal ones the first
+
+        def climb(start: Weights, rng: np.random.Generator) -> Optimum:
+            return _climb(candidates, start, config, rng, units, pool)
+
+        best = _better(climb(start, next(generators)) for start in starts)
+        for rng in generators:
+            around = best.weights + config.noise * _noise(best.weights, units, rng)
+            best = _better([best, climb(around, rng)])
     return Optimum(_scaled(best.weights), best.bleu)
+
+
+def _better(found: Iterable[Optimum]) -> Optimum:
+    """The best; of equal ones the first."""
+    return max(found, key=lambda optimum: optimum.bleu)
 
 
 def _units(candidates: Candidates) -> NDArray[np.float64]:
