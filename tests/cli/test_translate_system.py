@@ -194,7 +194,7 @@ def test_rules_that_can_never_match_are_told(parts: Path, tmp_path: Path, morphl
 
 
 def test_limits_of_rules_and_spans(parts: Path, tmp_path: Path, morphlm_command: Command) -> None:
-    """With one symbol to a source side, and gaps of one word, rules are pairs of words, and nothing else."""
+    """With one symbol to a source side and one target side for each, every word has one rule."""
     limits = ["--max-symbols", "1", "--max-targets", "1", "--max-span", "4", "--loose-gaps"]
     given = ["--bitext", parts / "system" / "bitext", "--no-tokenise", "--lm", parts / "mkn"]
     assert morphlm_command("translate", "build", *given, "--out", tmp_path / "system", *limits).status == 0

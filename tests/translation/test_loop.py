@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from morphlm.errors import ConfigError
+from morphlm.translation.tuning import loop
 from morphlm.translation.tuning.bleu import bleu, statistics_of
 from morphlm.translation.tuning.lists import Hypothesis, TranslationList, read_lists, write_lists
 from morphlm.translation.tuning.loop import (
@@ -23,7 +24,7 @@ from morphlm.translation.tuning.loop import (
     probes_around,
     tune,
 )
-from morphlm.translation.tuning.mert import MertConfig
+from morphlm.translation.tuning.mert import MertConfig, optimise
 
 NAMES = ("wrong", "good", "still", "noise")
 START = {"wrong": 1.0, "good": 0.0, "still": 0.5}
@@ -218,6 +219,21 @@ def test_a_feature_that_no_translation_has_keeps_its_weight(tmp_path: Path) -> N
     assert all(probe["still"] != 0 for probe in decoder.calls[1:])
     assert one.bleu > bleu_of(decoder, decoder.calls[0])  # a probe was the best
     assert one.weights["still"] == 0.0
+
+
+def test_a_search_begins_from_the_weights_of_every_iteration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[tuple[float, ...]]] = []
+
+    def recorded(candidates: Any, starts: Any, *given: Any, **options: Any) -> Any:
+        asked.append([tuple(start.tolist()) for start in starts])
+        return optimise(candidates, starts, *given, **options)
+
+    monkeypatch.setattr(loop, "optimise", recorded)
+    (one,) = tune(Decoder().problem, START, tmp_path, CONFIG)
+    weights = [iteration.weights for iteration in one.iterations]
+    assert len(weights) > 2
+    for number, starts in enumerate(asked, 1):
+        assert starts == weights[:number][::-1]
 
 
 def test_nothing_is_said_about_features_that_never_differ(tmp_path: Path) -> None:

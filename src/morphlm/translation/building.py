@@ -124,7 +124,10 @@ def build_system(
             return _built(place, sources, _Parts(models, rules), config, mend, threads or available_cores())
         except MorphlmError:
             if is_new and not read_manifest(place).stages:  # what was refused at once leaves no trace
-                _clear(place) if was_there else shutil.rmtree(place)
+                if was_there:
+                    _clear(place)
+                else:
+                    shutil.rmtree(place)
             raise
 
 

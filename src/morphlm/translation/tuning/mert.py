@@ -66,14 +66,14 @@ def optimise(
         def climb(start: Weights, rng: np.random.Generator) -> Optimum:
             return _climb(candidates, start, config, rng, units, pool)
 
-        best = _better(climb(start, next(generators)) for start in starts)
+        best = _best_of(climb(start, next(generators)) for start in starts)
         for rng in generators:
             around = best.weights + config.noise * _noise(best.weights, units, rng)
-            best = _better([best, climb(around, rng)])
+            best = _best_of([best, climb(around, rng)])
     return Optimum(_scaled(best.weights), best.bleu)
 
 
-def _better(found: Iterable[Optimum]) -> Optimum:
+def _best_of(found: Iterable[Optimum]) -> Optimum:
     """The best; of equal ones the first."""
     return max(found, key=lambda optimum: optimum.bleu)
 
