@@ -19,6 +19,7 @@ from morphlm.experiments.corpora import (
     join_wrapped,
     prepare_language,
     read_novels,
+    side_of,
     spread_passages,
 )
 from morphlm.text.prepare import Counts, read_preparation
@@ -115,6 +116,26 @@ def test_russian_holds_out_news(data: Path, tmp_path: Path) -> None:
     stays = [f"новость но{letter} ." for letter in "вгдежзик"]
     assert lines_of(texts.train) == [*stays, "конец .", "слово и <unk> ."]
     assert texts.counts["train"] == Counts(lines=10, kept=10, tokens=30)
+
+
+def test_one_side_of_a_parallel_text(data: Path, tmp_path: Path) -> None:
+    """No novels, no other parallel text; all origins, in their order."""
+    for language, tokens in (("cs", 32), ("en", None)):
+        texts = prepare_language(data, language, tmp_path, recipe=side_of("en-cs", language), tokens=tokens)
+        lines = lines_of(texts.train)
+        assert len(lines) == (20 if tokens is None else 11)
+        assert lines[9:11] == (
+            ["news woj .", "other text woa !"] if language == "cs" else ["english woj .", "other english woa !"]
+        )
+
+
+@pytest.mark.parametrize("tokens", [None, 1000])
+def test_one_side_without_a_development_text_holds_out_news(data: Path, tmp_path: Path, tokens: int | None) -> None:
+    news = [f"news\tx\tНовость но{letter}." for letter in "абвгдежзик"]
+    write_xz(data / "parallel" / "en-ru.tsv.xz", *news, "other\tx\tНовость ноа.", "other\tx\tКонец.")
+    texts = prepare_language(data, "ru", tmp_path, recipe=side_of("en-ru", "ru"), tokens=tokens)
+    assert lines_of(texts.dev) == ["новость ноа .", "новость ноб ."]
+    assert lines_of(texts.train) == [*(f"новость но{letter} ." for letter in "вгдежзик"), "конец ."]
 
 
 def test_long_sentences_leave_the_training_text_only(data: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,7 @@ def plan(data: Path) -> Plan:
 # ---------------------------------------------------------------- steps
 
 
-def test_the_recipe_of_the_package_has_the_models_of_another() -> None:
+def test_the_recipe_of_the_package_trains_as_another() -> None:
     recipe, other = load_recipe("translation"), load_recipe("data-main")
     models = ("tokens", "kinds", "kappas", "seeds", "choices", "languages")
     assert all(getattr(recipe, name) == getattr(other, name) for name in models)
@@ -94,19 +95,44 @@ def test_the_recipe_of_the_package_has_the_models_of_another() -> None:
 
 def test_a_system_for_each_model_beside_the_first(plan: Plan) -> None:
     (into_german, into_english) = plan.cells
-    steps = into_german.translations["en-de"]
+    steps = into_german.translation
+    assert steps is not None
     assert list(steps.tunings) == ["mkn", "mkn+clbl"]
     assert [list(tuning.settings["seeds"]) for tuning in steps.tunings.values()] == [[1, 2], [1, 2]]
     assert steps.tunings["mkn+clbl"].inputs == (steps.bitext, into_german.models["mkn"], into_german.models["clbl"])
     assert steps.comparison.inputs == tuple(steps.tunings.values())
-    (other,) = into_english.translations.values()
+    other = into_english.translation
+    assert other is not None
     assert [list(tuning.settings["seeds"]) for tuning in other.tunings.values()] == [[1], [1]]
     assert other.bitext.key != steps.bitext.key
 
 
 def test_languages_are_those_of_the_translations(data: Path) -> None:
     plan = make_plan(replace(recipe_of(), languages=("en",)), TextSource(data))
-    assert [name for cell in plan.cells for name in cell.translations] == ["de-en"]
+    assert [str(cell.translation.pair) for cell in plan.cells if cell.translation is not None] == ["de-en"]
+
+
+def test_models_learn_from_the_target_side_alone(tmp_path: Path) -> None:
+    """German is that anyway, so its models are those of other recipes; of Czech there is more, of English elsewhere."""
+    folder = write_data(tmp_path)
+    shutil.copy(folder / "parallel" / "en-de.tsv.xz", folder / "parallel" / "en-cs.tsv.xz")
+    for year in (2011, 2012, 2013):
+        write_xz(folder / "newstest" / f"newstest{year}.cs.txt.xz", ["to je ono"])
+    pairs = TranslationChoices(("en-cs", "en-de", "cs-en", "de-en"))
+    recipe = replace(load_recipe("translation"), languages=("cs", "de", "en"), translation=pairs)
+    plan = make_plan(recipe, TextSource(folder))
+    assert not plan.failed  # although there are no novels and not all parallel texts, which all Czech and English need
+    found = {cell.texts.name: [*cell.texts.hints["source"].files(cell.language, None).values()] for cell in plan.cells}
+    names = {name: [path.name.partition(".")[0] for path in paths] for name, paths in found.items()}
+    assert names == {
+        "cs all of en-cs texts": ["en-cs", "newstest2011", "newstest2012"],
+        "de all texts": ["en-de", "newstest2011", "newstest2012"],
+        "en all of cs-en texts": ["en-cs", "newstest2011", "newstest2012"],
+        "en all of de-en texts": ["en-de", "newstest2011", "newstest2012"],
+    }
+    (german,) = make_plan(replace(load_recipe("data-main"), languages=("de",)), TextSource(folder)).cells
+    (shared,) = (cell for cell in plan.cells if cell.language == "de")
+    assert shared.models == german.models
 
 
 def test_a_budget_takes_runs_away() -> None:
@@ -117,8 +143,8 @@ def test_a_budget_takes_runs_away() -> None:
 
 def test_more_sentences_to_test_leave_the_tuning_as_it_is(data: Path, plan: Plan) -> None:
     recipe = recipe_of(RECIPE.replace("test = 12", "test = 13"))
-    other = make_plan(recipe, TextSource(data)).cells[0].translations["en-de"]
-    steps = plan.cells[0].translations["en-de"]
+    other = make_plan(recipe, TextSource(data)).cells[0].translation
+    steps = plan.cells[0].translation
     assert other.tunings == steps.tunings
     assert other.comparison.key != steps.comparison.key
 
@@ -249,7 +275,7 @@ def test_batches_that_were_translated_are_not_again(
 
 def test_other_shuffles_need_no_other_translations(plan: Plan) -> None:
     """What is counted from translations may change; the sentences, the texts, the weights and the systems may not."""
-    step = plan.cells[0].translations["en-de"].comparison
+    step = plan.cells[0].translation.comparison
 
     def key(changed: Step, weights: str = "a") -> str:
         return translation_work._translations_key(changed, [weights])
@@ -265,7 +291,7 @@ def test_other_shuffles_need_no_other_translations(plan: Plan) -> None:
 
 
 def test_lines_that_do_not_match_are_refused(data: Path, plan: Plan) -> None:
-    step = plan.cells[0].translations["en-de"].comparison
+    step = plan.cells[0].translation.comparison
     texts = {"en": data / "newstest" / "newstest2013.en.txt.xz", "de": data / "parallel" / "en-de.tsv.xz"}
     step = replace(step, hints={**step.hints, "texts": texts})
     with pytest.raises(InputError, match=r"40 and 300 lines in en-de.tsv.xz; they must be line-by-line translations"):
@@ -284,6 +310,6 @@ def test_the_papers_numbers() -> None:
 
 def test_choices_are_in_the_key_of_the_tuning(data: Path, plan: Plan) -> None:
     other = replace(recipe_of(), translation=TranslationChoices(("en-de",), tuning=7, test=12, runs=2))
-    tunings = make_plan(replace(other, languages=("de",)), TextSource(data)).cells[0].translations["en-de"].tunings
-    assert tunings["mkn"].key != plan.cells[0].translations["en-de"].tunings["mkn"].key
+    tunings = make_plan(replace(other, languages=("de",)), TextSource(data)).cells[0].translation.tunings
+    assert tunings["mkn"].key != plan.cells[0].translation.tunings["mkn"].key
     assert json.loads(json.dumps(dict(tunings["mkn"].settings))) == tunings["mkn"].settings

@@ -51,6 +51,7 @@ class Recipe:
 
     parallel: str  # the file below parallel/
     english: bool = False  # take its English side
+    others: bool = False  # and, if all text is wanted, that of all other files
     novels: bool = False  # the training text is half news, half novels
     wrapped: bool = False  # the lines of the novels were broken to fit a page
     dev: int | None = 2011  # year of the development text; None: held out from the news
@@ -60,11 +61,16 @@ class Recipe:
 RECIPES: Mapping[str, Recipe] = {
     "cs": Recipe("en-cs", novels=True),
     "de": Recipe("en-de"),
-    "en": Recipe("en-de", english=True),
+    "en": Recipe("en-de", english=True, others=True),
     "es": Recipe("en-es"),
     "fr": Recipe("en-fr"),
     "ru": Recipe("en-ru", novels=True, wrapped=True, dev=None),
 }
+
+
+def side_of(parallel: str, language: str) -> Recipe:
+    """One side of a parallel text and nothing else to learn from, as for translation into that language."""
+    return dataclasses.replace(RECIPES[language], parallel=parallel, others=False, novels=False, wrapped=False)
 
 
 @dataclass(frozen=True)
@@ -83,7 +89,13 @@ class LanguageTexts:
 
 
 def prepare_language(
-    data: Path, language: str, out: Path, *, tokens: int | None = 1_000_000, processes: int = 1
+    data: Path,
+    language: str,
+    out: Path,
+    *,
+    recipe: Recipe | None = None,
+    tokens: int | None = 1_000_000,
+    processes: int = 1,
 ) -> LanguageTexts:
     """Write train.LL.txt, dev.LL.txt and test.LL.txt to the folder `out`, or find them there.
 
@@ -94,11 +106,13 @@ def prepare_language(
         raise ConfigError(f"there is no recipe for the texts of {language!r}; choose one of {', '.join(RECIPES)}")
     if tokens is not None and tokens < 1:
         raise ConfigError(f"a training text of {tokens} tokens is none; ask for 1 or more")
-    settings = _settings(data, language, tokens)
+    recipe = recipe or RECIPES[language]
+    files = source_files(data, language, recipe, tokens)
+    settings = _settings(language, files, tokens)
     if (found := _find(out, language, settings)) is not None:
         return found
     make_folder(out)
-    counts = _write_parts(TextMaker(language, source_files(data, language, tokens), processes), out, tokens)
+    counts = _write_parts(TextMaker(language, recipe, files, processes), out, tokens)
     _write_record(out, language, settings)
     return _texts(out, language, counts)
 
@@ -106,11 +120,10 @@ def prepare_language(
 # ---------------------------------------------------------------- what was written before
 
 
-def source_files(data: Path, language: str, tokens: int | None) -> dict[str, Path]:
+def source_files(data: Path, language: str, recipe: Recipe, tokens: int | None) -> dict[str, Path]:
     """What a language is made from, by role; an InputError names what the folder lacks."""
-    recipe = RECIPES[language]
     files = {"parallel": data / "parallel" / f"{recipe.parallel}.tsv.xz"}
-    if recipe.english and tokens is None:
+    if recipe.others and tokens is None:
         others = {other.parallel for other in RECIPES.values()} - {recipe.parallel}
         files |= {f"parallel {name}": data / "parallel" / f"{name}.tsv.xz" for name in sorted(others)}
     if recipe.novels:
@@ -125,7 +138,7 @@ def source_files(data: Path, language: str, tokens: int | None) -> dict[str, Pat
     return files
 
 
-def _settings(data: Path, language: str, tokens: int | None) -> dict[str, Any]:
+def _settings(language: str, files: Mapping[str, Path], tokens: int | None) -> dict[str, Any]:
     """Everything that the texts depend on."""
     return {
         "format": RECORD_FORMAT,
@@ -133,7 +146,7 @@ def _settings(data: Path, language: str, tokens: int | None) -> dict[str, Any]:
         "tokens": tokens,
         "options": {part: dataclasses.asdict(_options(language, part)) for part in PARTS},
         "sacremoses": sacremoses_version(),
-        "sources": {role: sha256_of(file) for role, file in source_files(data, language, tokens).items()},
+        "sources": {role: sha256_of(file) for role, file in files.items()},
     }
 
 
@@ -246,6 +259,7 @@ class TextMaker:
     """Makes the parts of one language from its files."""
 
     language: str
+    recipe: Recipe
     files: Mapping[str, Path]  # by role
     processes: int = 1
 
@@ -261,29 +275,27 @@ class TextMaker:
 
     def train(self, tokens: int | None, dev: PartText) -> PartText:
         """The training text: the first sentences of the parallel text, or half news and half novels; or all of it."""
+        held_out = frozenset[str]() if "dev" in self.files else frozenset(dev.lines)
         if tokens is None:
-            return self._everything(dev)
+            return self._everything(held_out)
         if "novels" not in self.files:
-            return self._take(self._parallel(), "train", "parallel", tokens=tokens)
-        news, without = self._parallel("news"), frozenset[str]()
-        if "dev" not in self.files:
-            news, without = hold_out(news)[0], frozenset(dev.lines)
-        first = self._take(news, "train", "parallel", tokens=(tokens + 1) // 2, without=without)
-        novels = spread_passages(read_novels(self.files["novels"], wrapped=RECIPES[self.language].wrapped))
+            return self._take(self._parallel(), "train", "parallel", tokens=tokens, without=held_out)
+        news = self._parallel("news") if "dev" in self.files else hold_out(self._parallel("news"))[0]
+        first = self._take(news, "train", "parallel", tokens=(tokens + 1) // 2, without=held_out)
+        novels = spread_passages(read_novels(self.files["novels"], wrapped=self.recipe.wrapped))
         more = tokens - first.counts.tokens
-        return first + self._take(novels, "train", "novels", tokens=more, without=without)
+        return first + self._take(novels, "train", "novels", tokens=more, without=held_out)
 
-    def _everything(self, dev: PartText) -> PartText:
+    def _everything(self, held_out: frozenset[str]) -> PartText:
         """All parallel text, each sentence once if it comes from several files, and all novels, as they stand."""
         roles = [role for role in self.files if role.startswith("parallel")]
         sentences = chain.from_iterable(self._parallel(role=role) for role in roles)
-        held_out = frozenset() if "dev" in self.files else frozenset(dev.lines)
         text = self._take(
             dict.fromkeys(sentences) if len(roles) > 1 else sentences, "train", "parallel", without=held_out
         )
         if "novels" not in self.files:
             return text
-        novels = read_novels(self.files["novels"], wrapped=RECIPES[self.language].wrapped)
+        novels = read_novels(self.files["novels"], wrapped=self.recipe.wrapped)
         return text + self._take(novels, "train", "novels")
 
     def _take(self, sentences: Iterable[str], part: str, role: str, **limits: Any) -> PartText:
@@ -291,7 +303,7 @@ class TextMaker:
         return take(sentences, preparer, processes=self.processes, **limits)
 
     def _parallel(self, origin: str | None = None, role: str = "parallel") -> list[str]:
-        column = 1 if RECIPES[self.language].english else 2
+        column = 1 if self.recipe.english else 2
         pairs = read_parallel(self.files[role])
         return [columns[column] for columns in pairs if origin is None or columns[0] == origin]
 

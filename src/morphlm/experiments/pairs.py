@@ -32,6 +32,11 @@ class Pair:
         """The language that is not English."""
         return self.target if self.source == ENGLISH else self.source
 
+    @property
+    def parallel(self) -> str:
+        """The name of their parallel text."""
+        return RECIPES[self.other].parallel
+
     def __str__(self) -> str:
         """`en-cs`."""
         return f"{self.source}-{self.target}"

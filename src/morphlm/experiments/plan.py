@@ -47,7 +47,7 @@ class Cell:
     frequency: Step | None
     tags: Mapping[str, Step]  # by the name of the tagged text
     similarities: Mapping[str, Step]  # by model
-    translations: Mapping[str, TranslationSteps]  # by pair
+    translation: TranslationSteps | None
 
     def steps(self) -> Iterator[Step]:
         """In an order in which a run that stops has something to show: each model is tested before the next begins."""
@@ -59,8 +59,8 @@ class Cell:
         if self.frequency is not None:
             yield self.frequency
         yield from self.tags.values()
-        for steps in self.translations.values():
-            yield from steps
+        if self.translation is not None:
+            yield from self.translation
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,12 @@ def _lacking(recipe: Recipe, source: TextSource) -> tuple[str, ...]:
 
 
 def _cells_of(recipe: Recipe, source: TextSource, language: str) -> list[Cell]:
+    """Models for translation learn from the target side of the pair; others from all text of the language."""
+    sources = [source.target_side(pair) for pair in recipe.pairs_into(language)] or [source]
+    return [cell for source in sources for cell in _cells_of_source(recipe, source, language)]
+
+
+def _cells_of_source(recipe: Recipe, source: TextSource, language: str) -> list[Cell]:
     texts = [texts_step(source, language, tokens) for tokens in recipe.tokens]
     return [
         _cell(recipe, source, step, smallest=texts[0], vocabulary=vocabulary, kappa=kappa, seed=seed)
@@ -142,10 +148,7 @@ def _cell(
         frequency_step(*pair) if "frequency" in recipe.print and pair else None,
         _tags(source, pair, texts) if "tags" in recipe.print and pair else {},
         _similarities(source, models, setting.language) if "similarity" in recipe.print else {},
-        {
-            str(pair): translation_steps(source, pair, models, recipe.translation)
-            for pair in recipe.pairs_into(setting.language)
-        },
+        None if source.pair is None else translation_steps(source, source.pair, models, recipe.translation),
     )
 
 

@@ -55,13 +55,15 @@ def amount(tokens: int | None) -> str:
 def texts_step(source: TextSource, language: str, tokens: int | None) -> Step:
     """The texts of a language."""
     files = source.files(language, tokens)
-    label = f"{language}-{amount(tokens)}"
-    hints = {"label": label, "tokens": expected_tokens(source, language, tokens), "source": source}
+    label, name = f"{language}-{amount(tokens)}", f"{language} {amount(tokens)}"
+    if source.is_part(language):
+        name += f" of {source.pair}"
+    hints = {"label": label, "name": name, "tokens": expected_tokens(source, language, tokens), "source": source}
     # Not the version of the tokeniser: with it all models would move to other places. Texts that are there stay as they
     # are, with their models; where they are made anew and come out differently, all that is made of them is too, since
     # its records have their hashes.
     settings = {"language": language, "tokens": tokens, **source.settings()}
-    return Step("texts", 1, f"{language} {amount(tokens)} texts", settings, files=hashes_of(files), hints=hints)
+    return Step("texts", 1, f"{name} texts", settings, files=hashes_of(files), hints=hints)
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ class Setting:
         """For people."""
         fixed = "" if self.vocabulary is None else f" words of {amount(self.vocabulary.settings['tokens'])}"
         seed = "" if self.seed == 1 else f" seed {self.seed}"
-        return f"{self.language} {amount(self.texts.settings['tokens'])}{fixed} kappa {self.kappa:g}{seed}"
+        return f"{self.texts.hints['name']}{fixed} kappa {self.kappa:g}{seed}"
 
 
 def stages_step(setting: Setting, kinds: Sequence[str], choices: ModelChoices) -> Step:

@@ -7,7 +7,7 @@ the number of tokens that is asked for.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from morphlm.errors import ConfigError, InputError
@@ -15,12 +15,15 @@ from morphlm.experiments.corpora import (
     PARTS,
     RECIPES,
     LanguageTexts,
+    Recipe,
     SentencePreparer,
     prepare_language,
     read_sentences,
+    side_of,
     source_files,
     take,
 )
+from morphlm.experiments.pairs import Pair
 from morphlm.experiments.paper import paper
 from morphlm.experiments.store import known_hash
 from morphlm.files import atomic_writer
@@ -39,10 +42,11 @@ TOKENS_A_BYTE, TOKENS_A_BYTE_OF_NOVELS, ENGLISH_SHARE = 0.38, 0.52, 0.5
 
 @dataclass(frozen=True)
 class TextSource:
-    """Where texts come from: one of the two."""
+    """Where texts come from: a folder or a data set; of a folder all text, or that of one pair of languages."""
 
     folder: Path | None = None
     dataset: str | None = None
+    pair: Pair | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be read."""
@@ -50,6 +54,18 @@ class TextSource:
             raise ConfigError(f"{self.dataset!r} is no data set; choose one of {', '.join(DATASETS)}")
         if self.folder is not None and not self.folder.is_dir():
             raise InputError("there is no such folder of data; check --data", source=str(self.folder))
+
+    def target_side(self, pair: Pair) -> TextSource:
+        """The parallel text of a pair as text of the language that is translated into."""
+        self.parallel(pair)
+        return replace(self, pair=pair)
+
+    def is_part(self, language: str) -> bool:
+        """Whether the folder has more text of the language."""
+        return self.pair is not None and self._recipe(language) != RECIPES[language]
+
+    def _recipe(self, language: str) -> Recipe:
+        return RECIPES[language] if self.pair is None else side_of(self.pair.parallel, language)
 
     def settings(self) -> dict[str, str]:
         """What decides the texts, besides the content of files."""
@@ -62,7 +78,7 @@ class TextSource:
             return {}
         if language not in RECIPES:
             raise ConfigError(f"there is no recipe for the texts of {language!r}; choose from {', '.join(RECIPES)}")
-        return source_files(self.folder, language, tokens)
+        return source_files(self.folder, language, self._recipe(language), tokens)
 
     def _check_has(self, language: str) -> None:
         """Before anything is fetched."""
@@ -74,9 +90,9 @@ class TextSource:
         """Other data of the folder, such as ratings of word pairs."""
         return [] if self.folder is None else sorted((self.folder / kind).glob(pattern))
 
-    def parallel(self, language: str) -> Path:
-        """The text in English and another language."""
-        return self._of_folder("parallel", f"{RECIPES[language].parallel}.tsv.xz")
+    def parallel(self, pair: Pair) -> Path:
+        """The text in both languages."""
+        return self._of_folder("parallel", f"{pair.parallel}.tsv.xz")
 
     def newstest(self, year: int, language: str) -> Path:
         """News of a year."""
@@ -93,7 +109,10 @@ class TextSource:
     def prepare(self, language: str, tokens: int | None, out: Path, raw: Path) -> LanguageTexts:
         """Write the texts to `out`, or find them there; `raw` is where a data set is kept."""
         if self.folder is not None:
-            return prepare_language(self.folder, language, out, tokens=tokens, processes=available_cores())
+            recipe = self._recipe(language)
+            return prepare_language(
+                self.folder, language, out, recipe=recipe, tokens=tokens, processes=available_cores()
+            )
         assert self.dataset is not None
         is_large = self.dataset == "wmt13" and (tokens is None or tokens >= WORDS_OF_1M)
         # Both parts may be needed in one store, and a folder holds one.

@@ -28,6 +28,7 @@ SEED = 1  # of the shuffles that p-values are counted from
 class TranslationSteps:
     """All steps of one pair of languages."""
 
+    pair: Pair
     bitext: Step
     tunings: Mapping[str, Step]  # by the names of systems, the baseline first
     comparison: Step
@@ -44,7 +45,7 @@ def translation_steps(
 ) -> TranslationSteps:
     """The first of the models alone, and beside each of the others."""
     runs = 1 if str(pair) in choices.single else choices.runs
-    bitext = _bitext_step(pair, source.parallel(pair.other))
+    bitext = _bitext_step(pair, source.parallel(pair))
     first, *others = models
     tuning = _tested(source, pair, TUNING_YEAR)
     tunings = {
@@ -52,7 +53,7 @@ def translation_steps(
         for names in ((first,), *((first, other) for other in others))
     }
     test = _tested(source, pair, TEST_YEAR)
-    return TranslationSteps(bitext, tunings, _comparison_step(bitext, tunings, test, choices.test))
+    return TranslationSteps(pair, bitext, tunings, _comparison_step(bitext, tunings, test, choices.test))
 
 
 def _tested(source: TextSource, pair: Pair, year: int) -> dict[str, Path]:

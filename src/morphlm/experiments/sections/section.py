@@ -36,13 +36,17 @@ class Found:
 
     def label(self, cell: Cell, *, kappa: bool = True) -> str:
         """How a cell is called: its language, and in what it differs from others of the recipe."""
+        name = cell.language if cell.translation is None else f"{cell.language} of {cell.translation.pair}"
+        return " ".join([name, *self.differences(cell, kappa=kappa)])
+
+    def differences(self, cell: Cell, *, kappa: bool = True) -> list[str]:
+        """What the recipe varies, beside languages."""
         recipe = self.plan.recipe
-        parts = [cell.language]
-        parts += [amount(cell.tokens)] if len(recipe.tokens) > 1 else []
+        parts = [amount(cell.tokens)] if len(recipe.tokens) > 1 else []
         parts += [cell.vocabulary] if len(recipe.vocabularies) > 1 else []
         parts += [f"kappa {cell.kappa:g}"] if kappa and len(recipe.kappas) > 1 else []
         parts += [f"seed {cell.seed}"] if len(recipe.seeds) > 1 else []
-        return " ".join(parts)
+        return parts
 
     def scores(self, cell: Cell) -> dict[str, SentenceScores]:
         """The test text under each model of a cell that was scored."""

@@ -21,7 +21,7 @@ def corpus(found: Found) -> Iterator[Section]:
         if stages is None or cell.seed != found.plan.recipe.seeds[0]:
             continue
         fixed = f", words of {amount(found.plan.recipe.tokens[0])}" if cell.vocabulary == FIXED else ""
-        name = f"{cell.language} {amount(cell.tokens)}{fixed}"
+        name = f"{cell.texts.hints['name']}{fixed}"
         sizes = [f"{stages['tokens']:,}", f"{stages['vocabulary']:,}"]
         rows.append([name, f"{cell.kappa:g}", *sizes, *corpus_cells(cell.language, cell.tokens)])
         content.append({"text": name, "kappa": cell.kappa, "tokens": stages["tokens"], "words": stages["vocabulary"]})

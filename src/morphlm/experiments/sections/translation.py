@@ -15,12 +15,12 @@ def translation(found: Found) -> Iterator[Section]:
     """A row a system."""
     rows, content = [], []
     for cell in found.plan.cells:
-        for pair, steps in cell.translations.items():
-            if (compared := found.outcome.get(steps.comparison)) is None:
-                continue
-            label = " ".join([pair, *found.label(cell).split()[1:]])
-            content.append({**compared, "label": label, "signatures": _signatures(compared)})
-            rows += [_row(label, pair, number, compared) for number in range(len(compared["systems"]))]
+        if cell.translation is None or (compared := found.outcome.get(cell.translation.comparison)) is None:
+            continue
+        pair = str(cell.translation.pair)
+        label = " ".join([pair, *found.differences(cell)])
+        content.append({**compared, "label": label, "signatures": _signatures(compared)})
+        rows += [_row(label, pair, number, compared) for number in range(len(compared["systems"]))]
     if not rows:
         return
     changes = ["change", "p", "from the one before", "p"]
