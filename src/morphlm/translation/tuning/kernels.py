@@ -123,34 +123,75 @@ def upper_envelope(offsets: Floats, slopes: Floats, places: Ids, steps: Floats) 
 
 SLACK = 1e-6  # much more than rounding errors
 COMPARING = {"nnan", "nsz"}  # lets minima and maxima be taken of several numbers at a time; no sum changes
+REFINEMENTS = 2  # after which few lines are left that are the highest nowhere
+CORNERS = 2 ** (REFINEMENTS + 1)
 
 
 @njit(cache=True, nogil=True)
 def keep_high_lines(offsets: Floats, slopes: Floats, kept: Ids) -> int:
     """Write the lines that may be the highest somewhere to `kept`, in their order; gives their number.
 
-    Take the highest lines at minus infinity, at 0 and at infinity. The maximum of these three is convex and has two
-    corners; a line with a slope between theirs that is below both corners is below it everywhere.
+    Take some lines of the upper envelope, among them the first and the last: the maximum of these is convex, and a line
+    that is below all of its corners is below it everywhere. They are the highest lines at minus infinity, at 0 and at
+    infinity; then also those that are the highest at the corners of these; and so on.
     """
+    tops = np.empty((2, CORNERS + 1), np.float64)  # offsets and slopes, from left to right
+    corners = np.zeros((2, CORNERS), np.float64)  # between two neighbours of these: where, and how high
     low, high, top = _least(slopes), _largest(slopes), _largest(offsets)
-    level = _largest_where(slopes, offsets, top)  # the slope of the highest line at 0
-    left = _crossing(_largest_where(offsets, slopes, low), low, top, level)
-    right = _crossing(top, level, _largest_where(offsets, slopes, high), high)
-    left_bound, right_bound = top + level * left, top + level * right
-    left_bound -= SLACK * (1.0 + abs(left_bound))
-    right_bound -= SLACK * (1.0 + abs(right_bound))
+    tops[0, 0], tops[1, 0] = _largest_where(offsets, slopes, low), low
+    tops[0, 1], tops[1, 1] = top, _largest_where(slopes, offsets, top)
+    tops[0, 2], tops[1, 2] = _largest_where(offsets, slopes, high), high
+    _find_corners(tops, corners, 2)
     count = 0
     for line in range(len(slopes)):
         kept[count] = line
-        is_high = offsets[line] + slopes[line] * left >= left_bound
-        count += is_high or offsets[line] + slopes[line] * right >= right_bound
+        is_high = offsets[line] + slopes[line] * corners[0, 0] >= corners[1, 0]
+        count += is_high or offsets[line] + slopes[line] * corners[0, 1] >= corners[1, 1]
+    number = 2
+    for _ in range(REFINEMENTS):
+        _add_highest(offsets, slopes, kept[:count], tops, corners, number)
+        number *= 2
+        _find_corners(tops, corners, number)
+        count = _keep_above(offsets, slopes, kept[:count], corners, number)
     return count
 
 
 @njit(cache=True, nogil=True)
-def _crossing(offset: float, slope: float, other_offset: float, other_slope: float) -> float:
-    """Where two lines meet; 0 for parallel ones."""
-    return 0.0 if slope == other_slope else (offset - other_offset) / (other_slope - slope)
+def _find_corners(tops: Floats, corners: Floats, number: int) -> None:
+    """Where neighbours meet, and a little less than how high; parallel ones leave the place of a corner as it is."""
+    for k in range(number):
+        if tops[1, k] != tops[1, k + 1]:
+            corners[0, k] = (tops[0, k] - tops[0, k + 1]) / (tops[1, k + 1] - tops[1, k])
+        height = tops[0, k] + tops[1, k] * corners[0, k]
+        corners[1, k] = height - SLACK * (1.0 + abs(height))
+
+
+@njit(cache=True, nogil=True)
+def _add_highest(offsets: Floats, slopes: Floats, lines: Ids, tops: Floats, corners: Floats, number: int) -> None:
+    """Put the line that is the highest at a corner between its neighbours, which makes two corners of it."""
+    for k in range(number - 1, -1, -1):  # from the right, so that nothing is overwritten that is still needed
+        place = corners[0, k]
+        best, highest = lines[0], -np.inf
+        for line in lines:
+            height = offsets[line] + slopes[line] * place
+            if height > highest:
+                best, highest = line, height
+        tops[:, 2 * k + 2] = tops[:, k + 1]
+        tops[0, 2 * k + 1], tops[1, 2 * k + 1] = offsets[best], slopes[best]
+        corners[0, 2 * k], corners[0, 2 * k + 1] = place, place
+
+
+@njit(cache=True, nogil=True)
+def _keep_above(offsets: Floats, slopes: Floats, lines: Ids, corners: Floats, number: int) -> int:
+    """Move the lines that are above a corner to the front, in their order; gives their number."""
+    count = 0
+    for line in lines:
+        offset, slope, is_above = offsets[line], slopes[line], False
+        for k in range(number):
+            is_above |= offset + slope * corners[0, k] >= corners[1, k]
+        lines[count] = line
+        count += is_above
+    return count
 
 
 @njit(cache=True, nogil=True, fastmath=COMPARING)
@@ -187,8 +228,9 @@ def line_search(columns: Any, statistics: Any, starts: Ids, scores: Floats, dire
     s from starts[s] on. Between two neighbouring steps at which the best translation of some sentence changes, BLEU is
     constant; all are visited. Gives step and BLEU.
     """
-    size = columns.shape[1]
-    kept, places, steps = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.float64)
+    size, longest = columns.shape[1], np.diff(starts).max()
+    room = np.empty(longest, np.float64)
+    kept, places, steps = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.float64)
     changes = np.empty(size, np.float64)
     olds, news = np.empty(size, np.int64), np.empty(size, np.int64)
     sums = np.zeros(SIZE, np.int64)
@@ -197,7 +239,8 @@ def line_search(columns: Any, statistics: Any, starts: Ids, scores: Floats, dire
         begin, end = starts[s], starts[s + 1]
         if begin == end:
             continue
-        offsets, slopes = scores[begin:end], products(columns, direction, begin, end)
+        offsets, slopes = scores[begin:end], room[: end - begin]
+        _products(columns, direction, begin, slopes)
         high = kept[: keep_high_lines(offsets, slopes, kept)]
         count = upper_envelope(offsets[high], slopes[high], places, steps)
         sums += statistics[begin + high[places[0]]]
@@ -210,15 +253,23 @@ def line_search(columns: Any, statistics: Any, starts: Ids, scores: Floats, dire
 
 
 @njit(cache=True, nogil=True)
-def products(columns: Any, vector: Floats, begin: int, end: int) -> Floats:
-    """Of each translation of begin .. end - 1, its features times a vector; summed in float64 and in their order."""
-    out = np.zeros(end - begin, np.float64)
-    for k in range(len(vector)):
-        if vector[k] != 0.0:
-            column = columns[k][begin:end]
-            for h in range(len(out)):
-                out[h] += float(column[h]) * vector[k]
+def products(columns: Any, vector: Floats) -> Floats:
+    """Of each translation, its features times a vector; summed in float64 and in their order."""
+    out = np.empty(columns.shape[1], np.float64)
+    _products(columns, vector, 0, out)
     return out
+
+
+@njit(cache=True, nogil=True)
+def _products(columns: Any, vector: Floats, begin: int, out: Floats) -> None:
+    """The same for as many translations as there is room, from `begin` on."""
+    out[:] = 0.0
+    for k in range(len(vector)):
+        factor = vector[k]
+        if factor != 0.0:
+            column = columns[k][begin : begin + len(out)]
+            for h in range(len(out)):
+                out[h] += float(column[h]) * factor
 
 
 @njit(cache=True, nogil=True)

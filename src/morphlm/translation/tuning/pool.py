@@ -27,7 +27,7 @@ class Candidates:
 
     def scores(self, weights: Weights) -> Scores:
         """Of each translation."""
-        scores: Scores = kernels.products(self.columns, weights, 0, self.columns.shape[1])
+        scores: Scores = kernels.products(self.columns, weights)
         return scores
 
     def spreads(self) -> NDArray[np.float64]:
