@@ -25,6 +25,7 @@ from morphlm.progress import progress_bar
 from morphlm.training.checkpoint import fingerprint
 from morphlm.translation.building import NamedModel, Sources, build_system
 from morphlm.translation.comparison import compare_systems
+from morphlm.translation.decoder.decoder import RuleSource
 from morphlm.translation.directory import BITEXT, WEIGHTS
 from morphlm.translation.directory import MANIFEST as SYSTEM
 from morphlm.translation.settings import SOURCE, TARGET, SystemConfig
@@ -194,19 +195,22 @@ class _Translator:
         if kept is not None:
             return kept
         first = next(iter(self.systems.values()))
-        rules = KeptRules(first.rules)
+        found = KeptRules(first.rules)
         tokens = [first.config.prepare(sentence) for sentence in sentences]
-        made = {
-            name: {str(seed): _translations(system, tokens, rules, seed) for seed in self.seeds}
-            for name, system in self.systems.items()
-        }
+        made = {name: self._runs(system, tokens, found) for name, system in self.systems.items()}
         with atomic_writer(path) as stream:
             stream.write(canonical_json({"key": self.key, "translations": made}))
         return made
 
+    def _runs(
+        self, system: TranslationSystem, sentences: Sequence[Sequence[str]], found: RuleSource
+    ) -> dict[str, list[str]]:
+        rules = KeptRules(lambda tokens: system.decoder.ready(found(tokens)))
+        return {str(seed): _translations(system, sentences, rules, seed) for seed in self.seeds}
+
 
 def _translations(
-    system: TranslationSystem, sentences: Sequence[Sequence[str]], rules: KeptRules, seed: int
+    system: TranslationSystem, sentences: Sequence[Sequence[str]], rules: RuleSource, seed: int
 ) -> list[str]:
     assert system.tuned is not None
     decoder = system.decoder.with_weights(system.tuned.run(seed).weights)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -14,17 +15,18 @@ from morphlm.progress import progress_bar, say
 from morphlm.text.prepare import located
 from morphlm.text.reading import Mending, read_blocks
 from morphlm.training.checkpoint import fingerprint
+from morphlm.translation.decoder.decoder import Rules
 from morphlm.translation.decoder.kbest import CandidateArrays
 from morphlm.translation.decoder.translation import Translation
 from morphlm.translation.directory import LOCK, TUNING
-from morphlm.translation.grammar.rules import RuleTable
 from morphlm.translation.settings import MENDS, SOURCE, TARGET, SystemConfig
 from morphlm.translation.system import TranslationSystem
 from morphlm.translation.tuning.lists import Lists, TranslationList
 from morphlm.translation.tuning.loop import TuningConfig, TuningProblem, tune
 from morphlm.translation.weights import TunedWeights, read_tuned, start_weights
 
-KEPT_RULES = 15_000_000  # of the tuning set, between iterations: about 100 bytes each
+SomeRules = TypeVar("SomeRules", bound=Rules)
+KEPT_RULES = 6_000_000  # of the tuning set, between iterations: about 300 bytes each
 CACHE_MEGABYTES = 256.0  # of each thread and log-bilinear model: of 400 sentences most of what was asked before
 
 
@@ -110,7 +112,8 @@ def _problem(system: TranslationSystem, text: TuningText, config: TuningConfig, 
             "decoder": asdict(settings.decoder),
         }
     )
-    rules, decoder = KeptRules(system.rules), system.decoder.with_caches(CACHE_MEGABYTES)
+    decoder = system.decoder.with_caches(CACHE_MEGABYTES)
+    rules = KeptRules(lambda tokens: decoder.ready(system.rules(tokens)))
     names = system.feature_names
 
     def list_of(translation: Translation) -> TranslationList:
@@ -137,15 +140,15 @@ def _list_of(candidates: CandidateArrays) -> TranslationList:
     return TranslationList(vocabulary, words.astype(np.int32), candidates.starts, features)
 
 
-class KeptRules:
+class KeptRules(Generic[SomeRules]):
     """The rules of sentences that come again, as long as there is room; others are found anew each time."""
 
-    def __init__(self, find: Callable[[Sequence[str]], RuleTable], room: int = KEPT_RULES) -> None:
+    def __init__(self, find: Callable[[Sequence[str]], SomeRules], room: int = KEPT_RULES) -> None:
         """`room` is for so many rules."""
         self._find, self._room = find, room
-        self._kept: dict[tuple[str, ...], RuleTable] = {}
+        self._kept: dict[tuple[str, ...], SomeRules] = {}
 
-    def __call__(self, tokens: Sequence[str]) -> RuleTable:
+    def __call__(self, tokens: Sequence[str]) -> SomeRules:
         """May be called by several threads."""
         key = tuple(tokens)
         found = self._kept.get(key)

@@ -226,8 +226,20 @@ def test_other_weights_share_the_models() -> None:
     other = first.with_weights({"f": 1.0})
     assert other.models is first.models
     assert other.decode(["a"], TABLE).score == -1.0
-    with pytest.raises(ConfigError, match="other models or weights"):
-        other.decode(["a"], first.ready(TABLE))
+    with pytest.raises(ConfigError, match="for a decoder with other models; use their table"):
+        decoder().decode(["a"], first.ready(TABLE))
+
+
+def test_rules_that_are_ready_serve_for_other_weights() -> None:
+    first = decoder()
+    ready = first.ready(TABLE)
+    for weights in ({"f": 1.0, "LM0": 0.2}, {"f": -1.0, "LM0": 0.7}, {"f": 0.3, "g": 2.0, "WordPenalty": -1.0}):
+        other = first.with_weights(weights)
+        fresh, again = other.ready(TABLE), other.ready(ready)
+        for name in ("weight_of", "scores", "group_rules"):
+            assert getattr(again, name).tolist() == getattr(fresh, name).tolist()
+        one, two = (other.decode(["a", "x"], rules) for rules in (TABLE, ready))
+        assert (one.score, one.tokens, one.features) == (two.score, two.tokens, two.features)
 
 
 # ---------------------------------------------------------------- refusals

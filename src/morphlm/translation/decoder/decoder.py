@@ -74,9 +74,9 @@ class Decoder:
         """Rules for many sentences, so that the work on them is done once."""
         if not isinstance(rules, ReadyRules):
             return ready_rules(rules, self.models, self.weights)
-        if rules.models is not self.models or rules.weights != self.weights:
-            raise ConfigError("these rules were made ready for a decoder with other models or weights; use their table")
-        return rules
+        if rules.models is not self.models:
+            raise ConfigError("these rules were made ready for a decoder with other models; use their table")
+        return rules if rules.weights == self.weights else rules.with_weights(self.weights)
 
     def decode(self, tokens: Sequence[str], rules: Rules) -> Translation:
         """Translate a sentence."""

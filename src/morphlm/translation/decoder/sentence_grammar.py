@@ -6,9 +6,8 @@ is, two that glue, and one that ends the sentence.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,28 +45,37 @@ class ReadyRules:
     weights: Weights
     feature_names: tuple[str, ...]  # of the table, then COUNTED, then of the language models
     features: Numbers  # (R, F): of each rule; ln p of language models is 0, they come with the edges
-    weight_of: Numbers  # (F,)
-    scores: Numbers  # (R,): their product
+    guesses: Numbers  # (R,): what the guide, which stands in for all models, says to the words of each rule alone
+    source_ids: Mapping[str, int]  # numbers of source words
     ids: Ids  # (columns, words): numbers of the words in the models; the last two are END and BEGIN
+    numbers: Mapping[tuple[int, ...], int]  # the number of a word by its ids in the models
     symbols: Ids  # target sides in these numbers
     trie: Trie
+    group_of: Ids  # (R,): rules of one source side are a group
     group_starts: NDArray[np.int64]
-    group_rules: NDArray[np.int32]
+    # What depends on weights:
+    weight_of: Numbers  # (F,)
+    scores: Numbers  # (R,): features times weights
+    group_rules: NDArray[np.int32]  # the rules of each group, the most promising first
+
+    def __len__(self) -> int:
+        """The number of rules."""
+        return len(self.table)
+
+    def with_weights(self, weights: Weights) -> ReadyRules:
+        """The same rules by other weights: much less work than to begin with the table."""
+        if len(self):
+            weights.check(self.feature_names)
+        weight_of = weights.of(self.feature_names)
+        scores = self.features @ weight_of
+        promise = scores + self.guesses * float(model_weights(self.models, weights).sum())
+        order = np.lexsort((-promise, self.group_of)).astype(np.int32)
+        return replace(self, weights=weights, weight_of=weight_of, scores=scores, group_rules=order)
 
     @property
     def model_weights(self) -> Numbers:
         """Of the columns of the search; 0 for a guide that stands in."""
         return model_weights(self.models, self.weights)
-
-    @cached_property
-    def source_ids(self) -> dict[str, int]:
-        """Numbers of source words."""
-        return {word: number for number, word in enumerate(self.table.source_words)}
-
-    @cached_property
-    def numbers(self) -> dict[tuple[int, ...], int]:
-        """The number of a word by its ids in the models."""
-        return {ids: number for number, ids in enumerate(map(tuple, self.ids.T.tolist()))}
 
 
 def model_weights(models: Models, weights: Weights) -> Numbers:
@@ -80,30 +88,29 @@ def ready_rules(table: RuleTable, models: Models, weights: Weights) -> ReadyRule
     """Everything that does not depend on the sentence."""
     names = (*table.feature_names, *COUNTED, *names_of_models(models.names))
     check_features(names)
-    if len(table):
-        weights.check(names)
     _check_rules(table)
     ids, numbers = _number_words(models, table.target_words)
     symbols = np.where(table.target_symbols >= 0, numbers[table.target_symbols], table.target_symbols).astype(np.int32)
-    features = _features(table, models, names, ids, symbols)
-    weight_of = weights.of(names)
     trie, group_of = build_trie(table.source_starts, table.source_symbols)
-    scores = features @ weight_of
-    promise = scores + _estimates(table, models, weights, ids, symbols)
+    nothing = np.zeros(0)
     return ReadyRules(
         table,
         models,
         weights,
         names,
-        features,
-        weight_of,
-        scores,
+        _features(table, models, names, ids, symbols),
+        estimate_rules(models.guide, ids[0], table.target_starts, symbols),
+        {word: number for number, word in enumerate(table.source_words)},
         ids,
+        {column: number for number, column in enumerate(map(tuple, ids.T.tolist()))},
         symbols,
         trie,
+        group_of,
         np.concatenate([[0], np.cumsum(np.bincount(group_of, minlength=0))]).astype(np.int64),
-        np.lexsort((-promise, group_of)).astype(np.int32),
-    )
+        nothing,
+        nothing,
+        nothing.astype(np.int32),
+    ).with_weights(weights)
 
 
 def _check_rules(table: RuleTable) -> None:
@@ -139,13 +146,6 @@ def _features(table: RuleTable, models: Models, names: Sequence[str], ids: Ids, 
             place = len(names) - 2 * (len(models.given) - model) + 1
             features[:, place] = np.bincount(rule_of[unknown], minlength=len(table))
     return features
-
-
-def _estimates(table: RuleTable, models: Models, weights: Weights, ids: Ids, symbols: Ids) -> Numbers:
-    """What the guide, which stands in for all models, says to the words of rules alone."""
-    logprobs: Numbers = estimate_rules(models.guide, ids[0], table.target_starts, symbols)
-    estimates: Numbers = logprobs * float(model_weights(models, weights).sum())
-    return estimates
 
 
 # ---------------------------------------------------------------- one sentence
