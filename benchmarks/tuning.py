@@ -21,7 +21,7 @@ from morphlm.translation.tuning import kernels
 from morphlm.translation.tuning.bleu import SIZE
 from morphlm.translation.tuning.pool import Candidates, Scores
 
-CAUSES = 4
+CAUSES = 4  # of all features
 
 
 def generate(sentences: int, translations: int, features: int, rng: np.random.Generator) -> Candidates:
@@ -39,17 +39,17 @@ def generate(sentences: int, translations: int, features: int, rng: np.random.Ge
 
 
 @njit
-def envelopes(offsets: Scores, slopes: Scores, starts: np.ndarray, filtered: bool) -> int:
-    """The number of lines in the envelopes of all sentences."""
-    longest, number = np.diff(starts).max(), 0
+def envelopes(offsets: Scores, slopes: Scores, starts: np.ndarray, filtered: bool) -> float:
+    """Finds the envelopes of all sentences; gives a number that tells different ones apart: all offsets summed."""
+    longest, total = np.diff(starts).max(), 0.0
     kept, places, steps = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.float64)
     for s in range(len(starts) - 1):
         here, there = offsets[starts[s] : starts[s + 1]], slopes[starts[s] : starts[s + 1]]
         if filtered:
             high = kept[: kernels.keep_high_lines(here, there, kept)]
             here, there = here[high], there[high]
-        number += kernels.upper_envelope(here, there, places, steps)
-    return number
+        total += here[places[: kernels.upper_envelope(here, there, places, steps)]].sum()
+    return total
 
 
 def fastest(task: Callable[[], object], repeat: int) -> float:

@@ -103,7 +103,10 @@ def test_czech_takes_all_news_where_there_are_less_and_fills_up(data: Path, tmp_
 def test_less_text_than_asked_for_is_said(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     texts = prepare_language(data, "cs", tmp_path, tokens=1_000_000)
     assert texts.counts["train"].tokens == 30 + 100 * 8
-    assert "there are only 830 of 1,000,000 tokens of training text in cs" in capsys.readouterr().err
+    assert (
+        "there are only 830 of 1,000,000 tokens of training text in en-cs.tsv.xz, cs-novels.txt.xz"
+        in capsys.readouterr().err
+    )
 
 
 def test_russian_holds_out_news(data: Path, tmp_path: Path) -> None:

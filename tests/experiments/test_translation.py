@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,9 +32,9 @@ SENTENCES = {"parallel": 300, 2011: 40, 2012: 40, 2013: 40}
 
 RECIPE = """
 languages = ["de", "en"]
-print = ["translation"]
+print = ["corpus", "perplexity", "translation"]
 [text]
-tokens = 1500
+tokens = "all"
 [models]
 kinds = ["mkn", "clbl"]
 width = 8
@@ -115,7 +114,7 @@ def test_languages_are_those_of_the_translations(data: Path) -> None:
 def test_models_learn_from_the_target_side_alone(tmp_path: Path) -> None:
     """German is that anyway, so its models are those of other recipes; of Czech there is more, of English elsewhere."""
     folder = write_data(tmp_path)
-    shutil.copy(folder / "parallel" / "en-de.tsv.xz", folder / "parallel" / "en-cs.tsv.xz")
+    write_xz(folder / "parallel" / "en-cs.tsv.xz", ["news\tthis is it\tto je ono"])
     for year in (2011, 2012, 2013):
         write_xz(folder / "newstest" / f"newstest{year}.cs.txt.xz", ["to je ono"])
     pairs = TranslationChoices(("en-cs", "en-de", "cs-en", "de-en"))
@@ -130,6 +129,10 @@ def test_models_learn_from_the_target_side_alone(tmp_path: Path) -> None:
         "en all of cs-en texts": ["en-cs", "newstest2011", "newstest2012"],
         "en all of de-en texts": ["en-de", "newstest2011", "newstest2012"],
     }
+    assert len({cell.texts.key for cell in plan.cells}) == 4
+    # A million tokens of English are those of English-German anyway.
+    shorter = make_plan(replace(recipe, tokens=(1_000_000,), languages=("en",)), TextSource(folder))
+    assert [cell.texts.name for cell in shorter.cells] == ["en 1m of cs-en texts", "en 1m texts"]
     (german,) = make_plan(replace(load_recipe("data-main"), languages=("de",)), TextSource(folder)).cells
     (shared,) = (cell for cell in plan.cells if cell.language == "de")
     assert shared.models == german.models
@@ -171,7 +174,7 @@ def test_a_year_that_is_missing_is_named(tmp_path: Path) -> None:
         ('"de-en"]\ntuning', '"ende"]\ntuning', "'ende' is no pair of languages"),
         ('"de-en"]\ntuning', '"en-cs"]\ntuning', "translation.pairs: en-cs needs models of 'cs'"),
         ('single = ["de-en"]', 'single = ["en-fr"]', "translation.single: en-fr is not among the pairs"),
-        ('print = ["translation"]', 'print = ["corpus"]', "translations are printed of some pairs"),
+        (', "translation"]', "]", "translations are printed of some pairs"),
         ("tuning = 6", "tuning = 0", "translation.tuning is 0; it must be a number of sentences"),
     ],
 )
@@ -204,8 +207,17 @@ def done(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Request,
 
 def compared(reproduction: Reproduction) -> dict[str, Any]:
     (report,) = reproduction.reports
-    (section,) = report.sections
+    _, _, section = report.sections
     return {pair["pair"]: pair for pair in section.content["pairs"]}
+
+
+def test_reports_name_the_texts(done: tuple[Request, Reproduction]) -> None:
+    (report,) = done[1].reports
+    texts, perplexities, systems = report.sections
+    assert [row[0] for row in texts.tables[0].rows] == ["de all", "en all of de-en"]
+    assert [row[0] for row in perplexities.tables[0].rows] == ["de", "en of de-en"]
+    assert [one["text"] for one in perplexities.content["perplexities"]] == ["de", "en of de-en"]
+    assert [row[0] for row in systems.tables[0].rows] == ["en-de", "en-de", "de-en", "de-en"]
 
 
 def test_systems_translate(done: tuple[Request, Reproduction]) -> None:

@@ -1,4 +1,4 @@
-"""The texts of the perplexity experiments: a folder of raw data becomes train, dev and test text of a language.
+"""The texts of the experiments: a folder of raw data becomes train, dev and test text of a language.
 
 The folder has `parallel/en-LL.tsv.xz` (origin, English, target), `newstest/newstestYYYY.LL.txt.xz` (a sentence a line)
 and, for Czech and Russian, `text/LL-novels.txt.xz`. Of it the same sentences are taken every time, prepared as the
@@ -46,7 +46,7 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
-class Recipe:
+class TextRecipe:
     """Which files the texts of a language come from, and how."""
 
     parallel: str  # the file below parallel/
@@ -58,17 +58,17 @@ class Recipe:
     test: int = 2012
 
 
-RECIPES: Mapping[str, Recipe] = {
-    "cs": Recipe("en-cs", novels=True),
-    "de": Recipe("en-de"),
-    "en": Recipe("en-de", english=True, others=True),
-    "es": Recipe("en-es"),
-    "fr": Recipe("en-fr"),
-    "ru": Recipe("en-ru", novels=True, wrapped=True, dev=None),
+RECIPES: Mapping[str, TextRecipe] = {
+    "cs": TextRecipe("en-cs", novels=True),
+    "de": TextRecipe("en-de"),
+    "en": TextRecipe("en-de", english=True, others=True),
+    "es": TextRecipe("en-es"),
+    "fr": TextRecipe("en-fr"),
+    "ru": TextRecipe("en-ru", novels=True, wrapped=True, dev=None),
 }
 
 
-def side_of(parallel: str, language: str) -> Recipe:
+def side_of(parallel: str, language: str) -> TextRecipe:
     """One side of a parallel text and nothing else to learn from, as for translation into that language."""
     return dataclasses.replace(RECIPES[language], parallel=parallel, others=False, novels=False, wrapped=False)
 
@@ -93,7 +93,7 @@ def prepare_language(
     language: str,
     out: Path,
     *,
-    recipe: Recipe | None = None,
+    recipe: TextRecipe | None = None,
     tokens: int | None = 1_000_000,
     processes: int = 1,
 ) -> LanguageTexts:
@@ -120,8 +120,18 @@ def prepare_language(
 # ---------------------------------------------------------------- what was written before
 
 
-def source_files(data: Path, language: str, recipe: Recipe, tokens: int | None) -> dict[str, Path]:
+def source_files(data: Path, language: str, recipe: TextRecipe, tokens: int | None) -> dict[str, Path]:
     """What a language is made from, by role; an InputError names what the folder lacks."""
+    files = named_files(data, language, recipe, tokens)
+    for file in files.values():
+        if not file.is_file():
+            what = f"the folder of data lacks this file, which the texts of {language!r} are made from; put it there"
+            raise InputError(what, source=str(file))
+    return files
+
+
+def named_files(data: Path, language: str, recipe: TextRecipe, tokens: int | None) -> dict[str, Path]:
+    """The same, whether they are there or not."""
     files = {"parallel": data / "parallel" / f"{recipe.parallel}.tsv.xz"}
     if recipe.others and tokens is None:
         others = {other.parallel for other in RECIPES.values()} - {recipe.parallel}
@@ -131,15 +141,11 @@ def source_files(data: Path, language: str, recipe: Recipe, tokens: int | None) 
     if recipe.dev is not None:
         files["dev"] = data / "newstest" / f"newstest{recipe.dev}.{language}.txt.xz"
     files["test"] = data / "newstest" / f"newstest{recipe.test}.{language}.txt.xz"
-    for file in files.values():
-        if not file.is_file():
-            what = f"the folder of data lacks this file, which the texts of {language!r} are made from; put it there"
-            raise InputError(what, source=str(file))
     return files
 
 
 def _settings(language: str, files: Mapping[str, Path], tokens: int | None) -> dict[str, Any]:
-    """Everything that the texts depend on."""
+    """Everything that the texts depend on: which recipe it is, the files tell."""
     return {
         "format": RECORD_FORMAT,
         "language": language,
@@ -259,7 +265,7 @@ class TextMaker:
     """Makes the parts of one language from its files."""
 
     language: str
-    recipe: Recipe
+    recipe: TextRecipe
     files: Mapping[str, Path]  # by role
     processes: int = 1
 
@@ -313,7 +319,8 @@ def _write_parts(maker: TextMaker, out: Path, tokens: int | None) -> dict[str, C
     dev = maker.dev()
     texts = {"train": maker.train(tokens, dev), "dev": dev, "test": maker.test()}
     if tokens is not None and (found := texts["train"].counts.tokens) < tokens:
-        say(f"there are only {found:,} of {tokens:,} tokens of training text in {maker.language}")
+        files = ", ".join(path.name for role, path in maker.files.items() if role not in ("dev", "test"))
+        say(f"there are only {found:,} of {tokens:,} tokens of training text in {files}")
     for part, text in texts.items():
         _write_part(text, _part_path(out, maker.language, part), _options(maker.language, part))
     return {part: text.counts for part, text in texts.items()}

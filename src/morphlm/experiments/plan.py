@@ -49,6 +49,11 @@ class Cell:
     similarities: Mapping[str, Step]  # by model
     translation: TranslationSteps | None
 
+    @property
+    def text(self) -> str:
+        """The language, and which text of it where that is not the usual one: `en`, `en of cs-en`."""
+        return str(self.texts.hints["text"])
+
     def steps(self) -> Iterator[Step]:
         """In an order in which a run that stops has something to show: each model is tested before the next begins."""
         yield self.texts
@@ -110,8 +115,8 @@ def _lacking(recipe: Recipe, source: TextSource) -> tuple[str, ...]:
 
 def _cells_of(recipe: Recipe, source: TextSource, language: str) -> list[Cell]:
     """Models for translation learn from the target side of the pair; others from all text of the language."""
-    sources = [source.target_side(pair) for pair in recipe.pairs_into(language)] or [source]
-    return [cell for source in sources for cell in _cells_of_source(recipe, source, language)]
+    sides = [source.target_side(pair) for pair in recipe.pairs_into(language)]
+    return [cell for each in sides or [source] for cell in _cells_of_source(recipe, each, language)]
 
 
 def _cells_of_source(recipe: Recipe, source: TextSource, language: str) -> list[Cell]:
@@ -134,7 +139,7 @@ def _cell(
     models = {kind: model_step(setting, stages, kind, recipe.choices) for kind in recipe.kinds}
     wide = replace(recipe.choices, wide_context=True)
     models |= {kind + WIDE: model_step(setting, stages, kind, wide) for kind in recipe.wide}
-    pair = (models[BASELINE], models[OTHER]) if {BASELINE, OTHER} <= models.keys() else None
+    compared = (models[BASELINE], models[OTHER]) if {BASELINE, OTHER} <= models.keys() else None
     return Cell(
         setting.language,
         texts.settings["tokens"],
@@ -145,21 +150,21 @@ def _cell(
         stages,
         models,
         {kind: scores_step(model) for kind, model in models.items()} if SCORED & {*recipe.print} else {},
-        frequency_step(*pair) if "frequency" in recipe.print and pair else None,
-        _tags(source, pair, texts) if "tags" in recipe.print and pair else {},
+        frequency_step(*compared) if "frequency" in recipe.print and compared else None,
+        _tags(source, compared, texts) if "tags" in recipe.print and compared else {},
         _similarities(source, models, setting.language) if "similarity" in recipe.print else {},
         None if source.pair is None else translation_steps(source, source.pair, models, recipe.translation),
     )
 
 
-def _tags(source: TextSource, pair: tuple[Step, Step], texts: Step) -> dict[str, Step]:
+def _tags(source: TextSource, compared: tuple[Step, Step], texts: Step) -> dict[str, Step]:
     """Gold tags where the folder has them, and for German the raw test text with a tagger's."""
     language = texts.settings["language"]
     found = _by_stem(source.beside("pos", f"{language}_*.conllu*"))
     files = source.files(language, texts.settings["tokens"])
     if language == "de" and "test" in files and has_hanta():
         found[HANTA] = files["test"]
-    return {name: tags_step(*pair, path, name) for name, path in found.items()}
+    return {name: tags_step(*compared, path, name) for name, path in found.items()}
 
 
 def has_hanta() -> bool:

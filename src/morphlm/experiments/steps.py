@@ -55,10 +55,15 @@ def amount(tokens: int | None) -> str:
 def texts_step(source: TextSource, language: str, tokens: int | None) -> Step:
     """The texts of a language."""
     files = source.files(language, tokens)
-    label, name = f"{language}-{amount(tokens)}", f"{language} {amount(tokens)}"
-    if source.is_part(language):
-        name += f" of {source.pair}"
-    hints = {"label": label, "name": name, "tokens": expected_tokens(source, language, tokens), "source": source}
+    text = source.name_of(language, tokens)
+    name = " ".join([language, amount(tokens), *text.split()[1:]])
+    hints = {
+        "label": f"{language}-{amount(tokens)}",
+        "text": text,
+        "name": name,
+        "tokens": expected_tokens(source, language, tokens),
+        "source": source,
+    }
     # Not the version of the tokeniser: with it all models would move to other places. Texts that are there stay as they
     # are, with their models; where they are made anew and come out differently, all that is made of them is too, since
     # its records have their hashes.
@@ -203,7 +208,8 @@ class Workshop:
         texts = source.prepare(language, tokens, out, raw)
         found = {part: vars(counts) for part, counts in texts.counts.items()}
         if tokens is not None and texts.counts["train"].tokens < tokens:
-            self.warn(f"there are only {texts.counts['train'].tokens:,} of {tokens:,} tokens of text in {language}")
+            there = texts.counts["train"].tokens
+            self.warn(f"there are only {there:,} of {tokens:,} tokens of text in {step.hints['text']}")
         return Done({"counts": found}, self.store.hashes(texts.train, texts.dev, texts.test), fresh=not begun)
 
     def _path(self, texts: Step, part: str) -> Path:

@@ -15,8 +15,9 @@ from morphlm.experiments.corpora import (
     PARTS,
     RECIPES,
     LanguageTexts,
-    Recipe,
     SentencePreparer,
+    TextRecipe,
+    named_files,
     prepare_language,
     read_sentences,
     side_of,
@@ -57,15 +58,23 @@ class TextSource:
 
     def target_side(self, pair: Pair) -> TextSource:
         """The parallel text of a pair as text of the language that is translated into."""
-        self.parallel(pair)
+        self.parallel(pair)  # refuses a data set, and a folder that lacks it
         return replace(self, pair=pair)
 
-    def is_part(self, language: str) -> bool:
-        """Whether the folder has more text of the language."""
-        return self.pair is not None and self._recipe(language) != RECIPES[language]
+    def name_of(self, language: str, tokens: int | None) -> str:
+        """The language and, where its text would otherwise be another, the pair."""
+        if self.pair is None or self.folder is None:
+            return language
+        own, usual = (
+            named_files(self.folder, language, recipe, tokens) for recipe in (self._recipe(language), RECIPES[language])
+        )
+        return language if own == usual else f"{language} of {self.pair}"
 
-    def _recipe(self, language: str) -> Recipe:
-        return RECIPES[language] if self.pair is None else side_of(self.pair.parallel, language)
+    def _recipe(self, language: str) -> TextRecipe:
+        if self.pair is None:
+            return RECIPES[language]
+        assert language == self.pair.target
+        return side_of(self.pair.parallel, language)
 
     def settings(self) -> dict[str, str]:
         """What decides the texts, besides the content of files."""

@@ -195,17 +195,17 @@ class _Translator:
         if kept is not None:
             return kept
         first = next(iter(self.systems.values()))
-        found = KeptRules(first.rules)
+        tables = KeptRules(first.rules)
         tokens = [first.config.prepare(sentence) for sentence in sentences]
-        made = {name: self._runs(system, tokens, found) for name, system in self.systems.items()}
+        made = {name: self._runs(system, tokens, tables) for name, system in self.systems.items()}
         with atomic_writer(path) as stream:
             stream.write(canonical_json({"key": self.key, "translations": made}))
         return made
 
     def _runs(
-        self, system: TranslationSystem, sentences: Sequence[Sequence[str]], found: RuleSource
+        self, system: TranslationSystem, sentences: Sequence[Sequence[str]], tables: RuleSource
     ) -> dict[str, list[str]]:
-        rules = KeptRules(lambda tokens: system.decoder.ready(found(tokens)))
+        rules = KeptRules(lambda tokens: system.decoder.ready(tables(tokens)))
         return {str(seed): _translations(system, sentences, rules, seed) for seed in self.seeds}
 
 

@@ -95,13 +95,14 @@ def _heading(recipe: Recipe) -> str:
 def _what_was_run(plan: Plan) -> str:
     recipe, choices = plan.recipe, plan.recipe.choices
     texts = ", ".join(map(amount, recipe.tokens))
+    sides = ", of the target side of each pair to translate" if recipe.translation.pairs else ""
     kinds = ", ".join([*recipe.kinds, *(f"{kind} with wide contexts" for kind in recipe.wide)])
     kappas, seeds = ", ".join(f"{kappa:g}" for kappa in recipe.kappas), ", ".join(map(str, recipe.seeds))
     settings = "".join(f", {name} {value}" for name, value in choices.settings.items())
     lines = [
         f"Repeats: {recipe.paper or 'nothing of the paper'}",
         f"Languages: {', '.join(recipe.languages)}",
-        f"Training texts: {texts} tokens of {recipe.dataset or 'the folder of data'}",
+        f"Training texts: {texts} tokens of {recipe.dataset or 'the folder of data'}{sides}",
         f"Models: {kinds}; order {choices.order}, width {choices.width}, recipe {choices.recipe}{settings}",
         f"kappa {kappas}; seed {seeds}; morphlm {__version__}",
     ]

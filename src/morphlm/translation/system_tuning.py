@@ -26,7 +26,8 @@ from morphlm.translation.tuning.loop import TuningConfig, TuningProblem, tune
 from morphlm.translation.weights import TunedWeights, read_tuned, start_weights
 
 SomeRules = TypeVar("SomeRules", bound=Rules)
-KEPT_RULES = 6_000_000  # of the tuning set, between iterations: about 300 bytes each
+KEPT_RULES = 15_000_000  # of the tuning set, between iterations: about 100 bytes each
+KEPT_READY = 5_000_000  # of these, ready for the decoder: about 300 bytes more each
 CACHE_MEGABYTES = 256.0  # of each thread and log-bilinear model: of 400 sentences most of what was asked before
 
 
@@ -113,7 +114,8 @@ def _problem(system: TranslationSystem, text: TuningText, config: TuningConfig, 
         }
     )
     decoder = system.decoder.with_caches(CACHE_MEGABYTES)
-    rules = KeptRules(lambda tokens: decoder.ready(system.rules(tokens)))
+    found = KeptRules(system.rules)
+    rules = KeptRules(lambda tokens: decoder.ready(found(tokens)), KEPT_READY)
     names = system.feature_names
 
     def list_of(translation: Translation) -> TranslationList:

@@ -230,15 +230,16 @@ def test_other_weights_share_the_models() -> None:
         decoder().decode(["a"], first.ready(TABLE))
 
 
-def test_rules_that_are_ready_serve_for_other_weights() -> None:
+@pytest.mark.parametrize("table", [TABLE, cases.table()], ids=["some", "none"])
+def test_rules_that_are_ready_serve_for_other_weights(table: RuleTable) -> None:
     first = decoder()
-    ready = first.ready(TABLE)
+    ready = first.ready(table)
     for weights in ({"f": 1.0, "LM0": 0.2}, {"f": -1.0, "LM0": 0.7}, {"f": 0.3, "g": 2.0, "WordPenalty": -1.0}):
         other = first.with_weights(weights)
-        fresh, again = other.ready(TABLE), other.ready(ready)
+        fresh, again = other.ready(table), other.ready(ready)
         for name in ("weight_of", "scores", "group_rules"):
             assert getattr(again, name).tolist() == getattr(fresh, name).tolist()
-        one, two = (other.decode(["a", "x"], rules) for rules in (TABLE, ready))
+        one, two = (other.decode(["a", "x"], rules) for rules in (table, ready))
         assert (one.score, one.tokens, one.features) == (two.score, two.tokens, two.features)
 
 

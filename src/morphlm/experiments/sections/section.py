@@ -35,9 +35,8 @@ class Found:
     outcome: Outcome
 
     def label(self, cell: Cell, *, kappa: bool = True) -> str:
-        """How a cell is called: its language, and in what it differs from others of the recipe."""
-        name = cell.language if cell.translation is None else f"{cell.language} of {cell.translation.pair}"
-        return " ".join([name, *self.differences(cell, kappa=kappa)])
+        """How a cell is called: its text, and in what it differs from others of the recipe."""
+        return " ".join([cell.text, *self.differences(cell, kappa=kappa)])
 
     def differences(self, cell: Cell, *, kappa: bool = True) -> list[str]:
         """What the recipe varies, beside languages."""

@@ -47,6 +47,7 @@ def perplexity(found: Found) -> Iterator[Section]:
     ]
     content = [
         {
+            "text": found.label(cell),
             **{name: getattr(cell, name) for name in ("language", "tokens", "vocabulary", "kappa", "seed")},
             "perplexities": {kind: finite_or_none(score.perplexity) for kind, score in scores.items()},
             "signatures": {kind: score.signature for kind, score in scores.items()},

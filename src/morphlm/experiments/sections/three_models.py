@@ -53,26 +53,26 @@ def _beside_paper(pruning: Pruning) -> Table:
 
 
 def scaling_section(found: Found) -> Iterator[Section]:
-    """A section for each language and rate: only perplexities of one text can be in one series."""
+    """A section for each text and rate: only perplexities of one text can be in one series."""
     groups: dict[tuple[str, float], dict[str, dict[int, ScalingPoint]]] = {}
     for cell in found.plan.cells:
         scores = found.scores(cell)
         if scores.keys() >= {*TRIO} and cell.seed == found.plan.recipe.seeds[0]:
             point = scaling_point({kind: scores[kind] for kind in TRIO})
-            series = groups.setdefault((cell.language, cell.kappa), {FIXED: {}, GROWING: {}})
+            series = groups.setdefault((cell.text, cell.kappa), {FIXED: {}, GROWING: {}})
             # Where there is less text than was asked for, two amounts are the same text.
             series[cell.vocabulary].setdefault(point.tokens, point)
-    for (language, kappa), series in groups.items():
+    for (text, kappa), series in groups.items():
         scaling = compare_scaling(series[FIXED].values(), series[GROWING].values())
-        yield _scaling_of(scaling, language, f"{language} kappa {kappa:g}" if len(groups) > 1 else "")
+        yield _scaling_of(scaling, text, f"{text} kappa {kappa:g}" if len(groups) > 1 else "")
 
 
-def _scaling_of(scaling: Scaling, language: str, label: str) -> Section:
-    """A row an amount of text, then the largest beside the largest of the paper, where that is of this language."""
+def _scaling_of(scaling: Scaling, text: str, label: str) -> Section:
+    """A row an amount of text, then the largest beside the largest of the paper, where that is of this text."""
     table = scaling.to_table()
     notes = [*list(table.notes)[:1], bootstrap_note(SEED)]
     tables = [Table(table.header, table.rows, notes)]
-    tables += [_largest(scaling)] if language == paper()["scaling"]["language"] else []
+    tables += [_largest(scaling)] if text == paper()["scaling"]["language"] else []
     name = "-".join(["scaling", *label.split()])
     title = "More training text (figure 5)" + (f": {label}" if label else "")
     pictures = {name: scaling} if max(map(len, scaling.series.values())) > 1 else {}

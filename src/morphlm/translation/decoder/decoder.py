@@ -71,7 +71,7 @@ class Decoder:
         return other
 
     def ready(self, rules: Rules) -> ReadyRules:
-        """Rules for many sentences, so that the work on them is done once."""
+        """Rules for many sentences, so that the work on them is done once; ready ones are only weighed anew."""
         if not isinstance(rules, ReadyRules):
             return ready_rules(rules, self.models, self.weights)
         if rules.models is not self.models:

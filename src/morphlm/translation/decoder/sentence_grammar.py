@@ -94,22 +94,22 @@ def ready_rules(table: RuleTable, models: Models, weights: Weights) -> ReadyRule
     trie, group_of = build_trie(table.source_starts, table.source_symbols)
     nothing = np.zeros(0)
     return ReadyRules(
-        table,
-        models,
-        weights,
-        names,
-        _features(table, models, names, ids, symbols),
-        estimate_rules(models.guide, ids[0], table.target_starts, symbols),
-        {word: number for number, word in enumerate(table.source_words)},
-        ids,
-        {column: number for number, column in enumerate(map(tuple, ids.T.tolist()))},
-        symbols,
-        trie,
-        group_of,
-        np.concatenate([[0], np.cumsum(np.bincount(group_of, minlength=0))]).astype(np.int64),
-        nothing,
-        nothing,
-        nothing.astype(np.int32),
+        table=table,
+        models=models,
+        weights=weights,
+        feature_names=names,
+        features=_features(table, models, names, ids, symbols),
+        guesses=estimate_rules(models.guide, ids[0], table.target_starts, symbols),
+        source_ids={word: number for number, word in enumerate(table.source_words)},
+        ids=ids,
+        numbers={column: number for number, column in enumerate(map(tuple, ids.T.tolist()))},
+        symbols=symbols,
+        trie=trie,
+        group_of=group_of,
+        group_starts=np.concatenate([[0], np.cumsum(np.bincount(group_of, minlength=0))]).astype(np.int64),
+        weight_of=nothing,  # this and the rest comes with the weights
+        scores=nothing,
+        group_rules=nothing.astype(np.int32),
     ).with_weights(weights)
 
 

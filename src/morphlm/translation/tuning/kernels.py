@@ -262,7 +262,7 @@ def products(columns: Any, vector: Floats) -> Floats:
 
 @njit(cache=True, nogil=True)
 def _products(columns: Any, vector: Floats, begin: int, out: Floats) -> None:
-    """The same for as many translations as there is room, from `begin` on."""
+    """The same for as many translations as `out` has room for, from `begin` on."""
     out[:] = 0.0
     for k in range(len(vector)):
         factor = vector[k]
