@@ -38,7 +38,7 @@ WORDS = {"cs": 102_000, "de": 61_000, "en": 32_000, "es": 33_000, "fr": 32_000, 
 GROWTH = 0.6  # the vocabulary grows with this power of the text
 SINGLETONS = 0.5  # share of the words that occur once
 # Translation: a pair of sentences to learn from; of a sentence its rules, its search, the search for weights.
-ALIGNING, EXTRACTING, DECODING, ITERATIONS = 0.25e-3, 0.05, 0.02, 6
+ALIGNING, EXTRACTING, DECODING, ITERATIONS = 0.25e-3, 0.05, 0.023, 9
 BYTES_A_PAIR = 900
 BYTES_A_TOKEN, BYTES_AN_NGRAM_TOKEN, FACTORS = 7, 46, 1.35
 STATE = 3  # times its parameters are written beside a model that is being trained
