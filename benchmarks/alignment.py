@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from morphlm.text.processes import available_cores
+from morphlm.processes import available_cores
 from morphlm.threads import Workers, workers
 from morphlm.translation.alignment import lexicon
 from morphlm.translation.alignment.config import AlignmentConfig
@@ -107,7 +107,7 @@ def measure_passes(layout: Layout, passes: int, crew: Workers, pairs: int) -> tu
     space, out = np.zeros(layout.links, np.float32), np.zeros(layout.given_words, np.float32)
 
     def limit() -> None:
-        crew.each(lambda piece, _: touch_rows(layout.rows, space, *layout.pieces[piece], out), len(layout.pieces))
+        crew.run_pieces(lambda piece, _: touch_rows(layout.rows, space, *layout.pieces[piece], out), len(layout.pieces))
 
     trainer.run(), limit()  # compiled or loaded
     times = [(timed(trainer.run), timed(limit)) for _ in range(passes)]
@@ -127,7 +127,7 @@ def measure_search(trainer: _Trainer, text: ParallelText, crew: Workers, pairs: 
     search_all(given, layout.rows, 0, 1, *arrays)
 
     def search() -> None:
-        crew.over(lambda begin, end: search_all(given, layout.rows, begin, end, *arrays), pairs, 256)
+        crew.run_ranges(lambda begin, end: search_all(given, layout.rows, begin, end, *arrays), pairs, 256)
 
     report("t(f|e) by binary search, finding alone", timed(search), pairs, layout.links)
     print(f"  the table has {len(table.words):,} entries, {len(table.words) / layout.links:.0%} of the links")

@@ -19,19 +19,19 @@ from morphlm.logbilinear.engine import DECAY_EVERY, Learner  # noqa: E402
 from morphlm.logbilinear.parameters import filled_like, initial_parameters  # noqa: E402
 from morphlm.logbilinear.structure import arranged_by_class  # noqa: E402
 from morphlm.logbilinear.wide import Origin  # noqa: E402
-from morphlm.text.processes import available_cores  # noqa: E402
+from morphlm.processes import available_cores  # noqa: E402
 from morphlm.threads import Workers, workers  # noqa: E402
 from morphlm.training.batches import key_of, shuffled_places  # noqa: E402
-from morphlm.training.chain import ModelChoices, parts_of, task_of  # noqa: E402
+from morphlm.training.inputs import InputOptions, prepare_inputs  # noqa: E402
 from morphlm.training.loop import Task  # noqa: E402
-from morphlm.training.stages import StageChoices, gather  # noqa: E402
+from morphlm.training.pipeline import ModelOptions, parts_of, task_of  # noqa: E402
 
 
 def measure(task: Task, pool: Workers, gathered: float) -> None:
     """One epoch, minibatch by minibatch, as training does it."""
     training, text, length = task.training, task.train.tokens, task.batch
     structure, order = arranged_by_class(task.structure)
-    parameters = initial_parameters(task.config, task.structure, 1, training.deviation, near_identity=True)
+    parameters = initial_parameters(task.config, task.structure, 1, training.init_std, near_identity=True)
     parameters = parameters._replace(R=parameters.R[order])
     squares = filled_like(parameters, training.learning.first_squares(task.config))
     learner = Learner(task.config, structure, parameters, squares, training.learning, len(text), pool)
@@ -62,11 +62,13 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=100)
     parser.add_argument("--threads", type=int, default=available_cores())
     options = parser.parse_args()
-    choices = ModelChoices(width=options.width)
+    choices = ModelOptions(width=options.width)
     factors, classes = parts_of([choices.config(options.kind)])
-    materials = gather(options.train, options.dev, StageChoices(), options.stages, factors=factors, classes=classes)
+    inputs = prepare_inputs(
+        options.train, options.dev, InputOptions(), options.stages, factors=factors, classes=classes
+    )
     gathered = time.perf_counter()
-    task = task_of(options.kind, materials, choices)
+    task = task_of(options.kind, inputs, choices)
     with workers(options.threads) as pool:
         measure(task, pool, gathered)
 

@@ -30,8 +30,8 @@ from morphlm.logbilinear.config import VARIANTS, LearningConfig, LogBilinearConf
 from morphlm.logbilinear.engine import Learner
 from morphlm.logbilinear.parameters import Parameters, filled_like, initial_parameters
 from morphlm.logbilinear.structure import Structure, arranged_by_class, build_structure
+from morphlm.processes import available_cores
 from morphlm.segmentation.factors import Factors
-from morphlm.text.processes import available_cores
 from morphlm.text.reading import RESERVED
 from morphlm.threads import Workers, workers
 from morphlm.training.checkpoint import Progress, read_checkpoint, write_checkpoint
@@ -97,7 +97,7 @@ def gemm_rate(pool: Workers) -> float:
     """Floating-point operations a second in products of matrices, all threads at work."""
     size = 1024
     pairs = [np.random.default_rng(t).standard_normal((2, size, size), dtype=np.float32) for t in range(pool.threads)]
-    seconds = best_seconds(lambda: pool.each(lambda piece, _: pairs[piece][0] @ pairs[piece][1], pool.threads))
+    seconds = best_seconds(lambda: pool.run_pieces(lambda piece, _: pairs[piece][0] @ pairs[piece][1], pool.threads))
     return pool.threads * 2 * size**3 / seconds
 
 
@@ -105,7 +105,7 @@ def bandwidth(pool: Workers) -> float:
     """Bytes a second, all threads at work."""
     size = 10_000_000
     arrays = np.ones((pool.threads, 3, size), np.float32)
-    seconds = best_seconds(lambda: pool.each(lambda piece, _: triad(*arrays[piece]), pool.threads))
+    seconds = best_seconds(lambda: pool.run_pieces(lambda piece, _: triad(*arrays[piece]), pool.threads))
     return pool.threads * 12 * size / seconds
 
 
@@ -238,7 +238,7 @@ def main() -> None:
         measure_epoch(config, structure, text, length, arguments.threads)
         return
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    parameters = initial_parameters(config, structure, seed=1, deviation=0.1)
+    parameters = initial_parameters(config, structure, seed=1, init_std=0.1)
     print(f"workload ready after {time.perf_counter() - started:.1f} s", flush=True)
     with workers(arguments.threads) as pool:
         operations, moved = work_of_a_step(structure, config, text, length)

@@ -34,7 +34,7 @@ from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
 from morphlm.logbilinear.query import Queries, compile_model, compiled_bytes, counts_of, new_cache
 from morphlm.logbilinear.structure import Structure, build_structure
-from morphlm.text.processes import available_cores
+from morphlm.processes import available_cores
 from morphlm.threads import workers
 
 QUERIES = 20_000
@@ -154,7 +154,7 @@ def product_limit(model: Compiled, words: np.ndarray) -> Callable[[], None]:
 def time_queries(
     config: LogBilinearConfig, structure: Structure, text: np.ndarray, folder: str | None, threads: int
 ) -> None:
-    parameters = initial_parameters(config, structure, seed=1, deviation=0.1)
+    parameters = initial_parameters(config, structure, seed=1, init_std=0.1)
     with workers(threads) as pool:
         started = time.perf_counter()
         model = compile_model(config, structure, parameters, pool)
@@ -242,7 +242,7 @@ def time_from_python(model: Compiled, structure: Structure, queries: Any, thread
 
 
 def time_text(config: LogBilinearConfig, structure: Structure, text: np.ndarray, threads: int) -> None:
-    parameters = initial_parameters(config, structure, seed=1, deviation=0.1)
+    parameters = initial_parameters(config, structure, seed=1, init_std=0.1)
     sizes = np.diff(structure.layout.starts)
     operations = 2 * config.width * (structure.classes + sizes[structure.class_of[text]].mean())
     with workers(threads) as pool:
@@ -297,7 +297,7 @@ print(json.dumps([parts, memory]))
 
 
 def time_loading(config: LogBilinearConfig, structure: Structure) -> None:
-    parameters = initial_parameters(config, structure, seed=1, deviation=0.1)
+    parameters = initial_parameters(config, structure, seed=1, init_std=0.1)
     with tempfile.TemporaryDirectory() as folder:
         LogBilinearModel(config, structure, parameters, {}).save(Path(folder) / "model")
         size = sum(path.stat().st_size for path in (Path(folder) / "model").iterdir()) / 1e6

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from morphlm.progress import say
+from morphlm.progress import notify
 
 
 class _Closed:
@@ -18,10 +18,10 @@ class _Closed:
 
 
 def test_what_is_said_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    say("so")
+    notify("so")
     assert capsys.readouterr() == ("", "so\n")
 
 
 def test_work_goes_on_when_nobody_reads_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", _Closed())
-    say("so")
+    notify("so")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
-from morphlm.threads import Workers, balanced, falling_cuts, falling_sizes, workers
+from morphlm.threads import Workers, balance_by_cost, tapered_bounds, tapered_sizes, workers
 
 threads = st.integers(1, 5)
 
@@ -21,7 +21,7 @@ threads = st.integers(1, 5)
 def test_each_piece_is_done_once(count: int, pieces: int) -> None:
     done: list[tuple[int, int]] = []
     with workers(count) as several:
-        several.each(lambda piece, worker: done.append((piece, worker)), pieces)
+        several.run_pieces(lambda piece, worker: done.append((piece, worker)), pieces)
     assert sorted(piece for piece, _ in done) == list(range(pieces))
     assert all(0 <= worker < count for _, worker in done)
 
@@ -30,7 +30,7 @@ def test_each_piece_is_done_once(count: int, pieces: int) -> None:
 def test_ranges_cover_all_items_once(count: int, items: int, smallest: int) -> None:
     done: list[tuple[int, int]] = []
     with workers(count) as several:
-        several.over(lambda begin, end: done.append((begin, end)), items, smallest)
+        several.run_ranges(lambda begin, end: done.append((begin, end)), items, smallest)
     done.sort()
     assert [item for begin, end in done for item in range(begin, end)] == list(range(items))
     assert all(end - begin >= min(smallest, items) for begin, end in done[:-1])
@@ -50,7 +50,7 @@ def test_a_worker_number_belongs_to_one_thread_at_a_time() -> None:
         taken[worker] -= 1
 
     with workers(3) as several:
-        several.each(work, 60)
+        several.run_pieces(work, 60)
     assert not clashes
 
 
@@ -59,14 +59,14 @@ def test_all_threads_work_at_the_same_time() -> None:
     barrier = threading.Barrier(3, timeout=20)
     places: list[int] = []
     with workers(3) as several:
-        several.each(lambda piece, worker: places.append(barrier.wait()), 3)
+        several.run_pieces(lambda piece, worker: places.append(barrier.wait()), 3)
     assert sorted(places) == [0, 1, 2]
 
 
 def test_one_thread_is_the_caller() -> None:
     seen: set[int] = set()
     with workers(1) as single:
-        single.each(lambda piece, worker: seen.add(threading.get_ident()), 20)
+        single.run_pieces(lambda piece, worker: seen.add(threading.get_ident()), 20)
     assert seen == {threading.get_ident()}
 
 
@@ -80,13 +80,13 @@ def test_an_error_reaches_the_caller(count: int, bad: int) -> None:
 
     with workers(count) as several:
         with pytest.raises(ValueError, match=f"piece {bad}"):
-            several.each(work, 20)
+            several.run_pieces(work, 20)
         assert_still_works(several)
 
 
 def assert_still_works(several: Workers) -> None:
     done: list[int] = []
-    several.each(lambda piece, worker: done.append(piece), 10)
+    several.run_pieces(lambda piece, worker: done.append(piece), 10)
     assert sorted(done) == list(range(10))
 
 
@@ -105,7 +105,7 @@ def test_nothing_runs_any_more_after_an_error() -> None:
 
     with workers(3) as several:
         with pytest.raises(ValueError, match="bad piece"):
-            several.each(work, 3)
+            several.run_pieces(work, 3)
         assert running["now"] == 0
 
 
@@ -118,7 +118,7 @@ def test_an_error_stops_the_other_pieces() -> None:
         done.append(piece)
 
     with workers(1) as single, pytest.raises(KeyboardInterrupt):
-        single.each(work, 100)
+        single.run_pieces(work, 100)
     assert done == [0, 1, 2]
 
 
@@ -136,10 +136,10 @@ costs = st.lists(st.floats(0, 1e6), max_size=40)
 @given(costs, st.integers(1, 9))
 def test_balanced_bins_hold_every_item_once_and_fit_their_sizes(costs_of: list[float], bins: int) -> None:
     """Each item goes where least is for the size, so the fullest bin exceeds the emptiest by one item at most."""
-    contents = balanced([(cost, item) for item, cost in enumerate(costs_of)], bins)
+    contents = balance_by_cost([(cost, item) for item, cost in enumerate(costs_of)], bins)
     assert len(contents) == bins
     assert sorted(item for content in contents for item in content) == list(range(len(costs_of)))
-    sizes = falling_sizes(bins)
+    sizes = tapered_sizes(bins)
     loads = [sum(costs_of[item] for item in content) / size for content, size in zip(contents, sizes, strict=True)]
     assert max(loads) - min(loads) <= max(costs_of, default=0.0) / min(sizes) + 1e-6
     for content in contents:
@@ -151,12 +151,12 @@ def test_balance_does_not_depend_on_the_order(costs_of: list[float], bins: int, 
     entries = [(cost, item) for item, cost in enumerate(costs_of)]
     mixed = entries.copy()
     shuffler.shuffle(mixed)  # type: ignore[attr-defined]
-    assert balanced(mixed, bins) == balanced(entries, bins)
+    assert balance_by_cost(mixed, bins) == balance_by_cost(entries, bins)
 
 
 @given(st.integers(0, 1000), st.integers(1, 12))
 def test_falling_cuts_cover_all_in_pieces_that_never_grow_by_more_than_rounding(items: int, pieces: int) -> None:
-    cuts = falling_cuts(items, pieces)
+    cuts = tapered_bounds(items, pieces)
     assert (cuts[0], cuts[-1], len(cuts)) == (0, items, pieces + 1)
     lengths = [end - begin for begin, end in pairwise(cuts)]
     assert min(lengths) >= 0
@@ -164,8 +164,8 @@ def test_falling_cuts_cover_all_in_pieces_that_never_grow_by_more_than_rounding(
 
 
 def test_balance_by_hand() -> None:
-    assert falling_sizes(8) == [8, 8, 6, 6, 4, 4, 2, 2]
-    assert falling_sizes(3) == [3, 3, 1]
-    assert balanced([(1.0, item) for item in range(7)], 3) == [[6, 3, 1], [5, 2, 0], [4]]
-    assert balanced([(5.0, 0), (4.0, 1), (3.0, 2), (3.0, 3)], 2) == [[0, 2], [1, 3]]
-    assert balanced([], 2) == [[], []]
+    assert tapered_sizes(8) == [8, 8, 6, 6, 4, 4, 2, 2]
+    assert tapered_sizes(3) == [3, 3, 1]
+    assert balance_by_cost([(1.0, item) for item in range(7)], 3) == [[6, 3, 1], [5, 2, 0], [4]]
+    assert balance_by_cost([(5.0, 0), (4.0, 1), (3.0, 2), (3.0, 3)], 2) == [[0, 2], [1, 3]]
+    assert balance_by_cost([], 2) == [[], []]

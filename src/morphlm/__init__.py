@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from morphlm.text.datasets import get_dataset as get_dataset
     from morphlm.text.prepare import PrepareOptions as PrepareOptions
     from morphlm.text.prepare import prepare_lines as prepare_lines
-    from morphlm.training.chain import train as train
+    from morphlm.training.pipeline import train as train
     from morphlm.vectors.export import export_vectors as export_vectors
     from morphlm.vectors.keyed import KeyedVectors as KeyedVectors
     from morphlm.vectors.reading import load_vectors as load_vectors
@@ -71,7 +71,7 @@ _LAZY = {
     "read_corpus": "morphlm.vocabulary.corpus",
     "read_pairs": "morphlm.vectors.similarity",
     "rescore": "morphlm.scoring.rescoring",
-    "train": "morphlm.training.chain",
+    "train": "morphlm.training.pipeline",
     "train_ngram": "morphlm.ngram.training",
     "train_segmenter": "morphlm.segmentation.segmenter",
     "train_spelling": "morphlm.scoring.spelling",

@@ -14,7 +14,7 @@ def progress_bar(description: str, total: int | None = None, unit: str = "token"
     return tqdm(total=total, desc=description, unit=unit, unit_scale=True, disable=not sys.stderr.isatty(), leave=False)
 
 
-def say(message: str) -> None:
+def notify(message: str) -> None:
     """One line for the person at the terminal: talk goes to stderr, data to stdout."""
     with suppress(OSError):  # nobody reads any more: no reason to give up the work
         print(message, file=sys.stderr, flush=True)

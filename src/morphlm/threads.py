@@ -25,7 +25,7 @@ class Workers:
         """Use `workers` to make one."""
         self.threads, self._pool = threads, pool
 
-    def each(self, task: Callable[[int, int], None], pieces: int) -> None:
+    def run_pieces(self, task: Callable[[int, int], None], pieces: int) -> None:
         """Call `task(piece, worker)` for every piece, in order of their numbers as threads become free.
 
         `worker` is below `threads` and belongs to one thread at a time: the number of the scratch space to use.
@@ -46,12 +46,12 @@ class Workers:
         for other in others:
             other.result()
 
-    def over(self, task: Callable[[int, int], None], items: int, smallest: int = 1) -> None:
+    def run_ranges(self, task: Callable[[int, int], None], items: int, smallest: int = 1) -> None:
         """Call `task(begin, end)` for consecutive ranges that cover `items`; none is empty."""
         units = -(-items // smallest)
         pieces = max(1, min(self.threads * PIECES_PER_THREAD, units))
-        bounds = list(dict.fromkeys(min(cut * smallest, items) for cut in falling_cuts(units, pieces)))
-        self.each(lambda piece, _: task(bounds[piece], bounds[piece + 1]), len(bounds) - 1)
+        bounds = list(dict.fromkeys(min(cut * smallest, items) for cut in tapered_bounds(units, pieces)))
+        self.run_pieces(lambda piece, _: task(bounds[piece], bounds[piece + 1]), len(bounds) - 1)
 
 
 @cache
@@ -68,20 +68,20 @@ def workers(threads: int) -> Iterator[Workers]:
         yield Workers(threads, pool)
 
 
-def falling_sizes(pieces: int) -> list[int]:
+def tapered_sizes(pieces: int) -> list[int]:
     """How large pieces of work are to each other: who is done early takes a small one, and nobody waits for long."""
     return [pieces - number // 2 * 2 for number in range(pieces)]
 
 
-def falling_cuts(items: int, pieces: int) -> list[int]:
+def tapered_bounds(items: int, pieces: int) -> list[int]:
     """Where to cut a range into such pieces; from 0 to `items`."""
-    ends = list(accumulate(falling_sizes(pieces)))
+    ends = list(accumulate(tapered_sizes(pieces)))
     return [0, *(items * end // ends[-1] for end in ends)]
 
 
-def balanced(costs: Iterable[tuple[float, int]], bins: int) -> list[list[int]]:
+def balance_by_cost(costs: Iterable[tuple[float, int]], bins: int) -> list[list[int]]:
     """Spread items over bins of falling sizes, the most expensive first, each where there is least for the size."""
-    sizes = falling_sizes(bins)
+    sizes = tapered_sizes(bins)
     loads = [0.0] * bins
     contents: list[list[int]] = [[] for _ in range(bins)]
     for cost, item in sorted(costs, reverse=True):

@@ -8,19 +8,19 @@ from dataclasses import replace
 import pytest
 
 from morphlm.analysis.bootstrap import Change
+from morphlm.analysis.model_triple import model_triple, triple_from_scores
 from morphlm.analysis.pruning import PruningRow, compare_pruning, pruning_row
 from morphlm.analysis.scaling import ScalingPoint, compare_scaling, scaling_point
 from morphlm.analysis.scores import SentenceScores, score_sentences
-from morphlm.analysis.trio import trio, trio_from_scores
 from morphlm.errors import ConfigError
 from morphlm.ngram.training import train_ngram
 from tests.analysis.cases import TEXT, TRAIN
 
 ROWS = [  # the paper's, Table 2
-    PruningRow("cs", 0.05, trio(862, 683, 643)),
-    PruningRow("cs", 1.0, trio(634, 477, 462)),
-    PruningRow("es", 0.05, trio(219, 207, 203)),
-    PruningRow("es", 1.0, trio(195, 180, 176)),
+    PruningRow("cs", 0.05, model_triple(862, 683, 643)),
+    PruningRow("cs", 1.0, model_triple(634, 477, 462)),
+    PruningRow("es", 0.05, model_triple(219, 207, 203)),
+    PruningRow("es", 1.0, model_triple(195, 180, 176)),
 ]
 
 
@@ -33,7 +33,7 @@ def scores(kappa: float | None = 0.0) -> dict[str, SentenceScores]:
 
 
 def test_each_against_the_one_before() -> None:
-    models = trio(862, 683, 643)
+    models = model_triple(862, 683, 643)
     changes = [models.first.value, models.second.value, models.both.value]
     assert [round(100 * change, 1) for change in changes] == [-20.8, -5.9, -25.4]
     assert models.cells() == ["862.00", "683.00", "−20.8 %", "643.00", "−5.9 %"]
@@ -41,14 +41,14 @@ def test_each_against_the_one_before() -> None:
 
 
 def test_a_trio_from_scores() -> None:
-    found = trio_from_scores(scores(), seed=2)
+    found = triple_from_scores(scores(), seed=2)
     three = scores()
     assert found.second.value == pytest.approx(three["clbl++"].perplexity / three["clbl"].perplexity - 1)
     assert found.both.value == pytest.approx(three["clbl++"].perplexity / three["mkn"].perplexity - 1)
     assert found.has_intervals
     assert [signature.split("|")[2] for signature in found.signatures] == ["n:1", "n:2", "n:3"]
     with pytest.raises(ConfigError, match=r"clbl\+\+ is missing; mkn, clbl, clbl\+\+ are compared"):
-        trio_from_scores({kind: three[kind] for kind in ("mkn", "clbl")})
+        triple_from_scores({kind: three[kind] for kind in ("mkn", "clbl")})
 
 
 def test_whether_pruning_takes_the_gain_away() -> None:
@@ -85,14 +85,14 @@ def test_rows_that_do_not_go_together() -> None:
 def test_a_row_has_the_kappa_of_its_models() -> None:
     row = pruning_row("cs", scores(0.2), seed=2)
     assert (row.language, row.kappa) == ("cs", 0.2)
-    assert row.models == trio_from_scores(scores(0.2), seed=2)
+    assert row.models == triple_from_scores(scores(0.2), seed=2)
 
 
 # ------------------------------------------------------------ scaling
 
 
 def point(tokens: int, vocabulary: int, *perplexities: float) -> ScalingPoint:
-    return ScalingPoint(tokens, vocabulary, trio(*perplexities))
+    return ScalingPoint(tokens, vocabulary, model_triple(*perplexities))
 
 
 GROWING = [point(2000, 300, 90, 81, 72.9), point(1000, 200, 100, 80, 60)]
@@ -134,7 +134,7 @@ def test_points_that_do_not_go_together() -> None:
 def test_a_point_has_the_amount_of_its_models() -> None:
     found = scaling_point(scores(), seed=3)
     assert (found.tokens, found.vocabulary) == (14, 7)
-    assert found.models == trio_from_scores(scores(), seed=3)
+    assert found.models == triple_from_scores(scores(), seed=3)
     other = replace(scores()["clbl"], training_tokens=15)
     with pytest.raises(ConfigError, match="not trained on the same text"):
         scaling_point({**scores(), "clbl": other})

@@ -96,7 +96,7 @@ def test_what_cannot_work_is_one_line(arguments: list[str], what: str, model: Pa
 
 
 def test_a_browser_is_opened_where_there_is_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    from morphlm.report.explorer.starting import open_browser
+    from morphlm.report.explorer.launch import open_browser
 
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)

@@ -19,7 +19,7 @@ from morphlm.text.prepare import read_preparation
 # The command, starting its processes with the first piece of text where it would else wait whether they are worth it.
 IMPATIENT = """
 from morphlm.cli.main import run
-from morphlm.text.processes import ordered_map
+from morphlm.processes import ordered_map
 ordered_map.__kwdefaults__["patience"] = 0
 run()
 """

@@ -14,7 +14,7 @@ import pytest
 
 from morphlm.experiments import estimate, reproduce
 from morphlm.experiments.graph import Done, Step
-from morphlm.experiments.steps import Workshop
+from morphlm.experiments.steps import StepRunner
 from morphlm.experiments.store import Store
 from morphlm.report.pictures import save_picture
 from tests.conftest import Outcome
@@ -39,13 +39,13 @@ def one_picture(monkeypatch: pytest.MonkeyPatch) -> None:
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each kind of step is done."""
     found = Counter[str]()
-    original = Workshop.do
+    original = StepRunner.do
 
-    def do(workshop: Workshop, step: Step) -> Done:
+    def do(runner: StepRunner, step: Step) -> Done:
         found[step.kind] += 1
-        return original(workshop, step)
+        return original(runner, step)
 
-    monkeypatch.setattr(Workshop, "do", do)
+    monkeypatch.setattr(StepRunner, "do", do)
     return found
 
 
@@ -123,15 +123,15 @@ def test_a_run_that_was_stopped_goes_on(
 ) -> None:
     recipe = write_recipe(tmp_path / "tiny.toml")
     arguments = ["reproduce", recipe, "--data", data, "--store", tmp_path / "s", "--languages", "de"]
-    original = Workshop._scores
+    original = StepRunner._scores
     stops = [True]
 
-    def stopped(workshop: Workshop, step: Step) -> Done:
+    def stopped(runner: StepRunner, step: Step) -> Done:
         if step.inputs[0].settings["kind"] == "clbl" and stops.pop():
             raise KeyboardInterrupt
-        return original(workshop, step)
+        return original(runner, step)
 
-    monkeypatch.setattr(Workshop, "_scores", stopped)
+    monkeypatch.setattr(StepRunner, "_scores", stopped)
     stops.append(True)
     stopped_at = morphlm_command(*arguments)
     assert stopped_at.status == 130

@@ -79,8 +79,8 @@ def test_the_report_for_people(text: Path, tmp_path: Path, morphlm_command: Comm
 SETTINGS: list[tuple[list[str], str, Any]] = [
     (["--step", "0.5"], "step", 0.5),
     (["--decay", "7"], "decay", 7.0),
-    (["--decay-outside"], "decay_inside", False),
-    (["--decay-inside"], "decay_inside", True),
+    (["--decay-outside"], "l2_in_gradient", False),
+    (["--decay-inside"], "l2_in_gradient", True),
     (["--mean-gradients"], "mean_gradients", True),
     (["--sum-gradients"], "mean_gradients", False),
     (["--accumulator", "3"], "accumulator", 3.0),
@@ -119,7 +119,7 @@ def test_options_reach_the_training(
         tasks.append(task)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("morphlm.training.chain.train_model", remember)
+    monkeypatch.setattr("morphlm.training.pipeline.train_model", remember)
     common = ("--train", text, "--dev", DEV, "--out", text.parent / "m", "--order", "3", "--width", "5", "--full")
     kind = "lbl+c" if field == "surface_dropout" else "lbl"
     assert morphlm_command("train", kind, *common, "--epochs", "9", *words).status == 130

@@ -164,7 +164,7 @@ def test_the_records_are_those_of_prepare(data: Path, tmp_path: Path, language: 
 
 def test_the_number_of_processes_changes_nothing(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("morphlm.experiments.corpora.BATCH", 7)
-    monkeypatch.setattr("morphlm.text.processes.ordered_map.__kwdefaults__", {"patience": 0.0})
+    monkeypatch.setattr("morphlm.processes.ordered_map.__kwdefaults__", {"patience": 0.0})
     one = prepare_language(data, "cs", tmp_path / "one", tokens=300)
     two = prepare_language(data, "cs", tmp_path / "two", tokens=300, processes=2)
     assert one.counts == two.counts

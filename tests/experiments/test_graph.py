@@ -14,7 +14,7 @@ from morphlm.experiments.plan import make_plan
 from morphlm.experiments.recipe import FIXED, GROWING, Recipe
 from morphlm.experiments.steps import texts_step
 from morphlm.experiments.texts import TextSource
-from morphlm.training.chain import ModelChoices
+from morphlm.training.pipeline import ModelOptions
 
 from .small_data import write_data, write_xz
 
@@ -78,7 +78,7 @@ def test_kappa_changes_models_and_not_texts(data: Path) -> None:
 
 
 def test_width_changes_log_bilinear_models_only(data: Path) -> None:
-    one, other = keys(RECIPE, data), keys(replace(RECIPE, choices=ModelChoices(width=50)), data)
+    one, other = keys(RECIPE, data), keys(replace(RECIPE, choices=ModelOptions(width=50)), data)
     assert len(one["model"]) == 6
     assert len(one["model"] & other["model"]) == 2  # mkn of both languages
     assert one["stages"] == other["stages"]

@@ -10,7 +10,7 @@ import pytest
 from morphlm.errors import ConfigError
 from morphlm.experiments.budget import reductions, restrict, shorten
 from morphlm.experiments.recipe import Budget, Recipe, load_recipe, members_of, read_recipe, recipe_names
-from morphlm.training.chain import MODELS
+from morphlm.training.pipeline import MODELS
 
 
 def test_the_recipes_of_the_package() -> None:

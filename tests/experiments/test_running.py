@@ -17,7 +17,7 @@ import pytest
 from morphlm.errors import ConfigError, MorphlmError, TrainingError
 from morphlm.experiments.estimate import PRIOR, Cost, Estimator, duration, forecast, size
 from morphlm.experiments.graph import Done, Step
-from morphlm.experiments.overall import Overall
+from morphlm.experiments.progress_line import ProgressLine
 from morphlm.experiments.running import Outcome, Run, find_done
 from morphlm.experiments.store import Record, Store
 from morphlm.files import cannot_write, sha256_of
@@ -37,8 +37,8 @@ class Fixed(Estimator):
 
 
 def run(store: Store, work: Callable[[Step], Done], deadline: float | None = None) -> Outcome:
-    with Overall("test", 4, 1.0) as overall:
-        return Run(store, Fixed(store), work, overall, deadline).over(ALL, find_done(ALL, store))
+    with ProgressLine("test", 4, 1.0) as progress_line:
+        return Run(store, Fixed(store), work, progress_line, deadline).run(ALL, find_done(ALL, store))
 
 
 def result_of(step: Step) -> Done:
@@ -196,8 +196,8 @@ def test_no_step_begins_that_does_not_fit(store: Store, capsys: pytest.CaptureFi
     one, long, two = (Step("model", 1, f"model {n}", {"n": n}) for n in (1, 90, 2))
     tests = [Step("scores", 1, f"test {model.settings['n']}", {"n": 3}, (model,)) for model in (long, two)]
     steps = [one, long, tests[0], two, tests[1]]
-    with Overall("test", 5, 1.0) as overall:
-        outcome = Run(store, Fixed(store), result_of, overall, time.monotonic() + 60).over(steps, {})
+    with ProgressLine("test", 5, 1.0) as progress_line:
+        outcome = Run(store, Fixed(store), result_of, progress_line, time.monotonic() + 60).run(steps, {})
     assert outcome.late == ["model 90", "test 90"]
     assert set(outcome.results) == {one.key, two.key, tests[1].key}
     assert "model 90: left out, there is too little time for it" in capsys.readouterr().err
@@ -205,17 +205,17 @@ def test_no_step_begins_that_does_not_fit(store: Store, capsys: pytest.CaptureFi
 
 def test_what_is_trained_is_tested_even_after_the_time(store: Store) -> None:
     quick, slow = (Step("scores", 1, f"test {n}", {"n": n}) for n in (5, 50))
-    with Overall("test", 3, 1.0) as overall:
-        running = Run(store, Fixed(store), result_of, overall, time.monotonic() - 10)
-        outcome = running.over([quick, slow, Step("model", 1, "model", {"n": 5})], {})
+    with ProgressLine("test", 3, 1.0) as progress_line:
+        running = Run(store, Fixed(store), result_of, progress_line, time.monotonic() - 10)
+        outcome = running.run([quick, slow, Step("model", 1, "model", {"n": 5})], {})
     assert outcome.late == ["test 50", "model"]
 
 
 def test_what_a_step_says_goes_to_its_log(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    from morphlm.progress import say
+    from morphlm.progress import notify
 
     def work(step: Step) -> Done:
-        say(f"working on {step.name}")
+        notify(f"working on {step.name}")
         return result_of(step)
 
     run(store, work)

@@ -21,7 +21,7 @@ all_models = pytest.mark.parametrize("kind", VARIANTS)
 both_transforms = pytest.mark.parametrize("diagonal", [True, False], ids=["diagonal", "full"])
 
 # Sums of squares that the second step's gradient neither swamps nor is swamped by, and a decay that shows.
-LEARNING = LearningConfig(step=0.05, decay=4.0, decay_inside=True, accumulator=0.5, samples=5, noise_block=8)
+LEARNING = LearningConfig(step=0.05, decay=4.0, l2_in_gradient=True, accumulator=0.5, samples=5, noise_block=8)
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def assert_second_step(case: Case, one: Workers, recorder: NoiseRecorder, learni
         problem = with_noise(problem, case, recorder.drawn[-1], learning)
     length = len(case.stream) - half
     scale = 1 / length if learning.mean_gradients else 1.0
-    shrink = learning.decay * length / len(case.stream) * scale if learning.decay_inside else 0.0
+    shrink = learning.decay * length / len(case.stream) * scale if learning.l2_in_gradient else 0.0
     tables, sums = reference.adagrad(before, squares, problem, learning.step, scale, shrink)
     after = reference.tables_of(learner.parameters)
     differences = largest_differences(after, tables)
@@ -84,7 +84,7 @@ def test_adagrad_with_decay_inside_and_dropout(kind: str, one: Workers, recorder
 def test_decay_beside_adagrad(kind: str, diagonal: bool, one: Workers, recorder: NoiseRecorder) -> None:
     """The step knows nothing of it; `decay` shrinks all weights and no bias, for several minibatches at once."""
     case = make_case(kind, diagonal)
-    learning = replace(LEARNING, decay_inside=False)
+    learning = replace(LEARNING, l2_in_gradient=False)
     assert_second_step(case, one, recorder, learning)
     learner = case.learner(one, learning)
     learner.decay(36)
@@ -165,7 +165,7 @@ def test_threads_do_not_change_what_is_learned(kind: str, diagonal: bool) -> Non
 @pytest.mark.parametrize("noise", ["token", "block"])
 def test_threads_do_not_change_the_other_ways_to_learn(kind: str, inside: bool, noise: Any) -> None:
     case = make_case(kind, words=300, classes=9, width=7, tokens=900)
-    learning = replace(LEARNING, noise=noise, decay_inside=inside, mean_gradients=True, noise_block=32)
+    learning = replace(LEARNING, noise=noise, l2_in_gradient=inside, mean_gradients=True, noise_block=32)
     assert learned(case, 1, learning, (1, 2)) == learned(case, 3, learning, (1, 2))
 
 

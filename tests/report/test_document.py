@@ -12,7 +12,7 @@ import pytest
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.report.document import POLICY, SCRIPTS, STYLES, make_report, make_sections, page, write_report
-from morphlm.report.subjects import Subjects
+from morphlm.report.scored_models import ScoredModels
 from tests.report.cases import HOSTILE, KINDS, hostile_subjects, model, subjects
 from tests.report.wellformed import Page, parsed
 
@@ -30,7 +30,7 @@ TITLES = (
 )
 
 
-def made(given: Subjects) -> tuple[str, Page]:
+def made(given: ScoredModels) -> tuple[str, Page]:
     text = page(given, make_sections(given))
     return text, parsed(text)
 
@@ -103,7 +103,7 @@ def test_words_are_marked_with_their_language_if_it_is_known() -> None:
     assert made(changed)[1].all("span", dir="auto")[0].attributes["lang"] == "cs"
 
 
-def train_like(given: Subjects, record: dict[str, object]) -> Subjects:
+def train_like(given: ScoredModels, record: dict[str, object]) -> ScoredModels:
     other = copy.copy(given.first.model)
     other.training = record
     return replace(given, models=(replace(given.first, model=other),))

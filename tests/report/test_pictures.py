@@ -21,11 +21,11 @@ from hypothesis import strategies as st
 from morphlm.analysis.bootstrap import Change
 from morphlm.analysis.groups import Group, GroupComparison
 from morphlm.analysis.learning_curves import LearningCurves
+from morphlm.analysis.model_triple import model_triple
 from morphlm.analysis.morpheme_map import MapPoint, MorphemeMap
 from morphlm.analysis.pruning import PruningRow, compare_pruning
 from morphlm.analysis.scaling import ScalingPoint, compare_scaling
 from morphlm.analysis.selection import select
-from morphlm.analysis.trio import trio
 from morphlm.errors import ConfigError, InputError
 from morphlm.report.pictures import check_picture, figure_of, picture_svg, save_picture
 from morphlm.report.pictures.selection import _spread
@@ -63,12 +63,16 @@ SELECTION = select(
     }
 )
 SCALING = compare_scaling(
-    [ScalingPoint(1_000_000, 90, trio(100, 90, 80)), ScalingPoint(2_000_000, 90, trio(100, 91, 85))],
-    [ScalingPoint(1_000_000, 90, trio(100, 90, 80)), ScalingPoint(2_000_000, 150, trio(100, 92, 88))],
+    [ScalingPoint(1_000_000, 90, model_triple(100, 90, 80)), ScalingPoint(2_000_000, 90, model_triple(100, 91, 85))],
+    [ScalingPoint(1_000_000, 90, model_triple(100, 90, 80)), ScalingPoint(2_000_000, 150, model_triple(100, 92, 88))],
     text="test.cs.txt",
 )
 PRUNING = compare_pruning(
-    [PruningRow(language, kappa, trio(100, 90, 80 + 5 * kappa)) for language in ("cs", "de") for kappa in (0.05, 1.0)]
+    [
+        PruningRow(language, kappa, model_triple(100, 90, 80 + 5 * kappa))
+        for language in ("cs", "de")
+        for kappa in (0.05, 1.0)
+    ]
 )
 CURVES = LearningCurves({"clbl": ((1, 9.0), (2, 8.0), (3, 8.5)), "clbl++": ((1, 8.0), (2, 7.0))})
 RESULTS: dict[str, Any] = {

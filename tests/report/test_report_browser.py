@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from morphlm.report.document import write_report
-from morphlm.report.subjects import Subjects
+from morphlm.report.scored_models import ScoredModels
 from tests.browser import NARROW, requested, set_dark, set_window
 from tests.report.cases import hostile_subjects, subjects
 
-Opened = Callable[[Subjects], Any]
+Opened = Callable[[ScoredModels], Any]
 
 
 @pytest.fixture
 def opened(browser: Any, tmp_path: Path) -> Opened:
     """Open the report on some subjects."""
 
-    def open_(given: Subjects) -> Any:
+    def open_(given: ScoredModels) -> Any:
         write_report(given, tmp_path / "report.html")
         browser.get((tmp_path / "report.html").as_uri())
         drawn(browser)

@@ -12,6 +12,7 @@ import pytest
 from morphlm.analysis.frequency import frequency_comparison
 from morphlm.errors import ConfigError
 from morphlm.ngram.training import train_ngram
+from morphlm.report.scored_models import ScoredModels, scored_models
 from morphlm.report.sections.classes import classes
 from morphlm.report.sections.corpus import corpus, training_types
 from morphlm.report.sections.curves import curves
@@ -23,7 +24,6 @@ from morphlm.report.sections.section import Section
 from morphlm.report.sections.segmentation import choose as choose_words
 from morphlm.report.sections.segmentation import factors_of, segmentation
 from morphlm.report.sections.surprisal import choose, level, most_different, surprisal
-from morphlm.report.subjects import Subjects, subjects_of
 from morphlm.tables import percent
 from tests.report.cases import TEXT, model, subjects, text_of
 from tests.report.wellformed import Page, parsed
@@ -68,7 +68,7 @@ def test_the_types_are_not_told_where_the_text_had_unknown_words_itself() -> Non
 
 def test_models_of_one_training_text_share_a_row() -> None:
     trained = train_ngram([["a", "b", "a"], ["c"]], 2)
-    given = subjects_of(text_of(["a x x", "b"]), [(name, name, trained) for name in ("one", "two")], 2)
+    given = scored_models(text_of(["a x x", "b"]), [(name, name, trained) for name in ("one", "two")], 2)
     assert rows_of(page_of(corpus(given))) == [
         ["one, two", "2", "6", "3", "3", "0"],
         ["one, two", "2", "33.3 %", "1", "33.3 %"],
@@ -99,7 +99,7 @@ def test_perplexities_are_those_of_the_models_with_their_signatures() -> None:
 
 def test_different_vocabularies_are_told() -> None:
     few = train_ngram([["škola"]], 2)
-    mixed = subjects_of(text_of(TEXT), [("few", "few", few), ("mkn", "mkn", model("mkn"))], 2)
+    mixed = scored_models(text_of(TEXT), [("few", "few", few), ("mkn", "mkn", model("mkn"))], 2)
     assert "do not have the same vocabulary" in page_of(perplexities(mixed)).one("perplexity").text
     assert (
         "do not have the same vocabulary" not in page_of(perplexities(subjects("lbl", "clbl"))).one("perplexity").text
@@ -119,7 +119,7 @@ def test_curves_are_read_from_the_logs(tmp_path: Path) -> None:
     changed = replace(given.first, path=str(tmp_path))
     changed.model.training["tokens"] = 100
     try:
-        page = page_of(curves(Subjects(given.text, (changed, given.models[1]))))
+        page = page_of(curves(ScoredModels(given.text, (changed, given.models[1]))))
     finally:
         del changed.model.training["tokens"]
     assert rows_of(page) == [["clbl", "3", "1", "80.50", "it is enough"]]
@@ -294,7 +294,7 @@ def test_sentences_are_taken_from_all_over_the_text_and_where_models_differ_most
     assert choose(subjects("mkn", lines=["škola"])) == [0]
 
 
-def _apart(given: Subjects, number: int) -> float:
+def _apart(given: ScoredModels, number: int) -> float:
     begin, end = given.text.spans[number]
     return abs(float(np.mean([given.models[1].bits[begin:end] - given.models[0].bits[begin:end]])))
 

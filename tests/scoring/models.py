@@ -23,7 +23,7 @@ def small_model(kind: str) -> LanguageModel:
 @cache
 def wide_model() -> LanguageModel:
     """One that looks back further than its order, across sentences."""
-    plain = task("clbl++", epochs=1, deviation=0.7)
+    plain = task("clbl++", epochs=1, init_std=0.7)
     return train_model(replace(plain, config=replace(plain.config, wide=8)))
 
 

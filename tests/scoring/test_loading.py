@@ -15,7 +15,7 @@ from morphlm.modelfile import read_model, write_model
 from morphlm.ngram.training import train_ngram
 from morphlm.scoring.loading import READERS, load
 from morphlm.segmentation.segmenter import train_segmenter
-from morphlm.training.checkpoint import Progress, place_of, write_checkpoint
+from morphlm.training.checkpoint import Progress, checkpoint_path, write_checkpoint
 from morphlm.training.loop import train_model
 from tests.training.small import sentences, task
 
@@ -46,7 +46,7 @@ def test_an_ngram_model_and_its_arpa_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("with_arrays", [True, False])
 def test_a_checkpoint_is_no_model_and_the_message_tells_what_to_do(tmp_path: Path, with_arrays: bool) -> None:
-    place = place_of(tmp_path / "model")
+    place = checkpoint_path(tmp_path / "model")
     arrays = train_model(task(epochs=1)).parameters if with_arrays else None
     write_checkpoint(place, "identity", Progress(), arrays, arrays)
     with pytest.raises(FormatError) as refused:

@@ -11,12 +11,12 @@ from morphlm.logbilinear.config import variant
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
 from morphlm.logbilinear.structure import build_structure
-from morphlm.segmentation.choice import segmenter_source
 from morphlm.segmentation.factors import Factors, build_factors
 from morphlm.segmentation.kernels.paths import CATEGORIES, EDGE, NEVER, STM, SUF
 from morphlm.segmentation.morphemes import STEM, SUFFIX, Morpheme, Segmentation
 from morphlm.segmentation.new_words import PathModel
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig
+from morphlm.segmentation.source_spec import segmenter_source
 from morphlm.segmentation.sources import character_ngrams, train_pieces
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import Vocabulary

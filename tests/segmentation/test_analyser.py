@@ -18,11 +18,11 @@ from morphlm.logbilinear.model import LogBilinearModel, logbilinear_from_files
 from morphlm.modelfile import ModelFiles
 from morphlm.scoring.loading import load
 from morphlm.segmentation.analyser import MORPHS_FILE, analyser_from_files
-from morphlm.segmentation.choice import choose_source
 from morphlm.segmentation.factors import Factors, build_factors
+from morphlm.segmentation.source_spec import choose_source
 from morphlm.segmentation.sources import from_mapping
 from morphlm.segmentation.sources.factorisation import KIND_FILE
-from morphlm.training.stages import StageChoices, gather
+from morphlm.training.inputs import InputOptions, prepare_inputs
 from tests.segmentation.small import SOURCES, factors_of, model_of, model_with, segmenter, vocabulary
 from tests.training.small import ENDINGS, STEMS, sentences
 
@@ -112,9 +112,9 @@ def test_a_model_without_one_is_loaded_as_ever(tmp_path: Path) -> None:
 def test_an_analyser_comes_with_every_form_of_a_segmenter(tmp_path: Path) -> None:
     segmenter().save(tmp_path / "segmenter")
     for given_factors in (segmenter(), f"segmenter:{tmp_path / 'segmenter'}", None, "ngrams:2-3", "bpe:40"):
-        materials = gather(sentences(60, 1), sentences(9, 2), StageChoices(factors=given_factors), classes=False)
-        assert materials.factors is not None
-        assert len(materials.factors.of_new_word("domou")) > 0, given_factors
+        inputs = prepare_inputs(sentences(60, 1), sentences(9, 2), InputOptions(factors=given_factors), classes=False)
+        assert inputs.factors is not None
+        assert len(inputs.factors.of_new_word("domou")) > 0, given_factors
 
 
 @pytest.mark.parametrize("labels", [True, False])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.segmentation.baseline import BaselineSearch, Morphs, train_baseline
-from morphlm.segmentation.encoding import EncodedWords, encode_words, make_strings, with_room
+from morphlm.segmentation.encoding import EncodedWords, encode_words, grown_to, make_strings
 from morphlm.segmentation.kernels.strings import NOT_FOUND, find, insert_all, key_of
 from morphlm.text.datasets.generated import GeneratedConfig, generate_sentences, gold_segmentation
 
@@ -163,7 +163,7 @@ def test_the_table_finds_what_was_put_in_and_nothing_else(strings: list[str]) ->
     table = make_strings(max(half, 1))
     entries = insert_all(table, words.letters, words.bounds[:half], lengths[:half]).tolist()
     assert entries == list(range(half))
-    table = with_room(table, len(lengths))
+    table = grown_to(table, len(lengths))
     for word, (start, length) in enumerate(zip(words.bounds.tolist(), lengths.tolist(), strict=False)):
         text = words.letters.text
         found = find(table, text, np.uint64(key_of(words.letters, start, length)), text, start, length)

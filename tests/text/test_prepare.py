@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from sacremoses import MosesTokenizer
 
 from morphlm.errors import ConfigError, FormatError, InputError
+from morphlm.processes import ITEMS_AHEAD, ordered_map
 from morphlm.text import processes
 from morphlm.text.parallel_pairs import PairOptions, pair_options, prepare_pair_files
 from morphlm.text.prepare import (
@@ -30,7 +31,6 @@ from morphlm.text.prepare import (
     read_preparation,
     record_path,
 )
-from morphlm.text.processes import ITEMS_AHEAD, ordered_map
 from morphlm.text.reading import MAX_LINE_BYTES, RESERVED, Block
 from morphlm.text.tokenise import moses_tokenise
 

@@ -19,7 +19,7 @@ from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.modelfile import read_model
 from morphlm.scoring.loading import load
-from morphlm.training.checkpoint import place_of
+from morphlm.training.checkpoint import checkpoint_path
 from morphlm.training.config import TrainingConfig, recipe
 from morphlm.training.log import LOG_FILE
 from morphlm.training.loop import TrainingRun, rows_by_factor, train_model
@@ -47,7 +47,7 @@ def test_equal_seeds_give_equal_bytes_with_one_and_two_threads(tmp_path: Path, k
 def test_equal_bytes_with_everything_that_is_random(tmp_path: Path, kind: str) -> None:
     drops: dict[str, Any] = {"surface_dropout": 0.3, "context_dropout": 0.2, "prediction_dropout": 0.1}
     for name, threads in (("one", 1), ("two", 2)):
-        settings = drops | {"noise": "token", "decay_inside": False, "mean_gradients": True, "width": 70}
+        settings = drops | {"noise": "token", "l2_in_gradient": False, "mean_gradients": True, "width": 70}
         train_model(task(kind, **settings), tmp_path / name, threads=threads)
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
@@ -100,13 +100,13 @@ def test_patience_counts_evaluations_in_a_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("slow", [0.0, 0.1])
-def test_the_step_shrinks_after_every_evaluation_once_progress_is_slow(tmp_path: Path, slow: float) -> None:
-    train_model(task(epochs=12, patience=4, step=0.5, step_decay=0.25, slow=slow), tmp_path / "model")
+def test_the_step_shrinks_after_every_evaluation_once_progress_is_slow(tmp_path: Path, plateau_ratio: float) -> None:
+    train_model(task(epochs=12, patience=4, step=0.5, step_decay=0.25, plateau_ratio=plateau_ratio), tmp_path / "model")
     log = log_of(tmp_path / "model")
     step, best = 0.5, math.inf
     for entry in log:
         assert entry["step"] == step
-        if step < 0.5 or entry["development_perplexity"] >= best * (1 - slow):
+        if step < 0.5 or entry["development_perplexity"] >= best * (1 - plateau_ratio):
             step *= 0.25
         best = min(best, entry["development_perplexity"])
     assert step < 0.5
@@ -152,7 +152,7 @@ def test_after_the_deadline_what_there_is_is_evaluated_and_kept(tmp_path: Path) 
     log = log_of(tmp_path / "model")
     assert [(entry["epoch"], entry["minibatch"], entry["tokens"]) for entry in log] == [(0, 1, 40)]
     assert model.training["development_perplexity"] == log[0]["development_perplexity"]
-    assert not place_of(tmp_path / "model").exists()
+    assert not checkpoint_path(tmp_path / "model").exists()
 
 
 def test_a_deadline_far_away_changes_nothing(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_a_minibatch_larger_than_the_text_is_the_whole_text(kind: str, inside: b
     """Beside AdaGrad, weights shrink by xi lambda L/N; with L above N they would change their sign and grow."""
     size = len(task(kind).train.tokens)
     models = [
-        train_model(task(kind, batch=batch, decay_inside=inside, decay=3.0, epochs=3, patience=9))
+        train_model(task(kind, batch=batch, l2_in_gradient=inside, decay=3.0, epochs=3, patience=9))
         for batch in (size, size + 1, 100 * size)
     ]
     for model in models[1:]:
@@ -296,7 +296,7 @@ def test_a_number_that_is_not_finite_stops_training_and_the_best_model_is_kept(
     assert message.endswith(f"; the best model so far is kept in {tmp_path / 'model'}")
     kept, first = load(tmp_path / "model"), load(tmp_path / "first")
     assert kept.sentence(["domu", "řekou"]) == first.sentence(["domu", "řekou"])
-    assert not place_of(tmp_path / "model").exists()
+    assert not checkpoint_path(tmp_path / "model").exists()
 
 
 def test_what_is_not_finite_is_not_saved_even_if_the_development_text_does_not_show_it(
@@ -436,7 +436,7 @@ def test_a_model_is_saved_without_a_second_copy_of_its_vectors(tmp_path: Path, m
 
 def test_strong_decay_shrinks_weights_and_never_turns_their_sign() -> None:
     """1 - xi lambda L/N would be -3 here."""
-    model = train_model(task("clbl", epochs=1, step=0.5, decay=8.0, decay_inside=False, batch=10_000))
+    model = train_model(task("clbl", epochs=1, step=0.5, decay=8.0, l2_in_gradient=False, batch=10_000))
     assert all(np.abs(table).max() < 1.0 for table in model.parameters.weights)
     assert model.training["development_perplexity"] < len(model.vocabulary) * 2
 
@@ -448,7 +448,9 @@ def test_minibatches_suit_the_text(tokens: int, batch: int) -> None:
 
 
 def test_the_step_is_adapted_by_epochs_not_by_evaluations(tmp_path: Path) -> None:
-    train_model(task(evaluate_every=1, batch=40, epochs=2, patience=99, step_decay=0.5, slow=0.9), tmp_path / "model")
+    train_model(
+        task(evaluate_every=1, batch=40, epochs=2, patience=99, step_decay=0.5, plateau_ratio=0.9), tmp_path / "model"
+    )
     log = log_of(tmp_path / "model")
     assert len(log) > 4
     assert {entry["step"] for entry in log} == {log[0]["step"]}  # the first that can be slow is the second epoch's end

@@ -22,9 +22,9 @@ from morphlm.ngram.training import train_ngram
 from morphlm.training import checkpoint, loop
 from morphlm.training.checkpoint import (
     Progress,
+    checkpoint_path,
     fingerprint,
     has_begun,
-    place_of,
     read_checkpoint,
     remove_leftovers,
     write_checkpoint,
@@ -95,7 +95,7 @@ def assert_as_if_never_stopped(wanted: Task, out: Path, whole: Path, **options: 
     model = train_model(wanted, out, resume=True, **options)
     assert contents(out) == contents(whole)
     assert log_without_seconds(out) == log_without_seconds(whole)
-    assert not place_of(out).exists()
+    assert not checkpoint_path(out).exists()
     assert not [path.name for path in out.parent.iterdir() if path.name.endswith(".partial")]
     assert model.training["development_perplexity"] > 1
 
@@ -106,7 +106,7 @@ CASES: list[dict[str, Any]] = [
     {"kind": "clbl++", "epochs": 3},
     {"kind": "lbl", "epochs": 2, "evaluate_every": 3, "patience": 9},
     {"kind": "clbl", "epochs": 4, "order": 2, "diagonal": False, "batch": 200},
-    {"kind": "lbl++", "epochs": 2, "batch": 10, "decay_inside": False, "surface_dropout": 0.3, "evaluate_every": 5},
+    {"kind": "lbl++", "epochs": 2, "batch": 10, "l2_in_gradient": False, "surface_dropout": 0.3, "evaluate_every": 5},
 ]
 
 
@@ -119,7 +119,7 @@ def test_after_every_minibatch(
     train_model(wanted, tmp_path / "whole", threads=1)
     k = 0
     while stop(monkeypatch, wanted, tmp_path / "model", k, action, checkpoint_minutes=minutes, threads=1):
-        assert place_of(tmp_path / "model").exists()
+        assert checkpoint_path(tmp_path / "model").exists()
         assert_as_if_never_stopped(wanted, tmp_path / "model", tmp_path / "whole", threads=1)
         modelfile.shutil.rmtree(tmp_path / "model")
         k += 7 if case.get("batch") == 10 else 1
@@ -138,7 +138,7 @@ def test_during_every_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         monkeypatch, wanted, tmp_path / "model", k, action, evaluation, checkpoint_minutes=minutes, threads=1
     ):
         if action is control_c:
-            assert read_checkpoint(place_of(tmp_path / "model"), wanted.identity)[0].due
+            assert read_checkpoint(checkpoint_path(tmp_path / "model"), wanted.identity)[0].due
         assert_as_if_never_stopped(wanted, tmp_path / "model", tmp_path / "whole", threads=1)
         modelfile.shutil.rmtree(tmp_path / "model")
         k += 1
@@ -189,7 +189,7 @@ def test_ctrl_c_twice_stops_at_once_and_can_be_resumed(tmp_path: Path, monkeypat
         pytest.fail("it went on")
 
     assert stop(monkeypatch, wanted, tmp_path / "model", 5, twice)
-    assert not has_begun(place_of(tmp_path / "model"))  # there is only that of the beginning
+    assert not has_begun(checkpoint_path(tmp_path / "model"))  # there is only that of the beginning
     assert_as_if_never_stopped(wanted, tmp_path / "model", tmp_path / "whole")
 
 
@@ -197,7 +197,7 @@ def test_what_has_not_begun_does_not_stand_in_the_way_of_other_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert stop(monkeypatch, task(), tmp_path / "model", 0, crash)
-    assert place_of(tmp_path / "model").is_dir()
+    assert checkpoint_path(tmp_path / "model").is_dir()
     other = task(epochs=1)
     train_model(other, tmp_path / "model")
     train_model(other, tmp_path / "whole")
@@ -211,7 +211,7 @@ def test_interrupts_that_are_ignored_stay_ignored(tmp_path: Path, monkeypatch: p
         train_model(task(epochs=1), tmp_path / "model")
     finally:
         signal.signal(signal.SIGINT, before)
-    assert not place_of(tmp_path / "model").exists()
+    assert not checkpoint_path(tmp_path / "model").exists()
 
 
 def test_ctrl_c_without_a_directory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,11 +284,13 @@ def test_a_signal_from_outside(tmp_path: Path, number: signal.Signals, minutes: 
         errors = program.stderr.read()
         assert program.wait() == -number
     wanted = task(epochs=40, patience=99)
-    progress, parameters, _ = read_checkpoint(place_of(tmp_path / "model"), wanted.identity)
+    progress, parameters, _ = read_checkpoint(checkpoint_path(tmp_path / "model"), wanted.identity)
     assert parameters is not None
     assert 0 < progress.total_tokens < 40 * len(wanted.train.tokens)
     if number is signal.SIGINT:
-        assert f"stopped; {place_of(tmp_path / 'model')} holds the training so far, go on with --resume" in errors
+        assert (
+            f"stopped; {checkpoint_path(tmp_path / 'model')} holds the training so far, go on with --resume" in errors
+        )
         assert errors.rstrip().endswith("KeyboardInterrupt")
         assert progress.epoch in (3, 4)
     train_model(wanted, tmp_path / "whole")
@@ -306,10 +308,10 @@ def unfinished(monkeypatch: pytest.MonkeyPatch, out: Path, k: int = 5, **setting
 
 def test_an_unfinished_training_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = unfinished(monkeypatch, tmp_path / "model")
-    before = contents(place_of(tmp_path / "model"))
+    before = contents(checkpoint_path(tmp_path / "model"))
     with pytest.raises(ConfigError, match=r"model\.checkpoint holds a training that has not ended; give --resume"):
         train_model(wanted, tmp_path / "model")
-    assert contents(place_of(tmp_path / "model")) == before
+    assert contents(checkpoint_path(tmp_path / "model")) == before
 
 
 OTHERS: dict[str, dict[str, Any]] = {
@@ -332,10 +334,10 @@ def test_other_data_or_settings_cannot_be_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: dict[str, Any]
 ) -> None:
     wanted = unfinished(monkeypatch, tmp_path / "model")
-    before = contents(place_of(tmp_path / "model"))
+    before = contents(checkpoint_path(tmp_path / "model"))
     with pytest.raises(ConfigError, match="this checkpoint is of other data or other settings; resume with those"):
         train_model(task(**other), tmp_path / "model", resume=True)
-    assert contents(place_of(tmp_path / "model")) == before
+    assert contents(checkpoint_path(tmp_path / "model")) == before
     train_model(wanted, tmp_path / "model", resume=True)
     with pytest.raises(ConfigError, match="this model is of other data or other settings, and its training has ended"):
         train_model(task(**other), tmp_path / "model", resume=True)
@@ -423,7 +425,7 @@ def test_a_checkpoint_of_a_training_whose_epochs_are_done_goes_on_with_more(
     wanted = task(epochs=2, patience=9)
     at_the_end = (loop, "remove_checkpoint")
     assert stop(monkeypatch, wanted, tmp_path / "model", 0, crash, at_the_end, checkpoint_minutes=0.0)
-    assert read_checkpoint(place_of(tmp_path / "model"), wanted.identity)[0].ended == "2 epochs are done"
+    assert read_checkpoint(checkpoint_path(tmp_path / "model"), wanted.identity)[0].ended == "2 epochs are done"
     assert_as_if_never_stopped(task(epochs=4, patience=9), tmp_path / "model", tmp_path / "whole")
 
 
@@ -436,10 +438,10 @@ def test_with_fewer_epochs_it_ends_where_they_are_done(tmp_path: Path, monkeypat
 
 def test_what_has_gone_on_for_too_long_is_not_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unfinished(monkeypatch, tmp_path / "model", 10, epochs=5, patience=9)
-    before = contents(place_of(tmp_path / "model"))
+    before = contents(checkpoint_path(tmp_path / "model"))
     with pytest.raises(ConfigError, match="has gone on for longer than --epochs and --patience now allow; give more"):
         train_model(task(epochs=1, patience=9), tmp_path / "model", resume=True)
-    assert contents(place_of(tmp_path / "model")) == before
+    assert contents(checkpoint_path(tmp_path / "model")) == before
 
 
 def test_what_has_ended_and_left_no_checkpoint_cannot_go_on_with_more_epochs(tmp_path: Path) -> None:
@@ -491,7 +493,7 @@ def test_the_end_follows_from_the_log(bests: str, epochs: int, patience: int, ex
 
 def test_every_damage_of_a_checkpoint_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = unfinished(monkeypatch, tmp_path / "model", k=2)
-    for path in sorted(place_of(tmp_path / "model").iterdir()):
+    for path in sorted(checkpoint_path(tmp_path / "model").iterdir()):
         original = path.read_bytes()
         for place in range(0, len(original), len(original) // 9):
             path.write_bytes(original[:place] + bytes([original[place] ^ 1]) + original[place + 1 :])
@@ -559,8 +561,8 @@ def test_a_checkpoint_is_gone_before_it_is_taken_apart(tmp_path: Path, monkeypat
 
 
 def test_checkpoints_stand_beside_the_model() -> None:
-    assert place_of(Path("a/cs.clbl++")) == Path("a/cs.clbl++.checkpoint")
-    assert place_of(Path()) == Path.cwd().with_name(Path.cwd().name + ".checkpoint")
+    assert checkpoint_path(Path("a/cs.clbl++")) == Path("a/cs.clbl++.checkpoint")
+    assert checkpoint_path(Path()) == Path.cwd().with_name(Path.cwd().name + ".checkpoint")
 
 
 def test_only_leftovers_of_this_model_are_removed(tmp_path: Path) -> None:

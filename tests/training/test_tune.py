@@ -11,15 +11,15 @@ import pytest
 
 from morphlm import ConfigError, TrainingError
 from morphlm.training import tune as tuning
-from morphlm.training.chain import ModelChoices, RunChoices
 from morphlm.training.config import recipe
+from morphlm.training.inputs import InputOptions
 from morphlm.training.loop import Task
-from morphlm.training.stages import StageChoices
+from morphlm.training.pipeline import ModelOptions, RunOptions
 from morphlm.training.tune import Candidate, TuneResult, design, tune
 from tests.training.test_chain import HELD_OUT, SENTENCES
 
 LEARNING = recipe("default").learning
-CHOICES = ModelChoices(width=8, settings={"batch": 500, "step": 0.1, "decay": 3.0})
+CHOICES = ModelOptions(width=8, settings={"batch": 500, "step": 0.1, "decay": 3.0})
 BATCHES = -(-sum(len(sentence) + 1 for sentence in SENTENCES) // 500)
 
 
@@ -57,12 +57,12 @@ class Machine:
 
 
 def run(minutes: float, **given: Any) -> TuneResult:
-    stages = StageChoices(classes=6)
-    return tune("clbl", SENTENCES, HELD_OUT, minutes=minutes, stage_choices=stages, choices=CHOICES, **given)
+    stages = InputOptions(classes=6)
+    return tune("clbl", SENTENCES, HELD_OUT, minutes=minutes, input_options=stages, choices=CHOICES, **given)
 
 
 def test_the_design_begins_with_the_recipe_and_goes_outward() -> None:
-    candidates = design(ModelChoices())
+    candidates = design(ModelOptions())
     default = Candidate(LEARNING.step, LEARNING.decay, 100)
     assert candidates[0] == default
     assert len(candidates) == len(set(candidates)) == 3 * 4 * 2
@@ -71,9 +71,9 @@ def test_the_design_begins_with_the_recipe_and_goes_outward() -> None:
     ]
     assert differences[:7] == [0, 1, 1, 1, 1, 1, 1]
     assert min(differences[7:]) == 2
-    assert design(ModelChoices()) == candidates
-    assert set(design(ModelChoices(seed=2))) == set(candidates)
-    assert design(ModelChoices(seed=2)) != candidates
+    assert design(ModelOptions()) == candidates
+    assert set(design(ModelOptions(seed=2))) == set(candidates)
+    assert design(ModelOptions(seed=2)) != candidates
 
 
 def test_given_values_are_the_design_with_the_recipe_added() -> None:
@@ -192,24 +192,24 @@ def test_what_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_real_search() -> None:
-    result = run(minutes=0.05, steps=[0.1, 0.3], decays=[1.0], widths=[8], run=RunChoices(threads=1))
+    result = run(minutes=0.05, steps=[0.1, 0.3], decays=[1.0], widths=[8], run=RunOptions(threads=1))
     assert result.trials[0].is_default
     assert all(1 < trial.development_perplexity < 1000 for trial in result.trials)
     assert set(result.settings) == {"step", "decay", "width"}
 
 
 def test_parts_of_an_epoch_are_counted_where_the_recipe_leaves_the_minibatches_to_the_text() -> None:
-    choices = ModelChoices(width=8, settings={"evaluate_every": 1, "epochs": 1, "step": 9.0})
-    stages = StageChoices(classes=6)
+    choices = ModelOptions(width=8, settings={"evaluate_every": 1, "epochs": 1, "step": 9.0})
+    stages = InputOptions(classes=6)
     result = tune(
         "clbl",
         SENTENCES,
         HELD_OUT,
         minutes=0.02,
         widths=[8],
-        stage_choices=stages,
+        input_options=stages,
         choices=choices,
-        run=RunChoices(threads=1),
+        run=RunOptions(threads=1),
     )
     tokens = sum(len(sentence) + 1 for sentence in SENTENCES)
     assert result.trials[0].epochs * -(-tokens // 500) == pytest.approx(1)  # a step of 9 is best after the first

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from morphlm.analysis.bootstrap import RESAMPLES, bootstrap_note, bootstrap_record
+from morphlm.analysis.model_triple import COLUMNS, ModelTriple, triple_from_scores
 from morphlm.analysis.scores import SentenceScores, shared_signature
-from morphlm.analysis.trio import COLUMNS, Trio, trio_from_scores
 from morphlm.errors import ConfigError
 from morphlm.tables import Table
 
@@ -22,7 +22,7 @@ class PruningRow:
 
     language: str
     kappa: float
-    models: Trio
+    models: ModelTriple
 
     def to_json(self) -> dict[str, Any]:
         """All figures."""
@@ -119,4 +119,4 @@ def pruning_row(
         raise ConfigError(f"{language}: the models were not trained at one kappa ({found}); train all with the same")
     kappa = kappas.pop()
     assert kappa is not None
-    return PruningRow(language, kappa, trio_from_scores(scores, seed=seed, resamples=resamples))
+    return PruningRow(language, kappa, triple_from_scores(scores, seed=seed, resamples=resamples))

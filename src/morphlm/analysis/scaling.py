@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from morphlm.analysis.bootstrap import RESAMPLES, bootstrap_note, bootstrap_record
+from morphlm.analysis.model_triple import COLUMNS, ModelTriple, triple_from_scores
 from morphlm.analysis.scores import SentenceScores, shared_signature
-from morphlm.analysis.trio import COLUMNS, Trio, trio_from_scores
 from morphlm.errors import ConfigError
 from morphlm.tables import Table
 
@@ -22,7 +22,7 @@ class ScalingPoint:
 
     tokens: int  # of the training text
     vocabulary: int  # words
-    models: Trio
+    models: ModelTriple
 
     def to_json(self) -> dict[str, Any]:
         """All figures."""
@@ -115,4 +115,4 @@ def scaling_point(scores: Mapping[str, SentenceScores], *, seed: int = 1, resamp
         raise ConfigError("models of one folder were not trained on the same text and words; train them together")
     tokens = amounts.pop()
     assert tokens is not None
-    return ScalingPoint(tokens, sizes.pop(), trio_from_scores(scores, seed=seed, resamples=resamples))
+    return ScalingPoint(tokens, sizes.pop(), triple_from_scores(scores, seed=seed, resamples=resamples))

@@ -23,8 +23,8 @@ from morphlm.classes.bigrams import count_bigrams
 from morphlm.classes.kernels import Bigrams, Scratch, State
 from morphlm.classes.partition import Partition, by_frequency, number_of_classes, place_rest
 from morphlm.errors import ConfigError
+from morphlm.processes import available_cores
 from morphlm.progress import progress_bar
-from morphlm.text.processes import available_cores
 from morphlm.vocabulary.corpus import Corpus
 from morphlm.vocabulary.vocabulary import END_ID, Vocabulary
 

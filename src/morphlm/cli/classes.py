@@ -15,7 +15,7 @@ from morphlm.cli import options
 from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
 from morphlm.language_model.signature import Signature, in_thousands
-from morphlm.progress import say
+from morphlm.progress import notify
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus, encode_text, read_corpus
 from morphlm.vocabulary.vocabulary import load_vocabulary
@@ -119,7 +119,7 @@ def _partition(
 def _read(corpus: Corpus, path: str, file_format: str) -> Partition:
     file = read_classes(path, file_format, corpus.vocabulary)
     if file.missing or file.ignored:
-        say(f"{path}: {file.format()}")
+        notify(f"{path}: {file.format()}")
     return _evaluated(corpus, file.partition)
 
 

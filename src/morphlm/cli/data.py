@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from morphlm.progress import say
+from morphlm.progress import notify
 from morphlm.text.datasets import DataFolder, get_dataset, list_datasets
 from morphlm.text.datasets.registry import DEFAULT_SEED, DEFAULT_SENTENCES
 from morphlm.text.datasets.wmt13 import PARTS
@@ -56,8 +56,8 @@ def get_command(name: str, directory: Path, as_json: bool, **options: Any) -> No
     """
     folder = get_dataset(name, directory, **options)
     if folder.reused:
-        say(f"{directory}: the data set is there already and intact; nothing was fetched")
-    say(f"licence: {folder.licence}")
+        notify(f"{directory}: the data set is there already and intact; nothing was fetched")
+    notify(f"licence: {folder.licence}")
     _show(folder, directory, as_json)
 
 

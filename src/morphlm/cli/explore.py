@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from morphlm.cli import options
-from morphlm.progress import say
-from morphlm.report.explorer.starting import explore, open_browser
+from morphlm.progress import notify
+from morphlm.report.explorer.launch import explore, open_browser
 
 
 @click.command(name="explore")
@@ -23,7 +23,7 @@ def command(models: tuple[str, ...], port: int, browser: bool) -> None:
 
     def ready(address: str) -> None:
         click.echo(address)
-        say("Ctrl-C ends it")
+        notify("Ctrl-C ends it")
         if browser:
             open_browser(address)
 

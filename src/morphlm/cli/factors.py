@@ -8,8 +8,8 @@ import click
 
 from morphlm.cli import options
 from morphlm.files import atomic_writer, check_can_write
-from morphlm.segmentation.choice import KINDS, choose_source
 from morphlm.segmentation.factors import FACTORS_FILE, MORPHEMES_FILE, build_factors
+from morphlm.segmentation.source_spec import KINDS, choose_source
 from morphlm.vocabulary.vocabulary import load_vocabulary
 
 SOURCES = "; ".join(f"{kind}:{what}, {meaning}" for kind, (what, meaning) in KINDS.items())

@@ -9,7 +9,7 @@ import numpy as np
 
 from morphlm.cli import options
 from morphlm.files import atomic_writer
-from morphlm.progress import say
+from morphlm.progress import notify
 from morphlm.scoring.generation import GenerationOptions, generate
 from morphlm.scoring.loading import load
 from morphlm.text.reading import split_tokens
@@ -52,7 +52,7 @@ def command(
     model, words = load(model_path), split_tokens(begin)
     drawn = generate(model, np.random.default_rng(seed), begin=words, options=settings)
     if new := [word for word in words if word not in model.vocabulary]:
-        say(f"warning: the model does not know {', '.join(new)}; it goes on as after <unk>")
+        notify(f"warning: the model does not know {', '.join(new)}; it goes on as after <unk>")
     with atomic_writer("-") as out:
         for sentence in islice(drawn, sentences):
             line = options.json_line(sentence.to_json()) if as_json else " ".join(sentence.words)

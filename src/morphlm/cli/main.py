@@ -13,7 +13,7 @@ import click
 
 from morphlm.cli.lazy import LazyGroup
 from morphlm.errors import MorphlmError
-from morphlm.progress import say
+from morphlm.progress import notify
 from morphlm.version import __version__
 
 # command -> one line of help; the module of the same name in this folder is imported only when it is called.
@@ -89,7 +89,7 @@ def run(arguments: list[str] | None = None) -> None:
 
 
 def _fail(message: str, status: int) -> None:
-    say("morphlm: " + message.replace("\n", " "))
+    notify("morphlm: " + message.replace("\n", " "))
     sys.exit(status)
 
 

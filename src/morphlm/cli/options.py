@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from morphlm.errors import ConfigError
-from morphlm.progress import say
+from morphlm.progress import notify
 
 if TYPE_CHECKING:  # not all commands take the time to load models
     from morphlm.language_model.base import LanguageModel
@@ -85,7 +85,7 @@ def check_one_stdin(model: str, *others: str) -> None:
 def check_composes(path: str, model: LanguageModel, contexts: str) -> None:
     """Tell where unknown words were to be composed in contexts and cannot be."""
     if contexts == "composed" and not model.composes_contexts:
-        say(f"warning: {path} cannot compose unknown words; they are UNK in contexts")
+        notify(f"warning: {path} cannot compose unknown words; they are UNK in contexts")
 
 
 def json_line(content: Any) -> str:

@@ -10,10 +10,10 @@ from morphlm.cli.options import as_json as json_option
 from morphlm.cli.options import print_json
 from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
-from morphlm.progress import say
+from morphlm.processes import available_cores
+from morphlm.progress import notify
 from morphlm.text.parallel_pairs import MAX_RATIO, pair_options, prepare_pair_files
 from morphlm.text.prepare import PrepareOptions, prepare_files, write_preparation
-from morphlm.text.processes import available_cores
 from morphlm.text.tokenise import has_abbreviations
 
 
@@ -96,7 +96,7 @@ def _prepare_text(
     if as_json:
         print_json(preparation.to_dict(), err=(out or "-") == "-")
     else:
-        say(f"prepared: {preparation.format()}")
+        notify(f"prepared: {preparation.format()}")
 
 
 def _prepare_pairs(
@@ -127,7 +127,7 @@ def _prepare_pairs(
         print_json([preparation.to_dict() for preparation in records])
         return
     for path, preparation in zip(out_pair, records, strict=True):
-        say(f"prepared {path}: {preparation.format()}")
+        notify(f"prepared {path}: {preparation.format()}")
 
 
 def _language_pair(languages: str | None) -> tuple[str | None, str | None]:
@@ -140,4 +140,4 @@ def _language_pair(languages: str | None) -> tuple[str | None, str | None]:
 def _mention_missing_abbreviations(tokenise: bool, *languages: str | None) -> None:
     for language in languages:
         if tokenise and language and not has_abbreviations(language):
-            say(f"the tokeniser knows no abbreviations of {language}; it goes by those of English")
+            notify(f"the tokeniser knows no abbreviations of {language}; it goes by those of English")

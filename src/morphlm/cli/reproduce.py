@@ -12,7 +12,7 @@ from morphlm.errors import ConfigError, TrainingError
 from morphlm.experiments.recipe import load_recipe, recipe_names
 
 if TYPE_CHECKING:  # it loads all that trains
-    from morphlm.experiments.reproduce import Prospect, Reproduction
+    from morphlm.experiments.reproduce import Preview, Reproduction
 
 SHOWN = 3  # steps that failed are named in the last line
 
@@ -86,7 +86,7 @@ def command(
         raise TrainingError(f"failed: {'; '.join(failed[:SHOWN])}{more}; see above, mend it and run this again")
 
 
-def _show(result: Prospect | Reproduction, as_json: bool) -> None:
+def _show(result: Preview | Reproduction, as_json: bool) -> None:
     if as_json:
         options.print_json(result.to_json())
     else:

@@ -7,7 +7,7 @@ import click
 from morphlm.cli import options
 from morphlm.files import atomic_writer
 from morphlm.language_model.perplexity import UnknownContexts
-from morphlm.progress import say
+from morphlm.progress import notify
 from morphlm.scoring.kbest import FORMATS, Columns, FormatName, read_weights
 from morphlm.scoring.loading import load
 from morphlm.scoring.rescoring import Rescored, Rescorer, RescoringOptions, feature_names, rescore
@@ -94,6 +94,6 @@ def _line(item: Rescored, best: bool, as_json: bool) -> str:
 
 def _warn(rescorer: Rescorer) -> None:
     if rescorer.unweighted:
-        say(f"warning: features without a weight count nothing: {', '.join(rescorer.unweighted)}")
+        notify(f"warning: features without a weight count nothing: {', '.join(rescorer.unweighted)}")
     if rescorer.unused_weights:
-        say(f"warning: weights of features that the list does not have: {', '.join(rescorer.unused_weights)}")
+        notify(f"warning: weights of features that the list does not have: {', '.join(rescorer.unused_weights)}")

@@ -11,7 +11,7 @@ from morphlm.cli import options
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import atomic_writer, check_can_write
 from morphlm.modelfile import check_can_hold_model
-from morphlm.progress import say
+from morphlm.progress import notify
 from morphlm.segmentation.encoding import DAMPENINGS, Dampening
 from morphlm.segmentation.evaluation import BoundaryScores, Gold, evaluate, read_gold
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
@@ -94,7 +94,7 @@ def command(
             categories=categories,
             seed=seed,
         )
-        say(f"{len(segmenter.segmentation):,} words, {len(segmenter.paths.morphs):,} morphs")
+        notify(f"{len(segmenter.segmentation):,} words, {len(segmenter.paths.morphs):,} morphs")
     scores = {} if standard is None else _compare(segmenter, standard)
     _write(segmenter, files, load is not None, save, out, to_stdout=not (gold or as_json))
     if as_json and out != "-":

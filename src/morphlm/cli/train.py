@@ -12,9 +12,9 @@ from morphlm.files import check_can_make, check_can_write
 from morphlm.modelfile import check_can_hold_model
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
-from morphlm.progress import say
-from morphlm.training.chain import MODELS, Comparison, ModelChoices, RunChoices, Trained, train_all, train_one
-from morphlm.training.stages import StageChoices
+from morphlm.progress import notify
+from morphlm.training.inputs import InputOptions
+from morphlm.training.pipeline import MODELS, Comparison, ModelOptions, RunOptions, Trained, train_all, train_one
 from morphlm.vocabulary.vocabulary import load_vocabulary
 
 DESCRIPTIONS = {
@@ -73,7 +73,7 @@ def command(context: click.Context, /, everything: bool, kinds: str | None, **gi
         raise TrainingError(f"the training of {', '.join(comparison.failures)} failed; see above")
 
 
-def _what(given: dict[str, Any]) -> tuple[list[str], str, str, StageChoices, ModelChoices, RunChoices]:
+def _what(given: dict[str, Any]) -> tuple[list[str], str, str, InputOptions, ModelOptions, RunOptions]:
     """The texts and the place of the model, which must be named, and all choices."""
     if given["dev"] is None:
         raise ConfigError("there is no development text to stop by; give --dev FILE")
@@ -83,9 +83,9 @@ def _what(given: dict[str, Any]) -> tuple[list[str], str, str, StageChoices, Mod
         options.or_stdin(given["files"]),
         given["dev"],
         given["out"],
-        training_options.stage_choices(given),
-        training_options.model_choices(given),
-        training_options.run_choices(given),
+        training_options.input_options(given),
+        training_options.model_options(given),
+        training_options.run_options(given),
     )
 
 
@@ -163,7 +163,7 @@ def mkn(
         allow_unknown=allow_unk,
     )
     for warning in model.warnings:
-        say(f"warning: {warning}")
+        notify(f"warning: {warning}")
     if out is not None:
         model.save(out)
     if arpa is not None:

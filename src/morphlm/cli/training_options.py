@@ -11,11 +11,11 @@ from morphlm.cli import options
 from morphlm.cli.options import applied
 from morphlm.errors import ConfigError
 from morphlm.logbilinear.config import VARIANTS, LogBilinearConfig, variant
-from morphlm.segmentation.choice import KINDS
 from morphlm.segmentation.segmenter import SegmenterConfig
-from morphlm.training.chain import NGRAMS, ModelChoices, RunChoices
+from morphlm.segmentation.source_spec import KINDS
 from morphlm.training.config import RECIPES
-from morphlm.training.stages import CLASS_METHODS, StageChoices
+from morphlm.training.inputs import CLASS_METHODS, InputOptions
+from morphlm.training.pipeline import NGRAMS, ModelOptions, RunOptions
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Option = Callable[[Command], Command]
@@ -112,7 +112,7 @@ learning = applied(
         ),
         _value("--step", "step", POSITIVE, "xi, AdaGrad's step."),
         _value("--decay", "decay", click.FloatRange(min=0), "lambda of the L2 term."),
-        _switch("--decay-inside/--decay-outside", "decay_inside", "L2 as part of AdaGrad's gradient, or beside it."),
+        _switch("--decay-inside/--decay-outside", "l2_in_gradient", "L2 as part of AdaGrad's gradient, or beside it."),
         _switch("--mean-gradients/--sum-gradients", "mean_gradients", "Over the minibatch."),
         _value(
             "--accumulator",
@@ -166,7 +166,7 @@ running = applied(
 _FIELDS = (
     "step",
     "decay",
-    "decay_inside",
+    "l2_in_gradient",
     "mean_gradients",
     "accumulator",
     "batch",
@@ -185,10 +185,10 @@ _FIELDS = (
 )
 
 
-def stage_choices(given: dict[str, Any]) -> StageChoices:
+def input_options(given: dict[str, Any]) -> InputOptions:
     """What `materials` asked for."""
     classes = given["classes"]
-    return StageChoices(
+    return InputOptions(
         vocabulary=given["vocab"],
         kappa=given["kappa"],
         factors=given["factors"],
@@ -201,16 +201,16 @@ def stage_choices(given: dict[str, Any]) -> StageChoices:
     )
 
 
-def model_choices(given: dict[str, Any]) -> ModelChoices:
+def model_options(given: dict[str, Any]) -> ModelOptions:
     """What `model` and `learning` asked for."""
     settings = {name: given[name] for name in _FIELDS if given[name] is not None}
     names = ("order", "width", "diagonal", "wide_context", "seed", "recipe")
-    return ModelChoices(**{name: given[name] for name in names}, settings=settings)
+    return ModelOptions(**{name: given[name] for name in names}, settings=settings)
 
 
-def run_choices(given: dict[str, Any]) -> RunChoices:
+def run_options(given: dict[str, Any]) -> RunOptions:
     """What `running` asked for."""
-    return RunChoices(given["resume"], given["threads"], given["checkpoint_minutes"])
+    return RunOptions(given["resume"], given["threads"], given["checkpoint_minutes"])
 
 
 def command_line(context: click.Context, leave_out: Sequence[str]) -> list[str]:

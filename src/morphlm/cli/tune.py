@@ -10,7 +10,7 @@ import click
 from morphlm.cli import options, training_options
 from morphlm.errors import ConfigError
 from morphlm.logbilinear.config import VARIANTS
-from morphlm.training.chain import RunChoices
+from morphlm.training.pipeline import RunOptions
 from morphlm.training.tune import tune
 
 # not for the command that trains
@@ -79,9 +79,9 @@ def command(context: click.Context, /, kind: str, **given: Any) -> None:
         steps=given["steps"],
         decays=given["decays"],
         widths=given["widths"],
-        stage_choices=training_options.stage_choices(given),
-        choices=training_options.model_choices(given),
-        run=RunChoices(threads=given["threads"]),
+        input_options=training_options.input_options(given),
+        choices=training_options.model_options(given),
+        run=RunOptions(threads=given["threads"]),
         stages=given["stages"],
         out=given["out"],
         arguments=training_options.command_line(context, OWN),

@@ -20,7 +20,8 @@ from typing import Any, TypeVar
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import atomic_writer, make_folder, sha256_of
-from morphlm.progress import say
+from morphlm.processes import ordered_map
+from morphlm.progress import notify
 from morphlm.text.datasets.sentences import split_sentences
 from morphlm.text.prepare import (
     Counts,
@@ -31,7 +32,6 @@ from morphlm.text.prepare import (
     prepare_line,
     read_preparation,
 )
-from morphlm.text.processes import ordered_map
 from morphlm.text.reading import read_blocks
 from morphlm.text.tokenise import sacremoses_version
 
@@ -315,12 +315,12 @@ class TextMaker:
 
 
 def _write_parts(maker: TextMaker, out: Path, tokens: int | None) -> dict[str, Counts]:
-    say(f"preparing the texts of {maker.language} ...")
+    notify(f"preparing the texts of {maker.language} ...")
     dev = maker.dev()
     texts = {"train": maker.train(tokens, dev), "dev": dev, "test": maker.test()}
     if tokens is not None and (found := texts["train"].counts.tokens) < tokens:
         files = ", ".join(path.name for role, path in maker.files.items() if role not in ("dev", "test"))
-        say(f"there are only {found:,} of {tokens:,} tokens of training text in {files}")
+        notify(f"there are only {found:,} of {tokens:,} tokens of training text in {files}")
     for part, text in texts.items():
         _write_part(text, _part_path(out, maker.language, part), _options(maker.language, part))
     return {part: text.counts for part, text in texts.items()}

@@ -9,18 +9,18 @@ from typing import Any
 from morphlm.classes.partition import Partition
 from morphlm.errors import FetchError
 from morphlm.language_model.perplexity import Perplexity, format_table
-from morphlm.progress import say
+from morphlm.processes import available_cores
+from morphlm.progress import notify
 from morphlm.report.document import write_report
 from morphlm.report.examples import content_words, new_words, spread
-from morphlm.report.subjects import read_text, subjects_of
+from morphlm.report.scored_models import read_text, scored_models
 from morphlm.scoring.mixing import Mixed, mix_and_test
 from morphlm.segmentation.morphemes import Segmentation
 from morphlm.text.datasets import DataFolder, get_dataset
 from morphlm.text.prepare import PrepareOptions, prepare_files
-from morphlm.text.processes import available_cores
-from morphlm.training.chain import NGRAMS, STAGES_FOLDER, ModelChoices, RunChoices, Trained, fit, task_of
-from morphlm.training.checkpoint import belongs_to, place_of, remove_checkpoint
-from morphlm.training.stages import Materials, StageChoices, Stages, gather
+from morphlm.training.checkpoint import belongs_to, checkpoint_path, remove_checkpoint
+from morphlm.training.inputs import InputOptions, Stages, TrainingInputs, prepare_inputs
+from morphlm.training.pipeline import NGRAMS, STAGES_FOLDER, ModelOptions, RunOptions, Trained, fit, task_of
 from morphlm.vectors.questions import Answer, ask
 from morphlm.vectors.vectors import WordVectors
 from morphlm.vocabulary.corpus import WordCounts, read_corpus
@@ -124,20 +124,20 @@ def run_demo(config: DemoConfig) -> DemoResult:
     data = get_data(config)
     texts = {part: prepare_part(data, part, config) for part in PARTS}
     words = {part: read_corpus(texts[part]).words for part in PARTS}
-    materials, segmentation, places = learn_structure(texts, config, data.languages[0])
-    models = train_models(materials, config, data.languages[0])
+    inputs, segmentation, places = learn_structure(texts, config, data.languages[0])
+    models = train_models(inputs, config, data.languages[0])
     mixed = mix_models(models, texts, config.directory / f"{data.languages[0]}.mixture")
-    assert materials.partition is not None
+    assert inputs.partition is not None
     vectors = mixed.model.vectors  # those of the log-bilinear model in it
     return DemoResult(
         data=data.name,
         corpus=[corpus_statistics(part, words[part], config.kappa) for part in PARTS],
-        morphemes=some_words(segmentation, materials.vocabulary),
-        classes=some_classes(materials.partition),
+        morphemes=some_words(segmentation, inputs.vocabulary),
+        classes=some_classes(inputs.partition),
         models=[*places, *(place_in(trained) for trained in models.values()), place_in(mixed)],
         perplexities=named_perplexities(models, mixed),
         weights=dict(zip(MIXED, mixed.model.training["weights"], strict=True)),
-        neighbours=neighbours_of(vectors, content_words(materials.partition, CONTENT_WORDS)),
+        neighbours=neighbours_of(vectors, content_words(inputs.partition, CONTENT_WORDS)),
         composed=composed_words(vectors, words["train"], words["test"]),
         report=report_on(models, mixed, texts["test"], config),
     )
@@ -145,52 +145,52 @@ def run_demo(config: DemoConfig) -> DemoResult:
 
 def learn_structure(
     texts: dict[str, Path], config: DemoConfig, language: str
-) -> tuple[Materials, Segmentation, list[Path]]:
+) -> tuple[TrainingInputs, Segmentation, list[Path]]:
     """Morphemes and classes of the vocabulary, and where they are kept under names for people."""
     places = [config.directory / f"{language}.segmenter", config.directory / f"{language}.classes.tsv"]
-    choices, folder = StageChoices(kappa=config.kappa, seed=config.seed), config.directory / STAGES_FOLDER
-    materials = gather(texts["train"], texts["dev"], choices, folder, test=texts["test"])
-    segmenter = Stages(folder).segmenter(materials.vocabulary, choices)
+    choices, folder = InputOptions(kappa=config.kappa, seed=config.seed), config.directory / STAGES_FOLDER
+    inputs = prepare_inputs(texts["train"], texts["dev"], choices, folder, test=texts["test"])
+    segmenter = Stages(folder).segmenter(inputs.vocabulary, choices)
     segmenter.save(places[0])
-    assert materials.partition is not None
-    materials.partition.save(places[1])
-    return materials, segmenter.segmentation, places
+    assert inputs.partition is not None
+    inputs.partition.save(places[1])
+    return inputs, segmenter.segmentation, places
 
 
-def train_models(materials: Materials, config: DemoConfig, language: str) -> dict[str, Trained]:
+def train_models(inputs: TrainingInputs, config: DemoConfig, language: str) -> dict[str, Trained]:
     """All models by their names, those that are complete found again."""
     models = {}
     for order in ORDERS:
-        say(f"training modified Kneser-Ney of order {order} ...")
-        choices, out = ModelChoices(order=order, seed=config.seed), config.directory / f"{language}.mkn{order}"
-        models[f"mkn{order}"] = fit(NGRAMS, materials, choices, out=out, keep_complete=True)
+        notify(f"training modified Kneser-Ney of order {order} ...")
+        choices, out = ModelOptions(order=order, seed=config.seed), config.directory / f"{language}.mkn{order}"
+        models[f"mkn{order}"] = fit(NGRAMS, inputs, choices, out=out, keep_complete=True)
     for kind in LOGBILINEAR:
-        say(f"training {kind} ...")
-        models[kind] = train_logbilinear(kind, materials, config.directory / f"{language}.{kind}", config.seed)
+        notify(f"training {kind} ...")
+        models[kind] = train_logbilinear(kind, inputs, config.directory / f"{language}.{kind}", config.seed)
     return models
 
 
-def train_logbilinear(kind: str, materials: Materials, out: Path, seed: int) -> Trained:
+def train_logbilinear(kind: str, inputs: TrainingInputs, out: Path, seed: int) -> Trained:
     """Train a model, unless it is there; a demo that was interrupted goes on."""
-    choices = ModelChoices(width=WIDTH, seed=seed)
-    forget_others(out, task_of(kind, materials, choices).identity)
-    run = RunChoices(resume=place_of(out).exists())
-    return fit(kind, materials, choices, run, out, keep_complete=True)
+    choices = ModelOptions(width=WIDTH, seed=seed)
+    forget_others(out, task_of(kind, inputs, choices).identity)
+    run = RunOptions(resume=checkpoint_path(out).exists())
+    return fit(kind, inputs, choices, run, out, keep_complete=True)
 
 
 def mix_models(models: dict[str, Trained], texts: dict[str, Path], out: Path) -> Mixed:
     """Interpolate two of them, with weights by context."""
-    say(f"mixing {' and '.join(MIXED)} ...")
+    notify(f"mixing {' and '.join(MIXED)} ...")
     return mix_and_test([place_in(models[name]) for name in MIXED], texts["dev"], out, test=texts["test"])
 
 
 def report_on(models: dict[str, Trained], mixed: Mixed, test: Path, config: DemoConfig) -> Path:
     """The page on the models that are most worth looking at; they are in memory already."""
-    say("writing the report ...")
+    notify("writing the report ...")
     shown: dict[str, Trained | Mixed] = {name: models[name] for name in REPORTED} | {" + ".join(MIXED): mixed}
     named = [(name, str(place_in(written)), written.model) for name, written in shown.items()]
     out = config.directory / REPORT
-    write_report(subjects_of(read_text(str(test)), named, len(named), seed=config.seed), out)
+    write_report(scored_models(read_text(str(test)), named, len(named), seed=config.seed), out)
     return out
 
 
@@ -214,9 +214,9 @@ def named_perplexities(models: dict[str, Trained], mixed: Mixed) -> list[tuple[s
 
 def forget_others(out: Path, identity: str) -> None:
     """A demo with another seed or language may have been interrupted here; this one does not go on with that."""
-    place = place_of(out)
+    place = checkpoint_path(out)
     if place.exists() and not belongs_to(place, identity):
-        say(f"{place}: this is of a demo with other data or another seed; it is removed, and training begins anew")
+        notify(f"{place}: this is of a demo with other data or another seed; it is removed, and training begins anew")
         remove_checkpoint(place)
 
 
@@ -249,11 +249,11 @@ def get_data(config: DemoConfig) -> DataFolder:
     """The default data set; where it cannot be had, the generated language, saying so. Its parts depend on the seed."""
     mark = "" if config.seed == DemoConfig.seed else f".seed{config.seed}"
     try:
-        say(f"getting libreoffice-help ({config.language}) ...")
+        notify(f"getting libreoffice-help ({config.language}) ...")
         directory = config.directory / f"libreoffice-help.{config.language}{mark}"
         return get_dataset("libreoffice-help", directory, language=config.language, seed=config.seed)
     except FetchError as error:
-        say(f"{error}\nfalling back to a generated language, so the figures below are not of a real one")
+        notify(f"{error}\nfalling back to a generated language, so the figures below are not of a real one")
         return get_dataset("generated", config.directory / f"generated{mark}", seed=config.seed)
 
 
@@ -261,8 +261,8 @@ def prepare_part(data: DataFolder, part: str, config: DemoConfig) -> Path:
     """Tokenise and normalise one part as the paper does; generated text is tokenised already."""
     language = data.languages[0]
     out = config.directory / f"{part}.{language}.prepared.txt"
-    say(f"preparing {part} ...")
+    notify(f"preparing {part} ...")
     options = PrepareOptions(language="en" if data.name == "generated" else language, tokenise=data.name != "generated")
     preparation = prepare_files([data.path(part, language)], out, options, processes=available_cores())
-    say(f"  {preparation.counts.format()}")
+    notify(f"  {preparation.counts.format()}")
     return out

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from morphlm.experiments.graph import Step
 from morphlm.experiments.steps import HANTA, Setting
 from morphlm.experiments.store import MANIFEST, Record, Store
-from morphlm.training.chain import NGRAMS, ModelChoices
-from morphlm.training.checkpoint import place_of
+from morphlm.training.checkpoint import checkpoint_path
 from morphlm.training.config import recipe as recipe_named
+from morphlm.training.pipeline import NGRAMS, ModelOptions
 
 START = 1.5  # seconds of a step before and after its work: reading, loading, writing
 PREPARING = 4e-6  # a token, on all cores
@@ -135,16 +135,18 @@ class Estimator:
         if kind == NGRAMS:
             cost = Cost(START + tokens * (READING + COUNTING), tokens * BYTES_AN_NGRAM_TOKEN)
         else:
-            choices: ModelChoices = step.hints["choices"]
+            choices: ModelOptions = step.hints["choices"]
             words = self.words(setting, step.after[0])
             size = words * choices.width * 8 * (FACTORS if "+" in kind else 1.0)
             cost = Cost(START + 3 + self._training(choices, kind, tokens, words), size + words * 70, size * STATE)
         out = self.store.model(step)
-        if (out / MANIFEST).exists() and not place_of(out).exists():  # it is looked at, and probably taken as it is
+        if (out / MANIFEST).exists() and not checkpoint_path(
+            out
+        ).exists():  # it is looked at, and probably taken as it is
             return Cost(START + 3 + self._scoring(kind, step))
         return cost
 
-    def _training(self, choices: ModelChoices, kind: str, tokens: float, words: float) -> float:
+    def _training(self, choices: ModelOptions, kind: str, tokens: float, words: float) -> float:
         training = recipe_named(choices.recipe, **choices.settings)
         epochs = min(EPOCHS, training.epochs)
         if kind.startswith("clbl"):

@@ -25,7 +25,7 @@ from morphlm.experiments.steps import (
 )
 from morphlm.experiments.texts import TextSource
 from morphlm.experiments.translation_steps import TranslationSteps, translation_steps
-from morphlm.training.chain import NGRAMS
+from morphlm.training.pipeline import NGRAMS
 
 WIDE = " wide"  # after the kind, where models are named within a cell
 SCORED = {"corpus", "perplexity", "selection", "main", "kappa", "scaling"}  # parts of a report that need scores

@@ -15,7 +15,7 @@ from typing import Any
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.experiments.pairs import Pair
-from morphlm.training.chain import MODELS, NGRAMS, ModelChoices, check_choices
+from morphlm.training.pipeline import MODELS, NGRAMS, ModelOptions, check_choices
 from morphlm.vocabulary.vocabulary import check_kappa
 
 ALL_TEXT = "all"
@@ -64,7 +64,7 @@ class Recipe:
     wide: tuple[str, ...] = ()  # kinds that are also trained with a wide context
     kappas: tuple[float, ...] = (0.2,)
     seeds: tuple[int, ...] = (1,)
-    choices: ModelChoices = field(default_factory=ModelChoices)  # without the seed
+    choices: ModelOptions = field(default_factory=ModelOptions)  # without the seed
     translation: TranslationChoices = field(default_factory=TranslationChoices)
     budget: Budget = field(default_factory=Budget)
 
@@ -165,7 +165,7 @@ def _made(found: Mapping[str, Any], source: str) -> Recipe:
     try:
         recipe = Recipe(
             **plain,
-            choices=ModelChoices(**below("model.")),
+            choices=ModelOptions(**below("model.")),
             translation=TranslationChoices(**below("translation.")),
             budget=Budget(**below("budget.")),
         )

@@ -16,16 +16,16 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.experiments.budget import SPARE, Job, reductions, restrict, shorten
 from morphlm.experiments.estimate import Estimator, Forecast, duration, forecast, size
 from morphlm.experiments.graph import Step
-from morphlm.experiments.overall import Overall
 from morphlm.experiments.plan import Plan, make_plan
+from morphlm.experiments.progress_line import ProgressLine
 from morphlm.experiments.recipe import Recipe, load_recipe, members_of
 from morphlm.experiments.running import Outcome, Run, find_done
-from morphlm.experiments.steps import Workshop
+from morphlm.experiments.steps import StepRunner
 from morphlm.experiments.store import Record, Store, check_store
 from morphlm.experiments.texts import TextSource
 from morphlm.experiments.writing import REPORT, RESULTS, Report, make_report, write_json, write_report, write_text
 from morphlm.files import check_can_make
-from morphlm.progress import say
+from morphlm.progress import notify
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Prospect:
+class Preview:
     """What would be done."""
 
     name: str
@@ -111,27 +111,27 @@ class Reproduction:
 # ---------------------------------------------------------------- before it starts
 
 
-def look_ahead(request: Request) -> Prospect:
+def look_ahead(request: Request) -> Preview:
     """What would be done, how long it takes and how much it writes; nothing is run or written."""
     recipe = load_recipe(request.recipe)
     store = check_store(request.store)
     recipes = shorten(restrict(members_of(recipe), request.languages), request.tokens)
     estimator = Estimator(store)
     estimator.learn(store.records())
-    prospects = (_prospect(recipe.name, job, request, store, estimator) for job in reductions(recipes))
+    previews = (_preview(recipe.name, job, request, store, estimator) for job in reductions(recipes))
     if request.minutes is None:
-        return next(prospects)
-    return _first_that_fits(prospects, request.minutes)
+        return next(previews)
+    return _first_that_fits(previews, request.minutes)
 
 
-def _first_that_fits(prospects: Iterable[Prospect], minutes: float) -> Prospect:
+def _first_that_fits(previews: Iterable[Preview], minutes: float) -> Preview:
     """The largest that is done in time."""
-    smallest: Prospect | None = None
-    for prospect in prospects:
-        if prospect.forecast.seconds <= SPARE * 60 * minutes:
-            return prospect
-        if smallest is None or prospect.forecast.seconds < smallest.forecast.seconds:
-            smallest = prospect
+    smallest: Preview | None = None
+    for preview in previews:
+        if preview.forecast.seconds <= SPARE * 60 * minutes:
+            return preview
+        if smallest is None or preview.forecast.seconds < smallest.forecast.seconds:
+            smallest = preview
     assert smallest is not None
     without = f" even without: {'; '.join(smallest.left_out)}" if smallest.left_out else ""
     raise ConfigError(
@@ -140,13 +140,13 @@ def _first_that_fits(prospects: Iterable[Prospect], minutes: float) -> Prospect:
     )
 
 
-def _prospect(name: str, job: Job, request: Request, store: Store, estimator: Estimator) -> Prospect:
+def _preview(name: str, job: Job, request: Request, store: Store, estimator: Estimator) -> Preview:
     plans = tuple(make_plan(recipe, _source_of(recipe, request.data)) for recipe in job.recipes)
     if not any(plan.cells for plan in plans):
         raise InputError(next(why for plan in plans for why in plan.failed.values()))
     steps = tuple({step.key: step for plan in plans for step in plan.steps}.values())
     done = find_done(steps, store)
-    return Prospect(name, plans, job.left_out, store, steps, done, estimator, forecast(steps, set(done), estimator))
+    return Preview(name, plans, job.left_out, store, steps, done, estimator, forecast(steps, set(done), estimator))
 
 
 def _source_of(recipe: Recipe, data: Path | None) -> TextSource:
@@ -156,12 +156,12 @@ def _source_of(recipe: Recipe, data: Path | None) -> TextSource:
     return TextSource(data) if data is not None else TextSource(dataset=recipe.dataset)
 
 
-def check_room(prospect: Prospect) -> None:
+def check_room(preview: Preview) -> None:
     """Refuse to begin what the disk cannot hold."""
-    needed, free = prospect.forecast.bytes, prospect.store.free_bytes()
+    needed, free = preview.forecast.bytes, preview.store.free_bytes()
     if needed > free:
         raise ConfigError(
-            f"{prospect.store.folder}: about {size(needed)} are needed and {size(free)} are free; make room, give "
+            f"{preview.store.folder}: about {size(needed)} are needed and {size(free)} are free; make room, give "
             "another --store, fewer --languages or --tokens"
         )
 
@@ -172,52 +172,52 @@ def check_room(prospect: Prospect) -> None:
 def reproduce(request: Request) -> Reproduction:
     """Do what is not done yet and write the report."""
     begin = time.monotonic()
-    prospect = look_ahead(request)
-    say(prospect.forecast.format(prospect.name, prospect.store))
-    for why in dict.fromkeys(why for plan in prospect.plans for why in plan.failed.values()):
-        say(f"warning: {why}")
-    for what in prospect.left_out:
-        say(_left_out(what))
-    check_room(prospect)
-    folder = request.out or prospect.store.report(prospect.name)
+    preview = look_ahead(request)
+    notify(preview.forecast.format(preview.name, preview.store))
+    for why in dict.fromkeys(why for plan in preview.plans for why in plan.failed.values()):
+        notify(f"warning: {why}")
+    for what in preview.left_out:
+        notify(_left_out(what))
+    check_room(preview)
+    folder = request.out or preview.store.report(preview.name)
     check_can_make(folder / REPORT)  # before hours of work
     deadline = None if request.minutes is None else begin + 60 * request.minutes
-    with prospect.store.locked():
-        outcome = _run(prospect, deadline)
-    reports = tuple(make_report(plan, outcome, _notes_of(plan, prospect)) for plan in prospect.plans)
-    left_out = _notes_of_none(prospect)
-    _write(prospect.name, reports, folder, left_out)
-    say(f"written to {folder / REPORT}")
+    with preview.store.locked():
+        outcome = _run(preview, deadline)
+    reports = tuple(make_report(plan, outcome, _notes_of(plan, preview)) for plan in preview.plans)
+    left_out = _notes_of_none(preview)
+    _write(preview.name, reports, folder, left_out)
+    notify(f"written to {folder / REPORT}")
     failed = outcome.failed | {name: why for report in reports for name, why in report.failed.items()}
-    return Reproduction(prospect.name, reports, folder, failed, left_out)
+    return Reproduction(preview.name, reports, folder, failed, left_out)
 
 
-def _run(prospect: Prospect, deadline: float | None) -> Outcome:
-    waiting = len(prospect.steps) - len(prospect.done)
-    with Overall(prospect.name, waiting, prospect.forecast.seconds) as overall:
-        workshop = Workshop(prospect.store, overall.say)
-        run = Run(prospect.store, prospect.estimator, workshop.do, overall, deadline)
+def _run(preview: Preview, deadline: float | None) -> Outcome:
+    waiting = len(preview.steps) - len(preview.done)
+    with ProgressLine(preview.name, waiting, preview.forecast.seconds) as progress_line:
+        runner = StepRunner(preview.store, progress_line.notify)
+        run = Run(preview.store, preview.estimator, runner.do, progress_line, deadline)
         try:
-            return run.over(prospect.steps, prospect.done)
+            return run.run(preview.steps, preview.done)
         except KeyboardInterrupt:
-            overall.say("stopped; the same command goes on from here")
+            progress_line.notify("stopped; the same command goes on from here")
             raise
 
 
-def _notes_of(plan: Plan, prospect: Prospect) -> Sequence[str]:
+def _notes_of(plan: Plan, preview: Preview) -> Sequence[str]:
     """What was left out of this recipe."""
-    if len(prospect.plans) == 1:
-        return prospect.left_out
+    if len(preview.plans) == 1:
+        return preview.left_out
     mine = f"{plan.recipe.name}: "
-    return [note.removeprefix(mine) for note in prospect.left_out if note.startswith(mine)]
+    return [note.removeprefix(mine) for note in preview.left_out if note.startswith(mine)]
 
 
-def _notes_of_none(prospect: Prospect) -> tuple[str, ...]:
+def _notes_of_none(preview: Preview) -> tuple[str, ...]:
     """What was left out and stands in no report: whole recipes."""
-    if len(prospect.plans) == 1:
+    if len(preview.plans) == 1:
         return ()
-    said = {f"{plan.recipe.name}: {note}" for plan in prospect.plans for note in _notes_of(plan, prospect)}
-    return tuple(note for note in prospect.left_out if note not in said)
+    said = {f"{plan.recipe.name}: {note}" for plan in preview.plans for note in _notes_of(plan, preview)}
+    return tuple(note for note in preview.left_out if note not in said)
 
 
 def _left_out(what: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from morphlm.errors import MorphlmError
 from morphlm.experiments.estimate import Estimator
 from morphlm.experiments.graph import Done, Step
-from morphlm.experiments.overall import Overall
+from morphlm.experiments.progress_line import ProgressLine
 from morphlm.experiments.store import Record, Store
 
 FATAL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}  # after these no other step can be kept either
@@ -51,12 +51,12 @@ class Run:
     store: Store
     estimator: Estimator
     work: Callable[[Step], Done]
-    overall: Overall
+    progress_line: ProgressLine
     deadline: float | None = None  # as of time.monotonic
     outcome: Outcome = field(default_factory=Outcome)
     _again: set[str] = field(default_factory=set)  # keys of what was done in this pass
 
-    def over(self, steps: Sequence[Step], done: Mapping[str, Record]) -> Outcome:
+    def run(self, steps: Sequence[Step], done: Mapping[str, Record]) -> Outcome:
         """Do what is not done."""
         self.outcome.results = {key: record.result for key, record in done.items()}
         self.outcome.found = len(done)
@@ -73,7 +73,7 @@ class Run:
             return False
         del self.outcome.results[step.key]
         self.outcome.found -= 1
-        self.overall.total += 1
+        self.progress_line.total += 1
         return True
 
     def _may_begin(self, step: Step) -> bool:
@@ -85,7 +85,7 @@ class Run:
             return False
         if self._fits(step):
             return True
-        self.overall.say(f"{step.name}: left out, there is too little time for it")
+        self.progress_line.notify(f"{step.name}: left out, there is too little time for it")
         self.outcome.late.append(step.name)
         return False
 
@@ -98,7 +98,7 @@ class Run:
     def _do(self, step: Step, others: Sequence[Step]) -> None:
         expected, begin = self.estimator.expected(step).seconds, time.monotonic()
         try:
-            with self.overall.step(step.name, self.estimator.seconds(step), self.store.log(step)):
+            with self.progress_line.step(step.name, self.estimator.seconds(step), self.store.log(step)):
                 done = self.work(step)
         except (MorphlmError, MemoryError, OSError) as error:
             if _is_fatal(error):
@@ -114,10 +114,10 @@ class Run:
         self.outcome.results[step.key] = record.result
         self._again.add(step.key)
         self.outcome.seconds += seconds
-        self.overall.done(step.name, seconds, sum(map(self.estimator.seconds, others)))
+        self.progress_line.done(step.name, seconds, sum(map(self.estimator.seconds, others)))
 
     def _fail(self, step: Step, why: str) -> None:
-        self.overall.say(f"{step.name}: failed: {why}")
+        self.progress_line.notify(f"{step.name}: failed: {why}")
         self.outcome.failed[step.name] = why
 
 

@@ -25,9 +25,9 @@ from morphlm.experiments.translation_work import TranslationWork
 from morphlm.language_model.base import LanguageModel
 from morphlm.scoring.loading import load
 from morphlm.text.tokenise import sacremoses_version
-from morphlm.training.chain import NGRAMS, ModelChoices, RunChoices, fit, parts_of, task_of
-from morphlm.training.checkpoint import belongs_to, place_of, remove_checkpoint
-from morphlm.training.stages import Materials, StageChoices, gather
+from morphlm.training.checkpoint import belongs_to, checkpoint_path, remove_checkpoint
+from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
+from morphlm.training.pipeline import NGRAMS, ModelOptions, RunOptions, fit, parts_of, task_of
 from morphlm.vectors.similarity import evaluate_similarity, read_pairs
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import read_corpus
@@ -109,7 +109,7 @@ class Setting:
         return f"{self.texts.hints['name']}{fixed} kappa {self.kappa:g}{seed}"
 
 
-def stages_step(setting: Setting, kinds: Sequence[str], choices: ModelChoices) -> Step:
+def stages_step(setting: Setting, kinds: Sequence[str], choices: ModelOptions) -> Step:
     """Vocabulary and, as far as the kinds need them, morphemes and classes."""
     factors, classes = parts_of([choices.config(kind) for kind in kinds if kind != NGRAMS])
     settings = {**setting.numbers, "factors": factors, "classes": classes}
@@ -117,9 +117,9 @@ def stages_step(setting: Setting, kinds: Sequence[str], choices: ModelChoices) -
     return Step("stages", 1, f"{setting.name}, morphemes and classes", settings, setting.inputs, hints=hints)
 
 
-def model_step(setting: Setting, stages: Step, kind: str, choices: ModelChoices) -> Step:
+def model_step(setting: Setting, stages: Step, kind: str, choices: ModelOptions) -> Step:
     """A trained model. Of modified Kneser-Ney the order decides, and nothing else that is chosen."""
-    choices = ModelChoices(choices.order) if kind == NGRAMS else choices
+    choices = ModelOptions(choices.order) if kind == NGRAMS else choices
     chosen = {name: value for name, value in vars(choices).items() if name not in ("seed", "settings")}
     settings = {"kind": kind, **setting.numbers, **chosen, **choices.settings}
     hints = {
@@ -131,9 +131,9 @@ def model_step(setting: Setting, stages: Step, kind: str, choices: ModelChoices)
     return Step("model", 1, f"{setting.name}, {kind}{wide}", settings, setting.inputs, after=(stages,), hints=hints)
 
 
-def _more(choices: ModelChoices) -> str:
+def _more(choices: ModelOptions) -> str:
     """What differs from the usual, for names: `-epochs3-wide`."""
-    usual = ModelChoices()
+    usual = ModelOptions()
     parts = {"order": "n", "width": "d", "recipe": ""}
     found = [
         f"{mark}{getattr(choices, name)}"
@@ -180,12 +180,12 @@ def _bytes_of(path: Path) -> bytes:
 
 
 @dataclass
-class Workshop:
+class StepRunner:
     """Does steps whose needs are in the store. It remembers what models of one setting share."""
 
     store: Store
     warn: Callable[[str], None]  # for what a person should see, whatever becomes of the rest of the talk
-    _gathered: tuple[str, Materials] | None = None
+    _gathered: tuple[str, TrainingInputs] | None = None
 
     def do(self, step: Step) -> Done:
         """By its kind."""
@@ -217,15 +217,15 @@ class Workshop:
 
     def _stages(self, step: Step) -> Done:
         before = self._kept_stages()
-        materials = self._materials(step)
-        factors, partition = materials.factors, materials.partition
+        inputs = self._inputs(step)
+        factors, partition = inputs.factors, inputs.partition
         made = {name.partition("-")[0] for name in self._kept_stages() - before}
         needed = {"segmenter": factors is not None, "classes": partition is not None}
         setting: Setting = step.hints["setting"]
         return Done(
             {
-                "vocabulary": len(materials.vocabulary),
-                "tokens": len(materials.train.tokens) - materials.train.sentences,
+                "vocabulary": len(inputs.vocabulary),
+                "tokens": len(inputs.train.tokens) - inputs.train.sentences,
                 "factors": None if factors is None else factors.to_json(),
                 "classes": None if partition is None else partition.to_json(),
             },
@@ -243,7 +243,7 @@ class Workshop:
         folder = self.store.stages
         return {path.name for path in folder.iterdir()} if folder.is_dir() else set()
 
-    def _materials(self, stages: Step) -> Materials:
+    def _inputs(self, stages: Step) -> TrainingInputs:
         """What the models of a setting share."""
         if self._gathered is not None and self._gathered[0] == stages.key:
             return self._gathered[1]
@@ -251,16 +251,16 @@ class Workshop:
         setting: Setting = stages.hints["setting"]
         given = None if setting.vocabulary is None else self._vocabulary(setting)
         kappa = setting.kappa if given is None else None
-        materials = gather(
+        inputs = prepare_inputs(
             self._path(setting.texts, "train"),
             self._path(setting.texts, "dev"),
-            StageChoices(given, kappa, seed=setting.seed),
+            InputOptions(given, kappa, seed=setting.seed),
             self.store.stages,
             factors=stages.settings["factors"],
             classes=stages.settings["classes"],
         )
-        self._gathered = (stages.key, materials)
-        return materials
+        self._gathered = (stages.key, inputs)
+        return inputs
 
     def _vocabulary(self, setting: Setting) -> Vocabulary:
         assert setting.vocabulary is not None
@@ -268,14 +268,14 @@ class Workshop:
 
     def _model(self, step: Step) -> Done:
         (stages,) = step.after
-        choices: ModelChoices = step.hints["choices"]
-        kind, out, materials = step.settings["kind"], self.store.model(step), self._materials(stages)
-        begun = (out / MANIFEST).exists() or place_of(out).exists()
+        choices: ModelOptions = step.hints["choices"]
+        kind, out, inputs = step.settings["kind"], self.store.model(step), self._inputs(stages)
+        begun = (out / MANIFEST).exists() or checkpoint_path(out).exists()
         if kind != NGRAMS:
-            self._forget_others(out, task_of(kind, materials, choices).identity)
+            self._forget_others(out, task_of(kind, inputs, choices).identity)
         out.parent.mkdir(parents=True, exist_ok=True)
-        before = _bytes_of(out / MANIFEST) if not place_of(out).exists() else b""
-        trained = fit(kind, materials, choices, RunChoices(place_of(out).exists()), out, keep_complete=True)
+        before = _bytes_of(out / MANIFEST) if not checkpoint_path(out).exists() else b""
+        trained = fit(kind, inputs, choices, RunOptions(checkpoint_path(out).exists()), out, keep_complete=True)
         if before and before != _bytes_of(out / MANIFEST):
             self.warn(f"{out}: the model there was of other data or settings; it has been trained again")
         place = out.relative_to(self.store.folder).as_posix()
@@ -285,7 +285,7 @@ class Workshop:
         return Done(result | {"place": place}, files, fresh=not begun)
 
     def _forget_others(self, out: Path, identity: str) -> None:
-        place = place_of(out)
+        place = checkpoint_path(out)
         if place.exists() and not belongs_to(place, identity):
             self.warn(f"{place}: this is a training of other data or settings; it is removed, and training begins anew")
             remove_checkpoint(place)

@@ -15,7 +15,7 @@ from morphlm.experiments.running import Outcome
 from morphlm.experiments.sections import Section, sections_of, signatures_in
 from morphlm.experiments.steps import amount
 from morphlm.files import atomic_writer, make_folder
-from morphlm.progress import say
+from morphlm.progress import notify
 from morphlm.report.pictures import save_picture
 from morphlm.version import __version__
 
@@ -161,7 +161,7 @@ def _draw(result: Any, folder: Path, name: str) -> bool:
         for extension in EXTENSIONS:
             save_picture(result, folder / f"{name}{extension}")
     except MorphlmError as error:
-        say(f"no picture of {name}: {error}")
+        notify(f"no picture of {name}: {error}")
         return False
     return True
 

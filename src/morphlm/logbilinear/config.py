@@ -72,7 +72,7 @@ class LearningConfig:
 
     step: float = 0.05  # xi, AdaGrad's step size
     decay: float = 1.0  # lambda of the L2 term lambda/2 |W|^2 of all weights but the biases
-    decay_inside: bool = False  # the L2 term is part of AdaGrad's gradient; else W -= xi lambda (L/N) W beside it
+    l2_in_gradient: bool = False  # the L2 term is part of AdaGrad's gradient; else W -= xi lambda (L/N) W beside it
     mean_gradients: bool = False  # over the minibatch; else their sum. AdaGrad sees only the ratio to its first value
     accumulator: float = 1.0  # what AdaGrad's sums of squares begin with
     noise_accumulator: float = 0.1  # the same for learning from noise, where gradients are smaller

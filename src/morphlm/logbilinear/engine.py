@@ -21,8 +21,8 @@ from morphlm.logbilinear.kernels.wide import Wide
 from morphlm.logbilinear.parameters import Parameters, log_unigram
 from morphlm.logbilinear.structure import FactorRows, Structure
 from morphlm.logbilinear.wide import Means, Origin, WideContexts
-from morphlm.logbilinear.working import SHARDS, SMALLEST_PIECE, Workspace, ranged
-from morphlm.threads import Workers, balanced, falling_cuts
+from morphlm.logbilinear.workspace import SHARDS, SMALLEST_PIECE, Workspace, over_range
+from morphlm.threads import Workers, balance_by_cost, tapered_bounds
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
 
 Array = NDArray[np.float32]
@@ -81,7 +81,7 @@ class Engine:
         """(U, d): the vectors of some words."""
         out = self.space.rows(name, len(words), self.config.width)
         arguments = words, table, side.rows, side.surfaces, np.uint64(key), np.float32(rate), out
-        self.workers.over(lambda a, b: context.compose_words(a, b, *arguments), len(words), SMALLEST_PIECE)
+        self.workers.run_ranges(lambda a, b: context.compose_words(a, b, *arguments), len(words), SMALLEST_PIECE)
         return out
 
     def predict(self, batch: Batch, vectors: Array) -> Array:
@@ -89,14 +89,14 @@ class Engine:
         out = self.space.rows("predictions", len(batch.targets), self.config.width)
         transforms = self.parameters.C[: self.config.distances]
         if self.config.diagonal:
-            task = partial(ranged, context.predict_diagonal, batch.slots, vectors, transforms, out)
+            task = partial(over_range, context.predict_diagonal, batch.slots, vectors, transforms, out)
         else:
             rows = self.space.rows("transformed", len(transforms) * len(vectors), self.config.width)
             transformed = rows.reshape(len(transforms), *vectors.shape)
-            transform = partial(ranged, context.transform_words, vectors, transforms, transformed)
-            self.workers.over(transform, len(vectors), context.BLOCK)
-            task = partial(ranged, context.predict_full, batch.slots, transformed, out)
-        self.workers.over(task, len(batch.targets), SMALLEST_PIECE)
+            transform = partial(over_range, context.transform_words, vectors, transforms, transformed)
+            self.workers.run_ranges(transform, len(vectors), context.BLOCK)
+            task = partial(over_range, context.predict_full, batch.slots, transformed, out)
+        self.workers.run_ranges(task, len(batch.targets), SMALLEST_PIECE)
         return out
 
     def widen(self, batch: Batch, origin: Origin | None) -> tuple[Batch, Wide | None]:
@@ -138,8 +138,8 @@ class Engine:
         """R = M R^(f) by position, in space that training uses too."""
         layout = self.structure.layout
         vectors = self.space.rows("output", len(layout.members), self.config.width)
-        task = partial(ranged, softmax.compose_positions, layout, self.parameters.R, vectors)
-        self.workers.over(task, len(layout.members), SMALLEST_PIECE)
+        task = partial(over_range, softmax.compose_positions, layout, self.parameters.R, vectors)
+        self.workers.run_ranges(task, len(layout.members), SMALLEST_PIECE)
         return vectors
 
     def _evaluate(
@@ -160,7 +160,7 @@ class Engine:
         scores = np.zeros(end - begin)
         if self.config.classes:
             task = partial(
-                ranged,
+                over_range,
                 softmax.score_classes,
                 batch,
                 self.structure.class_of,
@@ -169,13 +169,13 @@ class Engine:
                 self.parameters.t,
                 scores,
             )
-            self.workers.over(task, end - begin, softmax.BLOCK)
+            self.workers.run_ranges(task, end - begin, softmax.BLOCK)
         jobs = _jobs(batch)
 
         def score(job: int, _: int) -> None:
             softmax.score_words(*jobs[job], batch, self.structure.layout, predictions, vectors, biases, scores)
 
-        self.workers.each(score, len(jobs))
+        self.workers.run_pieces(score, len(jobs))
         result[batch.places] = scores
 
     # ------------------------------------------------------------ weight decay
@@ -184,7 +184,7 @@ class Engine:
         """Multiply all weights but the biases."""
         for table in self.parameters.weights:
             rows = table.reshape(-1, table.shape[-1])
-            self.workers.over(
+            self.workers.run_ranges(
                 lambda a, b, rows=rows: numerics.scale_rows(rows, a, b, np.float32(factor)),  # type: ignore[misc]
                 len(rows),
                 SMALLEST_PIECE,
@@ -269,7 +269,7 @@ class Learner(Engine):
 
     def decay(self, tokens: int) -> None:
         """W -= xi lambda (L/N) W for minibatches of so many tokens together, as one factor exp(-xi lambda tokens/N)."""
-        if not self.learning.decay_inside and self.learning.decay:
+        if not self.learning.l2_in_gradient and self.learning.decay:
             self.shrink(math.exp(-self.step_size * self.learning.decay * tokens / self.tokens))
 
     def _factor(self, length: int) -> np.float32:
@@ -278,7 +278,7 @@ class Learner(Engine):
 
     def _shrink_inside(self, length: int) -> np.float32:
         """lambda L/N, the share of the L2 term's gradient; with mean gradients lambda / N."""
-        if not self.learning.decay_inside:
+        if not self.learning.l2_in_gradient:
             return np.float32(0.0)
         return np.float32(self.learning.decay * length / self.tokens) * self._factor(length)
 
@@ -286,9 +286,9 @@ class Learner(Engine):
         rate = self.learning.prediction_dropout
         if rate:
             task = partial(
-                ranged, context.drop_out, batch.places, np.uint64(key ^ PREDICTION_DROPOUT), np.float32(rate), table
+                over_range, context.drop_out, batch.places, np.uint64(key ^ PREDICTION_DROPOUT), np.float32(rate), table
             )
-            self.workers.over(task, len(table), SMALLEST_PIECE)
+            self.workers.run_ranges(task, len(table), SMALLEST_PIECE)
 
     def _update_dense(self, name: str, shards: Array, shrink: np.float32) -> None:
         weights, squares = getattr(self.parameters, name), getattr(self.squares, name)
@@ -303,7 +303,7 @@ class Learner(Engine):
         length, shape = len(batch.targets), self.parameters.S.shape
         vector_shards, bias_shards = self.space.rows("S", SHARDS, *shape), self.space.rows("t", SHARDS, shape[0])
         objectives = np.zeros(SHARDS)
-        cuts = falling_cuts(length, SHARDS)
+        cuts = tapered_bounds(length, SHARDS)
 
         def score(shard: int, _: int) -> None:
             objectives[shard] = softmax.class_softmax(
@@ -320,7 +320,7 @@ class Learner(Engine):
                 bias_shards[shard],
             )
 
-        self.workers.each(score, SHARDS)
+        self.workers.run_pieces(score, SHARDS)
         self._update_dense("S", vector_shards, self._shrink_inside(length))
         self._update_dense("t", bias_shards, np.float32(0.0))
         return math.fsum(objectives)
@@ -353,9 +353,9 @@ class Learner(Engine):
                 objectives,
             )
 
-        self.workers.each(score, len(shards))
-        task = partial(ranged, softmax.update_shared, layout, self._shared, self._touched, *updated, *steps)
-        self.workers.over(task, len(layout.shared), SMALLEST_PIECE)
+        self.workers.run_pieces(score, len(shards))
+        task = partial(over_range, softmax.update_shared, layout, self._shared, self._touched, *updated, *steps)
+        self.workers.run_ranges(task, len(layout.shared), SMALLEST_PIECE)
         return math.fsum(objectives)
 
     def _class_shards(self, batch: Batch) -> list[NDArray[np.int64]]:
@@ -363,7 +363,7 @@ class Learner(Engine):
         words, tokens = np.diff(self.structure.layout.starts), np.diff(batch.class_starts)
         costs = (words * (tokens + 8.0)).tolist()
         present = np.flatnonzero((tokens > 0) & (words > 1)).tolist()
-        shards = balanced([(costs[c], c) for c in present], len(self._shared))
+        shards = balance_by_cost([(costs[c], c) for c in present], len(self._shared))
         return [np.array(shard, np.int64) for shard in shards]
 
     # ------------------------------------------------------------ without classes
@@ -386,15 +386,17 @@ class Learner(Engine):
         scored = contrast, predictions, vectors, offsets, scale, errors, target_errors, noise_errors
         if shared:
             block = self.learning.noise_block
-            self.workers.over(
+            self.workers.run_ranges(
                 lambda a, b: noise.contrast_shared(a, b, block, k, *scored, noise_gradients, objectives), blocks
             )
         else:
-            self.workers.over(lambda a, b: noise.contrast_each(a, b, k, *scored, objectives), length, SMALLEST_PIECE)
+            self.workers.run_ranges(
+                lambda a, b: noise.contrast_each(a, b, k, *scored, objectives), length, SMALLEST_PIECE
+            )
         gradients = self.space.rows("output", len(words), width)
         bias_gradients = np.empty(len(words), np.float32)
         gathered = contrast, predictions, target_errors, noise_errors, noise_gradients, k, gradients, bias_gradients
-        self.workers.over(lambda a, b: noise.gather_contrast(a, b, *gathered), len(words), SMALLEST_PIECE)
+        self.workers.run_ranges(lambda a, b: noise.gather_contrast(a, b, *gathered), len(words), SMALLEST_PIECE)
         numerics.update_biases(words, bias_gradients, self.parameters.b, self.squares.b, np.float32(self.step_size))
         self._update_factors(words, output, surface_key, gradients, "R", length)
         return math.fsum(objectives)
@@ -419,7 +421,7 @@ class Learner(Engine):
             begin, end = bounds[shard : shard + 2]
             back(begin, end, batch, errors, vectors, transforms[:distances], gradients, shards[shard, :distances])
 
-        self.workers.each(learn, SHARDS)
+        self.workers.run_pieces(learn, SHARDS)
         if self.wide is not None and wide is not None and means is not None:
             self.wide.learn(batch, wide, means, errors, transforms[-1], gradients, shards[:, -1])
         length = len(batch.targets)
@@ -445,13 +447,13 @@ class Learner(Engine):
             np.float32(self.step_size),
             self._shrink_inside(length),
         )
-        self.workers.over(lambda a, b: context.update_factors(a, b, *arguments), len(factors), SMALLEST_PIECE)
+        self.workers.run_ranges(lambda a, b: context.update_factors(a, b, *arguments), len(factors), SMALLEST_PIECE)
 
 
 def _even_cuts(batch: Batch, distances: int) -> list[int]:
     """Where to cut the slots so that each shard has about as many occurrences; the first words have most of them."""
     starts = batch.occurrences.starts[::distances] + np.arange(len(batch.words) + 1)
-    targets = np.array(falling_cuts(int(starts[-1]), SHARDS))
+    targets = np.array(tapered_bounds(int(starts[-1]), SHARDS))
     cuts = np.searchsorted(starts, targets, side="left")
     cuts[0], cuts[-1] = 0, len(batch.words)
     return [int(cut) for cut in cuts]

@@ -24,9 +24,9 @@ from morphlm.logbilinear.query import Queries, compile_model, compile_part, new_
 from morphlm.logbilinear.structure import Structure, build_structure, with_new_words
 from morphlm.logbilinear.wide import WideQueries, WideState
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
+from morphlm.processes import available_cores
 from morphlm.segmentation.analyser import analyser_from_files
 from morphlm.segmentation.factors import FACTORS_FILE, MORPHEMES_FILE, parse_factors
-from morphlm.text.processes import available_cores
 from morphlm.text.reading import END
 from morphlm.threads import workers
 from morphlm.vectors.vectors import SideVectors, WordVectors

@@ -63,7 +63,7 @@ def shapes(config: LogBilinearConfig, structure: Structure) -> dict[str, tuple[i
 
 
 def initial_parameters(
-    config: LogBilinearConfig, structure: Structure, seed: int, deviation: float, *, near_identity: bool = False
+    config: LogBilinearConfig, structure: Structure, seed: int, init_std: float, *, near_identity: bool = False
 ) -> Parameters:
     """Biases are log unigram probabilities, everything else comes from a narrow Gaussian (paper, section 3.3).
 
@@ -71,7 +71,7 @@ def initial_parameters(
     """
     rng = np.random.default_rng([seed, 0, 1])  # not the stream that orders an epoch
     arrays: dict[str, Any] = {
-        name: rng.standard_normal(shape, dtype=np.float32) * np.float32(deviation)
+        name: rng.standard_normal(shape, dtype=np.float32) * np.float32(init_std)
         for name, shape in shapes(config, structure).items()
         if name not in ("b", "t")
     }

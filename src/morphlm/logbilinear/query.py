@@ -138,7 +138,7 @@ def _spread(pool: Workers | None, task: Callable[[int, int], None], words: int) 
     if pool is None:
         task(0, words)
     else:
-        pool.over(task, words, SMALLEST_PIECE)
+        pool.run_ranges(task, words, SMALLEST_PIECE)
 
 
 def compiled_bytes(model: Compiled) -> int:
@@ -242,7 +242,7 @@ class Queries:
             kernels.score_positions(0, len(scores), model, context, scores)
         else:
             with workers(threads) as pool:
-                pool.over(lambda a, b: kernels.score_positions(a, b, model, context, scores), len(scores))
+                pool.run_ranges(lambda a, b: kernels.score_positions(a, b, model, context, scores), len(scores))
         result = np.zeros(self._words)
         kernels.distribute(model, context, self._members, scores, result)
         return result

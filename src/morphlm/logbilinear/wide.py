@@ -19,9 +19,9 @@ from morphlm.logbilinear.kernels.batch import Batch
 from morphlm.logbilinear.kernels.wide import NEUTRAL, Wide
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.logbilinear.structure import Structure
-from morphlm.logbilinear.working import SHARDS, SMALLEST_PIECE, Workspace, ranged
+from morphlm.logbilinear.workspace import SHARDS, SMALLEST_PIECE, Workspace, over_range
 from morphlm.text.reading import RESERVED
-from morphlm.threads import Workers, falling_cuts
+from morphlm.threads import Workers, tapered_bounds
 from morphlm.vocabulary.vocabulary import UNK_ID
 
 Array = NDArray[np.float32]
@@ -84,10 +84,12 @@ class WideContexts:
     def add(self, batch: Batch, wide: Wide, vectors: Array, transform: Array, predictions: Array) -> Means:
         """p += u C; returns u."""
         means = Means(self.space.rows("wide", *predictions.shape), self.space.rows("scales", len(predictions)))
-        self.workers.over(partial(ranged, kernels.wide_vectors, wide, vectors, *self._reach, *means), _pieces(wide))
+        self.workers.run_ranges(
+            partial(over_range, kernels.wide_vectors, wide, vectors, *self._reach, *means), _pieces(wide)
+        )
         kernel = kernels.predict_wide_diagonal if self.config.diagonal else kernels.predict_wide_full
-        task = partial(ranged, kernel, batch.places, means.vectors, transform, predictions)
-        self.workers.over(task, len(predictions), SMALLEST_PIECE)
+        task = partial(over_range, kernel, batch.places, means.vectors, transform, predictions)
+        self.workers.run_ranges(task, len(predictions), SMALLEST_PIECE)
         return means
 
     def learn(
@@ -101,7 +103,7 @@ class WideContexts:
         transform_shards: Array,
     ) -> None:
         """Writes dL/dC in shards, and adds to the gradients of the minibatch's words."""
-        cuts = falling_cuts(len(errors), SHARDS)
+        cuts = tapered_bounds(len(errors), SHARDS)
         by_place = self.space.rows("wide errors", *errors.shape)
         back = kernels.back_wide_diagonal if self.config.diagonal else kernels.back_wide_full
 
@@ -109,11 +111,13 @@ class WideContexts:
             begin, end = cuts[shard : shard + 2]
             back(begin, end, batch.places, errors, *means, transform, by_place, transform_shards[shard])
 
-        self.workers.each(transformed, SHARDS)
+        self.workers.run_pieces(transformed, SHARDS)
         rows = self.space.rows("wide rows", int(wide.starts[-1]), errors.shape[1])
-        self.workers.over(partial(ranged, kernels.back_pieces, wide, by_place, *self._reach, rows), _pieces(wide))
-        task = partial(ranged, kernels.add_wide_gradients, wide.holders, rows, gradients)
-        self.workers.over(task, len(batch.words), SMALLEST_PIECE)
+        self.workers.run_ranges(
+            partial(over_range, kernels.back_pieces, wide, by_place, *self._reach, rows), _pieces(wide)
+        )
+        task = partial(over_range, kernels.add_wide_gradients, wide.holders, rows, gradients)
+        self.workers.run_ranges(task, len(batch.words), SMALLEST_PIECE)
 
 
 def _pieces(wide: Wide) -> int:

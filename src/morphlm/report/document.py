@@ -18,9 +18,9 @@ from morphlm.language_model.perplexity import Perplexity
 from morphlm.progress import progress_bar
 from morphlm.report.html import Markup, joined, tag
 from morphlm.report.numbers import whole
+from morphlm.report.scored_models import ScoredModels, names_of, score_models
 from morphlm.report.sections import SECTIONS
 from morphlm.report.sections.section import Section
-from morphlm.report.subjects import Subjects, gather, names_of
 from morphlm.version import __version__
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -54,11 +54,11 @@ def make_report(
     if not models:
         raise ConfigError("no model is named; name one or more")
     check_can_write(out)
-    subjects = gather(list(map(str, models)), str(test), allow_unknown=allow_unknown, seed=seed)
+    subjects = score_models(list(map(str, models)), str(test), allow_unknown=allow_unknown, seed=seed)
     return write_report(subjects, out)
 
 
-def write_report(subjects: Subjects, out: str | Path) -> WrittenReport:
+def write_report(subjects: ScoredModels, out: str | Path) -> WrittenReport:
     """The same for models that are loaded and a text that is scored."""
     sections = make_sections(subjects)
     content = page(subjects, sections).encode()
@@ -73,7 +73,7 @@ def write_report(subjects: Subjects, out: str | Path) -> WrittenReport:
     return WrittenReport(str(out), len(content), tuple(section.identity for section in sections), perplexities)
 
 
-def make_sections(subjects: Subjects) -> list[Section]:
+def make_sections(subjects: ScoredModels) -> list[Section]:
     """All sections, with what is missing said in its place."""
     sections = []
     with progress_bar("report", len(SECTIONS), unit="section") as bar:
@@ -86,7 +86,7 @@ def make_sections(subjects: Subjects) -> list[Section]:
 # ---------------------------------------------------------------- the page
 
 
-def page(subjects: Subjects, sections: Sequence[Section]) -> Markup:
+def page(subjects: ScoredModels, sections: Sequence[Section]) -> Markup:
     """The whole document."""
     title = f"Report on {names_of(subjects.models)}"
     body = tag("div", _header(title, subjects), _contents(sections), _main(sections), _footer(), class_="page")
@@ -113,7 +113,7 @@ def _asset(name: str) -> Markup:
     return Markup(files("morphlm.report").joinpath("assets", name).read_text("utf-8"))
 
 
-def _header(title: str, subjects: Subjects) -> Markup:
+def _header(title: str, subjects: ScoredModels) -> Markup:
     text = subjects.text
     many = "1 model" if len(subjects.models) == 1 else f"{len(subjects.models)} models"
     lead = f"{many} on {text.name}, {whole(len(text.sentences))} sentences. All figures are of this test text."

@@ -15,7 +15,7 @@ from morphlm.files import check_can_make
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
 from morphlm.modelfile import check_can_hold_model, read_model
-from morphlm.progress import say
+from morphlm.progress import notify
 from morphlm.scoring.contexts import Contexts
 from morphlm.scoring.loading import load, model_from_files
 from morphlm.scoring.mixture import KIND as MIXTURE
@@ -201,7 +201,7 @@ def load_components(models: Sequence[str | Path | LanguageModel]) -> list[Compon
         sources.append(source)
     prepared = [f"{model.signature.value('tok')}/{model.signature.value('norm')}" for model in loaded]
     if len(set(prepared)) > 1:
-        say(f"warning: the models' texts were prepared in different ways: {', '.join(prepared)}")
+        notify(f"warning: the models' texts were prepared in different ways: {', '.join(prepared)}")
     return as_components(loaded, sources)
 
 

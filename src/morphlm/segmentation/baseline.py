@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from morphlm.errors import ConfigError
 from morphlm.progress import progress_bar
-from morphlm.segmentation.encoding import EncodedWords, lengthened, make_strings, with_room
+from morphlm.segmentation.encoding import EncodedWords, grown_to, lengthened, make_strings
 from morphlm.segmentation.kernels import baseline as kernels
 from morphlm.segmentation.kernels.strings import Strings, insert_all
 
@@ -80,7 +80,7 @@ class BaselineSearch:
     def search(self, order: Array) -> None:
         """Build the trees of these words anew, in this order."""
         letters = int(np.diff(self.words.bounds)[order].sum())
-        self.strings = with_room(self.strings, 2 * letters)
+        self.strings = grown_to(self.strings, 2 * letters)
         self.forest = kernels.Forest(*(lengthened(array, len(self.strings.keys)) for array in self.forest))
         kernels.search(
             self.roots[order],

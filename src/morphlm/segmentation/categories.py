@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from morphlm.errors import ConfigError
 from morphlm.progress import progress_bar
 from morphlm.segmentation.baseline import Morphs, empty_totals, slices
-from morphlm.segmentation.encoding import EncodedWords, lengthened, make_strings, with_room
+from morphlm.segmentation.encoding import EncodedWords, grown_to, lengthened, make_strings
 from morphlm.segmentation.kernels import categories as kernels
 from morphlm.segmentation.kernels.cleaning import clean
 from morphlm.segmentation.kernels.paths import EDGE, NEVER, PRE, SUF, ZZZ, Corpus, label_words
@@ -252,7 +252,7 @@ class CategoryModel:
         with progress_bar(description, len(rules), "move") as bar:
             while done < len(rules):
                 part = rules[done : done + RULES_A_CALL]
-                places = self._with_room(2 * len(part), places)
+                places = self._grown_to(2 * len(part), places)
                 here = places._replace(begin=places.begin[done:], end=places.end[done:])
                 tried, successes = kernels.run_moves(
                     part, join, self.corpus, here, self.config.longest_shift, self.config.least_rest,
@@ -266,8 +266,8 @@ class CategoryModel:
         self.measure()
         return made
 
-    def _with_room(self, room: int, places: kernels.Places) -> kernels.Places:
-        self.strings = with_room(self.strings, room, kernels.FIRST_MORPH)
+    def _grown_to(self, room: int, places: kernels.Places) -> kernels.Places:
+        self.strings = grown_to(self.strings, room, kernels.FIRST_MORPH)
         n = len(self.strings.keys)
         self.lexicon = kernels.Lexicon(*(lengthened(array, n) for array in self.lexicon))
         if n == len(places.head):

@@ -146,7 +146,7 @@ def make_strings(capacity: int) -> Strings:
     )
 
 
-def with_room(strings: Strings, room: int, first: int = 0) -> Strings:
+def grown_to(strings: Strings, room: int, first: int = 0) -> Strings:
     """The table, or a larger one with the same entries, so that there is room. Entries before `first` stay hidden."""
     size = int(strings.size[0])
     if size + room <= len(strings.keys):

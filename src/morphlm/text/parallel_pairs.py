@@ -15,6 +15,7 @@ from typing import Any
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import source_name
+from morphlm.processes import ordered_map
 from morphlm.text.prepare import (
     PIECE_BYTES,
     Counts,
@@ -30,7 +31,6 @@ from morphlm.text.prepare import (
     total_bytes,
     write_prepared,
 )
-from morphlm.text.processes import ordered_map
 from morphlm.text.reading import Block, Mending, read_blocks
 
 MAX_RATIO = 3.0

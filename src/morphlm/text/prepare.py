@@ -20,8 +20,8 @@ from typing import IO, Any
 
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.files import COMPRESSIONS, atomic_writer
+from morphlm.processes import ordered_map
 from morphlm.progress import progress_bar
-from morphlm.text.processes import ordered_map
 from morphlm.text.reading import RESERVED, UNKNOWN, Block, Mending, read_blocks, split_tokens
 from morphlm.text.tokenise import moses_tokenise, sacremoses_version
 from morphlm.version import __version__

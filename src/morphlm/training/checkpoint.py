@@ -46,13 +46,13 @@ class Progress:
     log: list[dict[str, Any]] = field(default_factory=list)  # one entry an evaluation
 
 
-def place_of(out: Path) -> Path:
+def checkpoint_path(out: Path) -> Path:
     """Where the checkpoint of a model stands."""
     named = out if out.name else out.absolute()
     return named.with_name(named.name + ".checkpoint")
 
 
-def lock_of(out: Path) -> Path:
+def lock_path(out: Path) -> Path:
     """The file that is locked while a training writes to a place."""
     target = out.resolve()  # a link leads to the same place
     return target.with_name(f".{target.name[:200]}.lock")
@@ -135,7 +135,7 @@ def remove_checkpoint(place: Path) -> None:
 
 def remove_leftovers(out: Path) -> None:
     """What a process that was killed was writing: models and checkpoints beside `out`, files in it."""
-    for path in (out, place_of(out)):
+    for path in (out, checkpoint_path(out)):
         target = path.resolve()
         leftover = re.compile(re.escape(f".{target.name[:200]}.") + r"[0-9a-f]{8}\.partial")
         for entry in target.parent.iterdir():

@@ -23,8 +23,8 @@ class TrainingConfig:
     evaluate_every: int = 0  # minibatches between evaluations on the development text; 0: once an epoch
     patience: int = 1  # stop after so many evaluations in a row that are not better than the best
     step_decay: float = 1.0  # what the step is multiplied by after each epoch once progress is slow; 1: constant
-    slow: float = 0.0  # ... from the first that lowers the development perplexity by no larger share than this
-    deviation: float = 0.1  # standard deviation of the Gaussian that the weights begin with
+    plateau_ratio: float = 0.0  # ... from the first that lowers the development perplexity by no larger share than this
+    init_std: float = 0.1  # standard deviation of the Gaussian that the weights begin with
     near_identity: bool = False  # the matrices C_j begin with I/j plus such numbers; else with these alone
     seed: int = 1
     recipe: str = "own"
@@ -38,10 +38,10 @@ class TrainingConfig:
             raise ConfigError("batch, evaluate_every and seed are whole numbers from 0 on")
         if not 0 < self.step_decay <= 1:
             raise ConfigError(f"step_decay is {self.step_decay}; it lies in (0, 1]")
-        if not 0 <= self.slow < 1:
-            raise ConfigError(f"slow is {self.slow}; a share lies in [0, 1)")
-        if not 0 <= self.deviation < math.inf:
-            raise ConfigError(f"deviation is {self.deviation}; it must be a finite number, 0 or more")
+        if not 0 <= self.plateau_ratio < 1:
+            raise ConfigError(f"slow is {self.plateau_ratio}; a share lies in [0, 1)")
+        if not 0 <= self.init_std < math.inf:
+            raise ConfigError(f"deviation is {self.init_std}; it must be a finite number, 0 or more")
 
     def batch_for(self, tokens: int) -> int:
         """L for a text of so many tokens: a small text needs small minibatches to learn anything in an epoch."""
@@ -57,9 +57,9 @@ class TrainingConfig:
 RECIPES: dict[str, TrainingConfig] = {
     # Found on development texts of Czech, German and French, a million tokens each; see benchmarks/regularisation.sh.
     "default": TrainingConfig(
-        LearningConfig(step=0.1, decay=4.0, decay_inside=False, accumulator=3.0, prediction_dropout=0.3),
+        LearningConfig(step=0.1, decay=4.0, l2_in_gradient=False, accumulator=3.0, prediction_dropout=0.3),
         step_decay=0.6,
-        slow=0.04,
+        plateau_ratio=0.04,
         near_identity=True,
         recipe="default",
     ),

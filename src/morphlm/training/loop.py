@@ -26,16 +26,16 @@ from morphlm.logbilinear.parameters import Parameters, filled_like, initial_para
 from morphlm.logbilinear.structure import Structure, arranged_by_class
 from morphlm.logbilinear.wide import Origin
 from morphlm.modelfile import MANIFEST, check_can_hold_model, read_model, write_model
-from morphlm.progress import progress_bar, say
-from morphlm.text.processes import available_cores
+from morphlm.processes import available_cores
+from morphlm.progress import notify, progress_bar
 from morphlm.threads import Workers, workers
 from morphlm.training.batches import Tokens, key_of, shuffled_places
 from morphlm.training.checkpoint import (
     Progress,
+    checkpoint_path,
     fingerprint,
     has_begun,
-    lock_of,
-    place_of,
+    lock_path,
     read_checkpoint,
     remove_checkpoint,
     remove_leftovers,
@@ -118,7 +118,7 @@ def train_model(
     """
     place = None if out is None else Path(out)
     taken = f"{place}: another training writes to this place; wait until it has ended, or choose another place"
-    with nullcontext() if place is None else exclusive(lock_of(place), taken):
+    with nullcontext() if place is None else exclusive(lock_path(place), taken):
         model = _train_alone(task, place, resume, threads or available_cores(), checkpoint_minutes * 60.0, deadline)
     model.threads = threads
     return model
@@ -129,7 +129,7 @@ def _train_alone(
 ) -> LogBilinearModel:
     """Train, unless that has been done; nobody else writes to the place."""
     if out is not None and resume and _has_ended(task, out):
-        say(f"{out}: its training has ended; there is nothing to resume")
+        notify(f"{out}: its training has ended; there is nothing to resume")
         return load_trained(out)
     with workers(threads) as pool:
         best = _train(task, out, resume, pool, checkpoint_seconds, deadline)
@@ -163,7 +163,7 @@ def load_trained(out: Path) -> LogBilinearModel:
 
 def _has_ended(task: Task, out: Path) -> bool:
     """Whether a model is there and no checkpoint any more; it must have come from the same data and settings."""
-    if place_of(out).exists() or not (out / MANIFEST).is_file():
+    if checkpoint_path(out).exists() or not (out / MANIFEST).is_file():
         return False
     if not is_of(task, out):
         raise ConfigError(
@@ -172,7 +172,7 @@ def _has_ended(task: Task, out: Path) -> bool:
         )
     otherwise = ended_otherwise(task, out)
     if otherwise.startswith(DIVERGED):
-        say(f"{out}: its training {otherwise}; it is trained again")
+        notify(f"{out}: its training {otherwise}; it is trained again")
     elif otherwise:
         reason = reason_of(read_log(out)) or "its log does not say why"
         raise ConfigError(
@@ -218,7 +218,7 @@ def _begin(task: Task, order: Order, out: Path | None, resume: bool) -> tuple[Pr
     """Initialise, or take up what a checkpoint holds; the rows of R are in the order of the training."""
     if out is not None:
         check_can_hold_model(out)
-        place = place_of(out)
+        place = checkpoint_path(out)
         if has_begun(place):
             if resume:
                 return _take_up(task, out)
@@ -228,25 +228,25 @@ def _begin(task: Task, order: Order, out: Path | None, resume: bool) -> tuple[Pr
     progress = Progress(step=task.training.learning.step)
     training = task.training
     parameters = initial_parameters(
-        task.config, task.structure, training.seed, training.deviation, near_identity=training.near_identity
+        task.config, task.structure, training.seed, training.init_std, near_identity=training.near_identity
     )
     parameters = parameters._replace(R=parameters.R[order])
     squares = filled_like(parameters, task.training.learning.first_squares(task.config))
     if out is not None:  # from now on a model that may be there is known to be of another training
-        write_checkpoint(place_of(out), task.identity, progress, None, None)
+        write_checkpoint(checkpoint_path(out), task.identity, progress, None, None)
     return progress, parameters, squares
 
 
 def _take_up(task: Task, out: Path) -> tuple[Progress, Parameters, Parameters]:
     """What a checkpoint holds; the best model before it must still be there."""
-    place = place_of(out)
+    place = checkpoint_path(out)
     progress, parameters, squares = read_checkpoint(place, task.identity)
     if progress.best is not None and not is_of(task, out):
         raise ConfigError(f"{out}: the best model so far is not there any more; remove {place} to begin anew")
     _decide_end_again(task, progress, place)
     remove_leftovers(out)
     if progress.total_tokens:
-        say(f"resuming after {place_in_words(progress.epoch, progress.batch)}")
+        notify(f"resuming after {place_in_words(progress.epoch, progress.batch)}")
     return progress, parameters, squares
 
 
@@ -300,7 +300,7 @@ class TrainingRun:
                     self._epoch()
         if self.out is not None:
             self._write_log(self.out)
-            remove_checkpoint(place_of(self.out))
+            remove_checkpoint(checkpoint_path(self.out))
 
     def _epoch(self) -> None:
         """What is left of one epoch, up to the evaluation after it; evaluations on the way may end it early."""
@@ -359,7 +359,9 @@ class TrainingRun:
     def _checkpoint(self) -> None:
         if self.out is not None:
             learner = self.learner
-            write_checkpoint(place_of(self.out), self.task.identity, self.progress, learner.parameters, learner.squares)
+            write_checkpoint(
+                checkpoint_path(self.out), self.task.identity, self.progress, learner.parameters, learner.squares
+            )
         self._written = time.monotonic()
 
     def _refuse(self, where: str) -> None:
@@ -372,7 +374,7 @@ class TrainingRun:
                 kept = f"; the best model so far is kept in {self.out}"
                 self.progress.log[-1]["ended"] = f"{DIVERGED}: {where}, {what} not finite any more"
                 self._write_log(self.out)
-            remove_checkpoint(place_of(self.out))
+            remove_checkpoint(checkpoint_path(self.out))
         raise TrainingError(
             f"{where}: {what} not finite any more; train with a smaller --step or a larger --accumulator{kept}"
         )
@@ -403,7 +405,7 @@ class TrainingRun:
         if self.out is not None:
             self._write_log(self.out)
         self.learner.tidy()
-        say(report)
+        notify(report)
 
     def _adapt_step(self, perplexity: float) -> None:
         """Smaller steps once an epoch has brought little, then after every epoch."""
@@ -411,7 +413,7 @@ class TrainingRun:
         epochs = [entry["development_perplexity"] for entry in progress.log if not entry["minibatch"]]
         if progress.batch or len(epochs) < 2:
             return
-        is_slow = perplexity >= epochs[-2] * (1.0 - training.slow)
+        is_slow = perplexity >= epochs[-2] * (1.0 - training.plateau_ratio)
         if is_slow or progress.step < training.learning.step:
             progress.step *= training.step_decay
             self.learner.step_size = progress.step
@@ -492,7 +494,7 @@ class TrainingRun:
         """Ctrl-C was pressed and nothing is half done: leave a checkpoint."""
         self._checkpoint()
         if self.out is not None:
-            say(f"stopped; {place_of(self.out)} holds the training so far, go on with --resume")
+            notify(f"stopped; {checkpoint_path(self.out)} holds the training so far, go on with --resume")
         raise KeyboardInterrupt
 
     @contextmanager
@@ -509,7 +511,7 @@ class TrainingRun:
             if self._changes_nothing:
                 raise KeyboardInterrupt
             with suppress(RuntimeError):  # the signal came while something else was being written there
-                say("stopping after this minibatch (Ctrl-C again stops at once)")
+                notify("stopping after this minibatch (Ctrl-C again stops at once)")
 
         signal.signal(signal.SIGINT, interrupt)
         try:

@@ -19,19 +19,19 @@ import numpy as np
 
 from morphlm.errors import ConfigError, TrainingError
 from morphlm.logbilinear.config import VARIANTS
-from morphlm.progress import say
+from morphlm.progress import notify
 from morphlm.tables import finite_or_none, format_columns
-from morphlm.training.chain import (
-    ModelChoices,
-    RunChoices,
+from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
+from morphlm.training.loop import Task, train_model
+from morphlm.training.pipeline import (
+    ModelOptions,
+    RunOptions,
     check_choices,
     check_place,
     parts_of,
     stages_beside,
     task_of,
 )
-from morphlm.training.loop import Task, train_model
-from morphlm.training.stages import Materials, StageChoices, gather
 from morphlm.vocabulary.corpus import Source
 
 # What the recipe's own values are multiplied by.
@@ -54,7 +54,7 @@ class Candidate:
         """For people."""
         return f"step {self.step:.3g}, decay {self.decay:.3g}, width {self.width}"
 
-    def apply(self, choices: ModelChoices) -> ModelChoices:
+    def apply(self, choices: ModelOptions) -> ModelOptions:
         """The choices with these values in them."""
         settings = dict(choices.settings) | {"step": self.step, "decay": self.decay}
         return replace(choices, width=self.width, settings=settings)
@@ -150,9 +150,9 @@ def tune(
     steps: Sequence[float] = (),
     decays: Sequence[float] = (),
     widths: Sequence[int] = (),
-    stage_choices: StageChoices | None = None,
-    choices: ModelChoices | None = None,
-    run: RunChoices | None = None,
+    input_options: InputOptions | None = None,
+    choices: ModelOptions | None = None,
+    run: RunOptions | None = None,
     stages: str | Path | None = None,
     out: str | Path | None = None,
     arguments: Sequence[str] = (),
@@ -165,7 +165,7 @@ def tune(
     settings; without both, nothing is kept. Ctrl-C ends the search with what has been tried, if anything has.
     """
     clock = _Clock(minutes)
-    choices, run = choices or ModelChoices(), run or RunChoices()
+    choices, run = choices or ModelOptions(), run or RunOptions()
     if kind not in VARIANTS:
         raise ConfigError(f"{kind!r} has nothing to tune; choose one of {', '.join(VARIANTS)}")
     check_choices([kind], choices)
@@ -176,15 +176,15 @@ def tune(
     if out is not None:
         check_place(Path(out), stages)
     factors, classes = parts_of([choices.config(kind)])
-    materials = gather(source, dev, stage_choices or StageChoices(), stages, factors=factors, classes=classes)
-    search = _Search(kind, materials, choices, run, candidates, clock)
+    inputs = prepare_inputs(source, dev, input_options or InputOptions(), stages, factors=factors, classes=classes)
+    search = _Search(kind, inputs, choices, run, candidates, clock)
     is_interrupted = search.run()
     place = None if out is None else str(out)
     return TuneResult(kind, tuple(search.trials), tuple(arguments), place, is_interrupted)
 
 
 def design(
-    choices: ModelChoices, steps: Sequence[float] = (), decays: Sequence[float] = (), widths: Sequence[int] = ()
+    choices: ModelOptions, steps: Sequence[float] = (), decays: Sequence[float] = (), widths: Sequence[int] = ()
 ) -> list[Candidate]:
     """The recipe's own values first, then those that differ from them in one, then the others in a seeded order."""
     learning = choices.training.learning
@@ -229,13 +229,13 @@ class _Search:
     def __init__(
         self,
         kind: str,
-        materials: Materials,
-        choices: ModelChoices,
-        run: RunChoices,
+        inputs: TrainingInputs,
+        choices: ModelOptions,
+        run: RunOptions,
         candidates: list[Candidate],
         clock: _Clock,
     ) -> None:
-        self.kind, self.materials, self.choices, self.threads = kind, materials, choices, run.threads
+        self.kind, self.inputs, self.choices, self.threads = kind, inputs, choices, run.threads
         self.candidates, self.clock = candidates, clock
         self.default = candidates[0]
         self.trials: list[Trial] = []
@@ -255,7 +255,7 @@ class _Search:
         probe = self._train(self.default, 1, self.clock.left * PROBE_SHARE, epochs=1)
         epoch = probe.seconds / (probe.epochs or 1.0)
         if epoch > self.clock.left:
-            say(f"an epoch takes about {epoch / 60:.1f} minutes, longer than there is; no training is a full one")
+            notify(f"an epoch takes about {epoch / 60:.1f} minutes, longer than there is; no training is a full one")
         self._first_round(probe, epoch)
         self._last_round(list(self.trials), epoch)
 
@@ -289,10 +289,10 @@ class _Search:
 
     def _train(self, candidate: Candidate, round_: int, seconds: float, **settings: Any) -> Trial:
         """Train for so long at most, and keep what it gave."""
-        say(f"{candidate}:")
+        notify(f"{candidate}:")
         choices = candidate.apply(self.choices)
         choices = replace(choices, settings=dict(choices.settings) | settings)
-        task = task_of(self.kind, self.materials, choices)
+        task = task_of(self.kind, self.inputs, choices)
         started = time.monotonic()
         epochs, perplexity = self._result(task, started + seconds)
         late = time.monotonic() > started + seconds
@@ -313,7 +313,7 @@ class _Search:
         try:
             training = train_model(task, threads=self.threads, deadline=deadline).training
         except TrainingError as error:
-            say(str(error))
+            notify(str(error))
             return 0.0, math.inf
         batches = -(-len(task.train.tokens) // task.batch)
         return training["best_epoch"] + training["best_minibatch"] / batches, training["development_perplexity"]

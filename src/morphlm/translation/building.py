@@ -19,10 +19,10 @@ from morphlm.errors import ConfigError, FormatError, InputError, MorphlmError
 from morphlm.files import cannot_write, exclusive, make_folder, open_binary, sha256_of
 from morphlm.language_model.base import LanguageModel
 from morphlm.modelfile import copy_model, read_model
-from morphlm.progress import progress_bar, say
+from morphlm.processes import available_cores
+from morphlm.progress import notify, progress_bar
 from morphlm.scoring.loading import load, model_from_files
 from morphlm.text.parallel_pairs import prepare_pair_files
-from morphlm.text.processes import available_cores
 from morphlm.text.tokenise import sacremoses_version
 from morphlm.training.checkpoint import fingerprint
 from morphlm.translation.alignment.align import align_text
@@ -249,14 +249,14 @@ class _Builder:
         """Make a stage, unless it was made from the same before."""
         key = fingerprint(depends_on | {"stage": name})
         if self._is_there(name, key):
-            say(f"{name}: found")
+            notify(f"{name}: found")
             return
         begin = perf_counter()
         figures = make()
         stage = Stage(key, {path: digest_of(self.place / path) for path in files}, figures)
         self.manifest = self.manifest.with_stage(name, stage)
         self.manifest.write(self.place)
-        say(f"{name}: {_told(figures)} ({perf_counter() - begin:.1f} s)")
+        notify(f"{name}: {_summary(figures)} ({perf_counter() - begin:.1f} s)")
 
     def _is_there(self, name: str, key: str) -> bool:
         stage = self.manifest.stages.get(name)
@@ -270,7 +270,7 @@ class _Builder:
                 if path.is_dir():
                     read_model(path)  # all of it
         except FormatError as error:
-            say(f"{name}: made again, {error}")
+            notify(f"{name}: made again, {error}")
             return False
         return True
 
@@ -381,7 +381,7 @@ _MEANING = {
 }
 
 
-def _told(figures: Mapping[str, Any]) -> str:
+def _summary(figures: Mapping[str, Any]) -> str:
     def text(value: Any) -> str:
         if isinstance(value, float):
             return f"{value:.3f}"

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from morphlm.progress import say
+from morphlm.progress import notify
 from morphlm.translation.grammar.rules import RuleTable, join_tables, read_rules, table_of
 
 
@@ -32,7 +32,7 @@ class ExtraRules:
         """From a file in cdec's format, for text that is lowercased or not."""
         rules = cls(read_rules(path))
         if lowercase and (idle := rules.capitalised):
-            say(
+            notify(
                 f"warning: {path}: {idle:,} of {len(rules.table):,} rules have capital letters in their source side, "
                 "which the text of this system never has; write them in small letters"
             )

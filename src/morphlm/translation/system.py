@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel
 from morphlm.modelfile import read_model
-from morphlm.progress import say
+from morphlm.progress import notify
 from morphlm.scoring.loading import model_from_files
 from morphlm.training.checkpoint import fingerprint
 from morphlm.translation.decoder.config import COUNTED, names_of_models
@@ -136,7 +136,9 @@ class TranslationSystem:
         tokens = self.config.prepare(sentence) if isinstance(sentence, str) else list(sentence)
         widest = self.config.decoder.span_of(len(tokens))
         if widest < min(self.config.decoder.max_span, len(tokens)):
-            say(f"a sentence of {len(tokens):,} words: rules cover {widest} of them at most, so that it ends in time")
+            notify(
+                f"a sentence of {len(tokens):,} words: rules cover {widest} of them at most, so that it ends in time"
+            )
         return tokens
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import exclusive, source_name
-from morphlm.progress import progress_bar, say
+from morphlm.progress import notify, progress_bar
 from morphlm.text.prepare import located
 from morphlm.text.reading import Mending, read_blocks
 from morphlm.training.checkpoint import fingerprint
@@ -50,7 +50,7 @@ def read_tuning_text(
     mending = Mending(keep_lines=True) if mend else None
     sides = [list(_prepared(path, config, side, mending)) for path, side in ((source, SOURCE), (reference, TARGET))]
     for what, count in (mending.repairs if mending is not None else {}).items():
-        say(f"mended: {count:,} {what}")
+        notify(f"mended: {count:,} {what}")
     if len(sides[0]) != len(sides[1]):
         raise InputError(
             f"{source_name(source)} has {len(sides[0]):,} lines and {source_name(reference)} has {len(sides[1]):,}, so "
@@ -60,7 +60,7 @@ def read_tuning_text(
     if not pairs:
         raise InputError("there are no sentences to tune on; give at least one", source=source_name(source))
     if dropped := len(sides[0]) - len(pairs):
-        say(f"{dropped:,} of {len(sides[0]):,} pairs to tune on are empty on a side; they are left out")
+        notify(f"{dropped:,} of {len(sides[0]):,} pairs to tune on are empty on a side; they are left out")
     return TuningText(tuple(one for one, _ in pairs), tuple(other for _, other in pairs))
 
 
@@ -94,7 +94,7 @@ def tune_system(
         runs = {run.seed: run for run in before.runs} if before is not None and before.key == key else {}
         left = [seed for seed in seeds if seed not in runs]
         if before is not None and seeds and not left:
-            say("tune: found")
+            notify("tune: found")
             return before
         start = start_weights(system.decoder.models.names)
         runs |= {run.seed: run for run in tune(problem, start, place / TUNING, config, seeds=left, threads=threads)}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from morphlm.errors import ConfigError, FormatError, InputError, MorphlmError
 from morphlm.files import open_binary, source_name
 from morphlm.modelfile import map_tensors
-from morphlm.progress import say
+from morphlm.progress import notify
 from morphlm.vectors.export import FORMAT_OF, FORMATS, VECTORS, WORDS, words_file
 from morphlm.vectors.keyed import KeyedVectors
 from morphlm.vectors.search import Array
@@ -43,7 +43,7 @@ def _keyed(path: str | Path, words: list[str], vectors: NDArray[Any]) -> KeyedVe
     if not np.isfinite(vectors).all():
         raise _refused(path, "some numbers are not finite; make the file again")
     if len(first) < len(words):
-        say(f"{source_name(path)}: {len(words) - len(first)} words come again; their first vectors count")
+        notify(f"{source_name(path)}: {len(words) - len(first)} words come again; their first vectors count")
         places = sorted(first.values())
         words, vectors = [words[place] for place in places], vectors[places]
     return KeyedVectors(words, vectors)

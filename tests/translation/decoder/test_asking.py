@@ -16,7 +16,7 @@ from morphlm.translation.decoder.kernels.guide import MEMO_BITS, Guide, answer_o
 from morphlm.translation.decoder.kernels.questions import (
     new_questions,
     number_of_question,
-    questions_with_room,
+    questions_grown_to,
     shift_in,
 )
 from morphlm.translation.decoder.kernels.records import CONTEXT, MODEL, NONE, WORD
@@ -76,7 +76,7 @@ def test_questions_keep_their_numbers_when_there_is_more_room() -> None:
     numbers: dict[tuple[int, int, tuple[int, ...]], int] = {}
     for _ in range(2000):
         model, word, context = int(rng.integers(2)), int(rng.integers(6)), rng.integers(0, 5, 3).astype(np.int32)
-        questions = questions_with_room(questions, used, used + 1, orders)
+        questions = questions_grown_to(questions, used, used + 1, orders)
         known = int(orders[model]) - 1  # other words of the context do not matter
         number = number_of_question(questions, used, model, word, context, known)
         key = model, word, tuple(context[:known].tolist())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from morphlm.analysis.model_triple import KINDS
 from morphlm.analysis.pruning import compare_pruning, pruning_row
 from morphlm.analysis.scores import check_named_once, read_once, score_folder
-from morphlm.analysis.trio import KINDS
 from morphlm.cli import options
 from morphlm.cli.analyse.options import check_pictures, pictures, show
 

@@ -10,7 +10,7 @@ import click
 from morphlm.cli import options
 from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
-from morphlm.progress import progress_bar, say
+from morphlm.progress import notify, progress_bar
 from morphlm.translation.alignment.align import Aligned, align_text
 from morphlm.translation.alignment.config import DIRECTIONS, AlignmentConfig
 from morphlm.translation.alignment.model import Pass
@@ -111,7 +111,7 @@ def _read(source: str, target: str | None, allow_unk: bool) -> ParallelText:
 def _report(bar: Any) -> Callable[[str, Pass], None]:
     def report(direction: str, one: Pass) -> None:
         bar.clear()
-        say(f"{direction}: {one.format()}")
+        notify(f"{direction}: {one.format()}")
         bar.update()
 
     return report

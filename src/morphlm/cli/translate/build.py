@@ -10,7 +10,7 @@ import click
 from morphlm.cli import options
 from morphlm.cli.translate import settings
 from morphlm.errors import ConfigError
-from morphlm.progress import say
+from morphlm.progress import notify
 from morphlm.translation.building import NamedModel, Sources, build_system
 from morphlm.translation.decoder.config import DecoderConfig
 from morphlm.translation.directory import WEIGHTS
@@ -84,10 +84,10 @@ def command(
         options.print_json({"out": out, "stages": stages, "tuning": None if tuned is None else tuned.to_json()})
         return
     if tuned is None and not (Path(out) / WEIGHTS).exists():
-        say("the weights are those that tuning begins with; find better ones by `morphlm translate tune`")
+        notify("the weights are those that tuning begins with; find better ones by `morphlm translate tune`")
     if tuned is not None:
         click.echo(tuned.to_table().format())
-    say(f"written to {out}; translate with `morphlm translate decode {out}`")
+    notify(f"written to {out}; translate with `morphlm translate decode {out}`")
 
 
 def _sources(files: tuple[str, ...], bitext: str | None, models: tuple[str, ...], extra_rules: str | None) -> Sources:

@@ -12,7 +12,7 @@ from morphlm.cli import options
 from morphlm.cli.translate import settings
 from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer
-from morphlm.progress import progress_bar, say
+from morphlm.progress import notify, progress_bar
 from morphlm.text.prepare import located
 from morphlm.text.reading import Block, Mending, read_blocks, split_tokens
 from morphlm.translation.directory import read_manifest
@@ -86,9 +86,9 @@ def command(
             out.flush()
     if mending is not None:
         for what, count in mending.repairs.items():
-            say(f"mended: {count:,} {what}")
+            notify(f"mended: {count:,} {what}")
     if system.tuned is None and weights is None:
-        say("warning: this system is not tuned; `morphlm translate tune` finds better weights")
+        notify("warning: this system is not tuned; `morphlm translate tune` finds better weights")
 
 
 @dataclass(frozen=True)

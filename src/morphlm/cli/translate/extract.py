@@ -12,8 +12,8 @@ from morphlm.cli import options
 from morphlm.cli.translate import settings
 from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
-from morphlm.progress import progress_bar, say
-from morphlm.text.processes import available_cores
+from morphlm.processes import available_cores
+from morphlm.progress import notify, progress_bar
 from morphlm.translation.alignment.parallel_text import read_parallel
 from morphlm.translation.alignment.pharaoh import read_pharaoh
 from morphlm.translation.grammar.bitext import Bitext, build_bitext, check_can_hold_bitext, load_bitext
@@ -85,7 +85,7 @@ def _make(place: str, parts: tuple[str, str, str], allow_unk: bool) -> Bitext:
     source, target, alignment = parts
     text = read_parallel(source, target, allow_unknown=allow_unk)
     links = read_pharaoh(alignment, text)
-    say(f"sorting the suffixes of {len(text):,} pairs")
+    notify(f"sorting the suffixes of {len(text):,} pairs")
     bitext = build_bitext(text, links, alignment)
     bitext.save(Path(place))
     return bitext

@@ -7,9 +7,9 @@ import click
 from morphlm.cli import options
 from morphlm.cli.translate import settings
 from morphlm.files import check_can_write
-from morphlm.progress import say
+from morphlm.processes import available_cores
+from morphlm.progress import notify
 from morphlm.text.parallel_pairs import prepare_pair_files
-from morphlm.text.processes import available_cores
 from morphlm.translation.settings import SystemConfig
 
 
@@ -51,9 +51,9 @@ def command(
     settings.mention_missing_abbreviations(tokenise, pair)
     records = prepare_pair_files((source, target), out, config.pair_options(), mend=mend, processes=processes)
     if not records[0].counts.kept:
-        say(f"warning: no pair of sentences is left of {source} and {target}; there is nothing to learn from")
+        notify(f"warning: no pair of sentences is left of {source} and {target}; there is nothing to learn from")
     if as_json:
         options.print_json([record.to_dict() for record in records])
         return
     for path, record in zip(out, records, strict=True):
-        say(f"prepared {path}: {record.format()}")
+        notify(f"prepared {path}: {record.format()}")

@@ -8,7 +8,7 @@ import click
 
 from morphlm.cli import options
 from morphlm.errors import ConfigError
-from morphlm.progress import say
+from morphlm.progress import notify
 from morphlm.text.parallel_pairs import MAX_RATIO
 from morphlm.text.tokenise import has_abbreviations
 from morphlm.translation.decoder.config import DecoderConfig
@@ -122,7 +122,7 @@ def mention_missing_abbreviations(tokenise: bool, pair: tuple[str | None, str | 
     """Tell where the tokeniser goes by English rules."""
     for language in pair:
         if tokenise and language and not has_abbreviations(language):
-            say(f"the tokeniser knows no abbreviations of {language}; it goes by those of English")
+            notify(f"the tokeniser knows no abbreviations of {language}; it goes by those of English")
 
 
 def tuning_config(kbest: int, iterations: int, probes: int, restarts: int) -> TuningConfig:

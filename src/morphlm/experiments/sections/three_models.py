@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from morphlm.analysis.bootstrap import bootstrap_note
+from morphlm.analysis.model_triple import COLUMNS
+from morphlm.analysis.model_triple import KINDS as TRIPLE
 from morphlm.analysis.pruning import Pruning, compare_pruning, pruning_row
 from morphlm.analysis.scaling import Scaling, ScalingPoint, compare_scaling, scaling_point
-from morphlm.analysis.trio import COLUMNS
-from morphlm.analysis.trio import KINDS as TRIO
 from morphlm.experiments.paper import in_percent, paper, table2_cells
 from morphlm.experiments.recipe import FIXED, GROWING
 from morphlm.experiments.sections.section import SEED, Found, Section
@@ -18,9 +18,9 @@ from morphlm.tables import Table
 def table2(found: Found) -> Iterator[Section]:
     """A row a language and rate, the paper's numbers behind ours."""
     rows = [
-        pruning_row(found.label(cell, kappa=False), {kind: scores[kind] for kind in TRIO})
+        pruning_row(found.label(cell, kappa=False), {kind: scores[kind] for kind in TRIPLE})
         for cell in found.plan.cells
-        if (scores := found.scores(cell)).keys() >= {*TRIO} and cell.vocabulary == GROWING
+        if (scores := found.scores(cell)).keys() >= {*TRIPLE} and cell.vocabulary == GROWING
     ]
     if not rows:
         return
@@ -57,8 +57,8 @@ def scaling_section(found: Found) -> Iterator[Section]:
     groups: dict[tuple[str, float], dict[str, dict[int, ScalingPoint]]] = {}
     for cell in found.plan.cells:
         scores = found.scores(cell)
-        if scores.keys() >= {*TRIO} and cell.seed == found.plan.recipe.seeds[0]:
-            point = scaling_point({kind: scores[kind] for kind in TRIO})
+        if scores.keys() >= {*TRIPLE} and cell.seed == found.plan.recipe.seeds[0]:
+            point = scaling_point({kind: scores[kind] for kind in TRIPLE})
             series = groups.setdefault((cell.text, cell.kappa), {FIXED: {}, GROWING: {}})
             # Where there is less text than was asked for, two amounts are the same text.
             series[cell.vocabulary].setdefault(point.tokens, point)

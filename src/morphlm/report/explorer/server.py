@@ -27,7 +27,7 @@ from morphlm.report.explorer.maps import MapView
 from morphlm.report.explorer.models import ModelCard, TextIs
 from morphlm.report.explorer.operations import Explorer, PlaceView
 from morphlm.report.explorer.sentences import CompletionView, SentenceView
-from morphlm.report.explorer.turns import Turns
+from morphlm.report.explorer.throttle import Turns
 from morphlm.report.explorer.words import MorphemeView, WordView
 from morphlm.version import __version__
 

@@ -22,7 +22,7 @@ from morphlm.analysis.scaling import Scaling
 from morphlm.analysis.selection import Selection
 from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer, cannot_write, check_can_write
-from morphlm.progress import say
+from morphlm.progress import notify
 
 if TYPE_CHECKING:  # it takes a second to import
     from matplotlib.figure import Figure
@@ -108,7 +108,9 @@ def _rendered(result: Picturable, extension: str) -> bytes:
 def _tell_of_missing_letters(warned: Sequence[str], extension: str) -> None:
     """The font that comes with matplotlib has Latin, Greek, Cyrillic, Arabic and more, but not all letters."""
     if extension != ".svg" and any("missing from font" in message for message in warned):
-        say("warning: some letters are not in the font and show as boxes; an .svg shows them with your system's fonts")
+        notify(
+            "warning: some letters are not in the font and show as boxes; an .svg shows them with your system's fonts"
+        )
 
 
 def _portable(svg: bytes) -> bytes:

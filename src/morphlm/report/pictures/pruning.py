@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from morphlm.analysis.bootstrap import Change
+from morphlm.analysis.model_triple import ModelTriple
 from morphlm.analysis.pruning import Pruning
-from morphlm.analysis.trio import Trio
 from morphlm.report.pictures.style import (
     COLOURS,
     finite,
@@ -37,7 +37,7 @@ def draw(result: Pruning) -> Figure:
     return figure
 
 
-def _bars(axes: Axes, result: Pruning, choose: Callable[[Trio], Change], title: str) -> None:
+def _bars(axes: Axes, result: Pruning, choose: Callable[[ModelTriple], Change], title: str) -> None:
     width = 0.8 / len(result.kappas)
     for place, kappa in enumerate(result.kappas):
         at = np.arange(len(result.languages)) + (place - (len(result.kappas) - 1) / 2) * width

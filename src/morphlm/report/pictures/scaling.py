@@ -11,12 +11,12 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
 from morphlm.analysis.bootstrap import Change
+from morphlm.analysis.model_triple import ModelTriple
 from morphlm.analysis.scaling import Scaling, ScalingPoint
-from morphlm.analysis.trio import Trio
 from morphlm.language_model.signature import in_thousands
 from morphlm.report.pictures.style import BLUE, GREEN, VERMILION, errors_of, file_name, new_figure, percent_axis
 
-LINES: dict[str, tuple[Callable[[Trio], Change], str, str]] = {
+LINES: dict[str, tuple[Callable[[ModelTriple], Change], str, str]] = {
     "CLBL against MKN": (lambda models: models.first, BLUE, "o"),
     "CLBL++ against MKN": (lambda models: models.both, VERMILION, "s"),
     "CLBL++ against CLBL": (lambda models: models.second, GREEN, "^"),
@@ -44,7 +44,7 @@ def draw(result: Scaling) -> Figure:
 
 
 def _line(
-    axes: Axes, points: Sequence[ScalingPoint], line: tuple[Callable[[Trio], Change], str, str], series: str
+    axes: Axes, points: Sequence[ScalingPoint], line: tuple[Callable[[ModelTriple], Change], str, str], series: str
 ) -> None:
     choose, colour, marker = line
     changes = [choose(point.models) for point in points]

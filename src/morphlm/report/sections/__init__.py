@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from morphlm.report.scored_models import ScoredModels
 from morphlm.report.sections.classes import classes
 from morphlm.report.sections.corpus import corpus
 from morphlm.report.sections.curves import curves
@@ -14,9 +15,8 @@ from morphlm.report.sections.perplexities import perplexities
 from morphlm.report.sections.section import Section
 from morphlm.report.sections.segmentation import segmentation
 from morphlm.report.sections.surprisal import surprisal
-from morphlm.report.subjects import Subjects
 
-SECTIONS: tuple[Callable[[Subjects], Section], ...] = (
+SECTIONS: tuple[Callable[[ScoredModels], Section], ...] = (
     corpus,
     perplexities,
     curves,

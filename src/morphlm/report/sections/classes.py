@@ -6,8 +6,8 @@ from morphlm.classes.partition import Partition
 from morphlm.report.examples import spread
 from morphlm.report.html import Markup, foreign, joined, missing, names, numbers, paragraph, table, tag, words
 from morphlm.report.numbers import decimal, whole
+from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
 from morphlm.report.sections.section import Section
-from morphlm.report.subjects import Subject, Subjects, names_of
 
 SHOWN, WORDS, LEAST_WORDS = 14, 10, 5
 EXPLANATION = (
@@ -21,7 +21,7 @@ NONE = (
 )
 
 
-def classes(subjects: Subjects) -> Section:
+def classes(subjects: ScoredModels) -> Section:
     """The partitions; a table for all models that share one."""
     groups = subjects.groups(lambda subject: None if subject.partition is None else _key(subject.partition))
     parts = [_partition(subjects, group) for group in groups] or [missing(NONE)]
@@ -35,7 +35,7 @@ def _key(partition: Partition) -> tuple[bytes, tuple[str, ...]]:
     return partition.class_of.tobytes(), partition.vocabulary.words
 
 
-def _partition(subjects: Subjects, group: list[Subject]) -> Markup:
+def _partition(subjects: ScoredModels, group: list[ScoredModel]) -> Markup:
     partition = group[0].partition
     assert partition is not None
     chosen = some_classes(partition)
@@ -57,7 +57,7 @@ def _partition(subjects: Subjects, group: list[Subject]) -> Markup:
     )
 
 
-def _method(subject: Subject) -> str:
+def _method(subject: ScoredModel) -> str:
     """How the classes were found, from the record of the training."""
     records = (part.training.get("classes") for part in subject.parts)
     found = next((record for record in records if isinstance(record, dict)), {})

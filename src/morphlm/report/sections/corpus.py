@@ -9,8 +9,8 @@ import numpy as np
 from morphlm.language_model.base import LanguageModel
 from morphlm.report.html import Markup, joined, names, numbers, table
 from morphlm.report.numbers import NOTHING, decimal, share, whole
+from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
 from morphlm.report.sections.section import Section
-from morphlm.report.subjects import Subject, Subjects, names_of
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
 
@@ -22,13 +22,13 @@ EXPLANATION = (
 )
 
 
-def corpus(subjects: Subjects) -> Section:
+def corpus(subjects: ScoredModels) -> Section:
     """Two tables."""
     body = joined([_training(subjects), _test(subjects)])
     return Section("corpus", "Texts", EXPLANATION, body)
 
 
-def _training(subjects: Subjects) -> Markup:
+def _training(subjects: ScoredModels) -> Markup:
     rows = [
         [names_of(group), *_training_cells(group[0])] for group in subjects.groups(lambda s: tuple(_training_cells(s)))
     ]
@@ -36,7 +36,7 @@ def _training(subjects: Subjects) -> Markup:
     return table(columns, rows, "Training text, as the models' records tell")
 
 
-def _training_cells(subject: Subject) -> list[str]:
+def _training_cells(subject: ScoredModel) -> list[str]:
     """Of a mixture, what is on record of its parts."""
     model = next((part for part in subject.parts if "tokens" in part.training), subject.model)
     record: dict[str, Any] = model.training
@@ -63,7 +63,7 @@ def training_types(model: LanguageModel) -> int | None:
     return words + pruned if pruned == round(kappa * (kept + pruned)) else None
 
 
-def _test(subjects: Subjects) -> Markup:
+def _test(subjects: ScoredModels) -> Markup:
     text, tokens = subjects.text, len(subjects.text.forms)
     rows = []
     for group in subjects.groups(lambda s: s.model.vocabulary.words):
@@ -79,6 +79,6 @@ def _test(subjects: Subjects) -> Markup:
     return table(columns, rows, caption)
 
 
-def unknown_types(subjects: Subjects, vocabulary: Vocabulary) -> int:
+def unknown_types(subjects: ScoredModels, vocabulary: Vocabulary) -> int:
     """How many different words of the test text are not in a vocabulary."""
     return sum(word not in vocabulary for word in subjects.text.counts)

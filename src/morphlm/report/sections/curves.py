@@ -8,8 +8,8 @@ from morphlm.analysis.learning_curves import curve_of
 from morphlm.report.charts import Points, line_chart
 from morphlm.report.html import Markup, joined, missing, names, numbers, paragraph, table
 from morphlm.report.numbers import decimal, whole
+from morphlm.report.scored_models import ScoredModel, ScoredModels
 from morphlm.report.sections.section import Section
-from morphlm.report.subjects import Subject, Subjects
 from morphlm.training.log import reason_of
 
 EXPLANATION = (
@@ -23,7 +23,7 @@ NONE = (
 )
 
 
-def curves(subjects: Subjects) -> Section:
+def curves(subjects: ScoredModels) -> Section:
     """One picture for all models that have a log."""
     found = {s: curve_of(s.log, tokens=s.model.training.get("tokens")) for s in subjects.models}
     drawn = {subject: points for subject, points in found.items() if points}
@@ -31,7 +31,7 @@ def curves(subjects: Subjects) -> Section:
     return Section("curves", "Learning curves", EXPLANATION, body)
 
 
-def _body(drawn: Mapping[Subject, Points], others: list[Subject]) -> Markup:
+def _body(drawn: Mapping[ScoredModel, Points], others: list[ScoredModel]) -> Markup:
     series = {subject.name: points for subject, points in drawn.items()}
     picture = line_chart(
         f"Learning curves of {', '.join(series)}", series, "epochs", "perplexity of the development text"
@@ -43,6 +43,6 @@ def _body(drawn: Mapping[Subject, Points], others: list[Subject]) -> Markup:
     return joined([picture, table(columns, rows), paragraph(note, class_="note") if note else None])
 
 
-def _row(subject: Subject, points: Points) -> list[str]:
+def _row(subject: ScoredModel, points: Points) -> list[str]:
     epoch, perplexity = min(points, key=lambda point: (point[1], point[0]))
     return [subject.name, whole(len(points)), f"{epoch:.3g}", decimal(perplexity), reason_of(subject.log)]

@@ -7,8 +7,8 @@ from morphlm.analysis.groups import GroupComparison
 from morphlm.report.charts import change_bars
 from morphlm.report.html import Markup, joined, missing, names, numbers, paragraph, table, tag
 from morphlm.report.numbers import decimal, whole
+from morphlm.report.scored_models import ScoredModel, ScoredModels, both_scored
 from morphlm.report.sections.section import Section
-from morphlm.report.subjects import Subject, Subjects, both_scored
 from morphlm.tables import percent
 
 EXPLANATION = (
@@ -18,7 +18,7 @@ EXPLANATION = (
 )
 
 
-def frequency(subjects: Subjects) -> Section:
+def frequency(subjects: ScoredModels) -> Section:
     """The first model against each other one; by itself if it is the only one."""
     first, *others = subjects.models
     if has_counts(first.model.vocabulary):
@@ -28,21 +28,21 @@ def frequency(subjects: Subjects) -> Section:
     return Section("frequency", "Perplexity by frequency", EXPLANATION, joined(parts))
 
 
-def _no_counts(first: Subject) -> str:
+def _no_counts(first: ScoredModel) -> str:
     return (
         f"{first.name} does not tell how often its words were seen (an ARPA file has no counts), so there are no bins. "
         "Name a model with counts first."
     )
 
 
-def by_frequency(subjects: Subjects, other: Subject) -> GroupComparison:
+def by_frequency(subjects: ScoredModels, other: ScoredModel) -> GroupComparison:
     """The analysis, of the scores that are there."""
     first = subjects.first
     scored = both_scored(subjects.text, first, other)
     return compare_by_frequency(scored, first.model.vocabulary, (first.name, other.name), seed=subjects.seed)
 
 
-def _comparison(subjects: Subjects, other: Subject) -> Markup:
+def _comparison(subjects: ScoredModels, other: ScoredModel) -> Markup:
     result = by_frequency(subjects, other)
     first = subjects.first.name
     name = f"Change of perplexity by training frequency, {other.name} against {first}"
@@ -69,7 +69,7 @@ def _comparison(subjects: Subjects, other: Subject) -> Markup:
     )
 
 
-def _alone(subjects: Subjects, first: Subject) -> Markup:
+def _alone(subjects: ScoredModels, first: ScoredModel) -> Markup:
     result = by_frequency(subjects, first)
     rows = [
         [group.name, whole(group.tokens), percent(group.share), decimal(group.baseline if group.tokens else None)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from morphlm.analysis.morpheme_map import MorphemeMap, map_morphemes
 from morphlm.errors import ConfigError
 from morphlm.report.html import Markup, joined, json_script, missing, paragraph, tag
+from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
 from morphlm.report.sections.section import Section
 from morphlm.report.sections.segmentation import factors_of
-from morphlm.report.subjects import Subject, Subjects, names_of
 
 EXPLANATION = (
     "Morphemes whose vectors are alike lie near each other. Distances within a cluster can be trusted more than those "
@@ -18,7 +18,7 @@ NONE = "None of these models has morphemes, so there is nothing to map; models w
 DATA = "map-data"
 
 
-def morpheme_map(subjects: Subjects) -> Section:
+def morpheme_map(subjects: ScoredModels) -> Section:
     """Of the first model that has morphemes enough."""
     able = [subject for subject in subjects.models if factors_of(subject) is not None]
     reason = NONE
@@ -32,7 +32,7 @@ def morpheme_map(subjects: Subjects) -> Section:
     return Section("map", "Map of morphemes", EXPLANATION, missing(reason))
 
 
-def map_of(subject: Subject, seed: int) -> MorphemeMap:
+def map_of(subject: ScoredModel, seed: int) -> MorphemeMap:
     """The places of the most frequent morphemes."""
     assert subject.vectors is not None
     return map_morphemes(subject.vectors, seed=seed)
@@ -42,7 +42,7 @@ def _data(result: MorphemeMap) -> Markup:
     return json_script(DATA, {"points": [point.to_json() for point in result.points]})
 
 
-def _body(subject: Subject, able: list[Subject], result: MorphemeMap) -> Markup:
+def _body(subject: ScoredModel, able: list[ScoredModel], result: MorphemeMap) -> Markup:
     others = [one for one in able if one is not subject]
     also = f" Not shown: those of {names_of(others)}." if others else ""
     note = f"The {len(result)} most frequent morphemes of {subject.name}.{also}"

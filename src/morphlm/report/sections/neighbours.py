@@ -5,9 +5,9 @@ from __future__ import annotations
 from morphlm.report.examples import common_words, content_words, new_words, spread
 from morphlm.report.html import Markup, foreign, joined, missing, names, paragraph, table, tag, words
 from morphlm.report.numbers import decimal
+from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
 from morphlm.report.sections.section import Section
 from morphlm.report.sections.segmentation import morphemes
-from morphlm.report.subjects import Subject, Subjects, names_of
 from morphlm.vectors.questions import Answer, ask
 from morphlm.vectors.vectors import WordVectors
 
@@ -21,7 +21,7 @@ COLUMNS = [*names("word", "model"), *words("nearest words")]
 NONE = "None of these models has word vectors: n-gram models have none. Log-bilinear models (lbl, ..., clbl++) do."
 
 
-def neighbours(subjects: Subjects) -> Section:
+def neighbours(subjects: ScoredModels) -> Section:
     """A table for known words and one for unknown words of the test text."""
     able = [subject for subject in subjects.models if subject.vectors is not None]
     parts = [_known(subjects, able), _new(subjects, able)] if able else [missing(NONE)]
@@ -31,12 +31,12 @@ def neighbours(subjects: Subjects) -> Section:
     return Section("neighbours", "Nearest words", EXPLANATION, joined(parts))
 
 
-def _known(subjects: Subjects, able: list[Subject]) -> Markup:
+def _known(subjects: ScoredModels, able: list[ScoredModel]) -> Markup:
     rows = [row for word in known_words(able) for row in _rows(subjects, able, word, foreign(word, subjects.language))]
     return joined([tag("h3", "Words that were seen"), table(COLUMNS, rows)])
 
 
-def known_words(able: list[Subject]) -> list[str]:
+def known_words(able: list[ScoredModel]) -> list[str]:
     """Frequent words of content that all of the models know."""
     partition = next((subject.partition for subject in able if subject.partition is not None), None)
     vocabularies = [subject.model.vocabulary for subject in able]
@@ -45,7 +45,7 @@ def known_words(able: list[Subject]) -> list[str]:
     return spread([word for word in found if all(word in vocabulary for vocabulary in vocabularies)], KNOWN)
 
 
-def _new(subjects: Subjects, able: list[Subject]) -> Markup:
+def _new(subjects: ScoredModels, able: list[ScoredModel]) -> Markup:
     composing = [subject for subject in able if _can_compose(subject.vectors)]
     title = tag("h3", "Words that were never seen")
     if not composing:
@@ -65,7 +65,7 @@ def _new(subjects: Subjects, able: list[Subject]) -> Markup:
     return joined([title, table(COLUMNS, rows)])
 
 
-def has(subject: Subject, word: str) -> bool:
+def has(subject: ScoredModel, word: str) -> bool:
     """Whether a model knows a word."""
     return subject.vectors is not None and subject.vectors.known(word)
 
@@ -79,7 +79,7 @@ def _composed(word: str, parts: tuple[str, ...], language: str | None) -> Markup
     return joined([foreign(word, language), tag("div", chips, class_="parts")])
 
 
-def _rows(subjects: Subjects, able: list[Subject], word: str, shown: Markup) -> list[list[str]]:
+def _rows(subjects: ScoredModels, able: list[ScoredModel], word: str, shown: Markup) -> list[list[str]]:
     """One for each model; the word stands in the first."""
     repeated = tag("span", word, class_="visually-hidden", lang=subjects.language or "")
     return [
@@ -88,7 +88,7 @@ def _rows(subjects: Subjects, able: list[Subject], word: str, shown: Markup) -> 
     ]
 
 
-def answer_of(subject: Subject, word: str) -> Answer:
+def answer_of(subject: ScoredModel, word: str) -> Answer:
     """The neighbours of a word of the text, just as it stands there."""
     assert subject.vectors is not None
     return ask(subject.vectors, [word], k=NEAREST, lowercase=False)[0]

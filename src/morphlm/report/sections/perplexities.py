@@ -7,8 +7,8 @@ import math
 from morphlm.analysis.groups import GroupComparison, ScoredBoth, compare_members
 from morphlm.report.html import Markup, joined, names, numbers, paragraph, table, tag
 from morphlm.report.numbers import NOTHING, decimal, whole
+from morphlm.report.scored_models import ScoredModel, ScoredModels
 from morphlm.report.sections.section import Section
-from morphlm.report.subjects import Subject, Subjects
 
 EXPLANATION = (
     "Perplexity says among how many words, on average, a model wavers at each token: lower is better. Unknown words "
@@ -21,7 +21,7 @@ DIFFERENT = (
 )
 
 
-def perplexities(subjects: Subjects) -> Section:
+def perplexities(subjects: ScoredModels) -> Section:
     """A row a model."""
     first = subjects.first
     rows = [
@@ -46,17 +46,17 @@ def perplexities(subjects: Subjects) -> Section:
     )
 
 
-def _bits(subject: Subject) -> float:
+def _bits(subject: ScoredModel) -> float:
     perplexity = subject.perplexity.including_unknown
     return math.log2(perplexity) if math.isfinite(perplexity) else math.inf
 
 
-def compared(subjects: Subjects, other: Subject) -> GroupComparison:
+def compared(subjects: ScoredModels, other: ScoredModel) -> GroupComparison:
     """A model against the first, on the text as a whole."""
     return compare_members(both(subjects, other), {}, "all", (subjects.first.name, other.name), seed=subjects.seed)
 
 
-def both(subjects: Subjects, other: Subject) -> ScoredBoth:
+def both(subjects: ScoredModels, other: ScoredModel) -> ScoredBoth:
     """The scores of the first model and of another, for the analyses."""
     one, two = subjects.first, other
     return ScoredBoth(
@@ -70,7 +70,7 @@ def both(subjects: Subjects, other: Subject) -> ScoredBoth:
     )
 
 
-def _signatures(subjects: Subjects) -> Markup:
+def _signatures(subjects: ScoredModels) -> Markup:
     """All that defines the figures."""
     entries = [
         (tag("dt", subject.name), tag("dd", tag("code", str(subject.perplexity.signature))))

@@ -9,8 +9,8 @@ from morphlm.analysis.morpheme_map import split_name
 from morphlm.report.examples import is_telling, spread
 from morphlm.report.html import Markup, foreign, joined, missing, names, numbers, paragraph, table, tag, words
 from morphlm.report.numbers import whole
+from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
 from morphlm.report.sections.section import Section
-from morphlm.report.subjects import Subject, Subjects, names_of
 from morphlm.segmentation.factors import LONGEST_NEW_WORD, Factors
 from morphlm.segmentation.morphemes import LABELS
 from morphlm.text.reading import RESERVED
@@ -37,7 +37,7 @@ class Analysis:
     parts: tuple[tuple[str, bool], ...]  # names of morphemes, and whether each has a vector
 
 
-def segmentation(subjects: Subjects) -> Section:
+def segmentation(subjects: ScoredModels) -> Section:
     """A table for all models that share their morphemes."""
     groups = subjects.groups(lambda subject: None if factors_of(subject) is None else _key(factors_of(subject)))
     parts = [_models(subjects, group) for group in groups] or [missing(NONE)]
@@ -47,7 +47,7 @@ def segmentation(subjects: Subjects) -> Section:
     return Section("morphemes", "Morphemes of words", EXPLANATION, joined(parts))
 
 
-def factors_of(subject: Subject) -> Factors | None:
+def factors_of(subject: ScoredModel) -> Factors | None:
     """The factors that a model's vectors are sums of."""
     return None if subject.vectors is None else subject.vectors.factors
 
@@ -57,7 +57,7 @@ def _key(factors: Factors | None) -> tuple[object, ...]:
     return factors.names, factors.indices.tobytes(), factors.analyser is None
 
 
-def _models(subjects: Subjects, group: list[Subject]) -> Markup:
+def _models(subjects: ScoredModels, group: list[ScoredModel]) -> Markup:
     factors = factors_of(group[0])
     assert factors is not None
     tables = [
@@ -71,7 +71,7 @@ def _models(subjects: Subjects, group: list[Subject]) -> Markup:
     return joined([tag("h3", f"Morphemes of {names_of(group)}"), paragraph(kinds, class_="note"), *tables])
 
 
-def _source(subject: Subject) -> str:
+def _source(subject: ScoredModel) -> str:
     """Where the morphemes come from, by the record of the training."""
     records = (part.training.get("factors") for part in subject.parts)
     found = next((record for record in records if isinstance(record, dict)), {})
@@ -114,7 +114,7 @@ def unknown_words(factors: Factors, tokens: Sequence[str]) -> list[Analysis]:
     return spread(found, SHOWN)
 
 
-def _table(subjects: Subjects, title: str, analyses: list[Analysis]) -> Markup:
+def _table(subjects: ScoredModels, title: str, analyses: list[Analysis]) -> Markup:
     rows = [
         [foreign(one.word, subjects.language), whole(one.count), morphemes(one.parts, subjects.language)]
         for one in analyses

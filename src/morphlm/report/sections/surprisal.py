@@ -9,8 +9,8 @@ import numpy as np
 from morphlm.report.examples import spread
 from morphlm.report.html import Markup, foreign, joined, missing, paragraph, tag
 from morphlm.report.numbers import decimal
+from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
 from morphlm.report.sections.section import Section
-from morphlm.report.subjects import Subject, Subjects, names_of
 from morphlm.text.reading import END
 
 STEPS, STEP = 8, 2.0  # colours of the scale, and bits of each
@@ -25,7 +25,7 @@ EXPLANATION = (
 )
 
 
-def surprisal(subjects: Subjects) -> Section:
+def surprisal(subjects: ScoredModels) -> Section:
     """Some sentences and a chooser."""
     chosen = choose(subjects)
     sentences = [_sentence(subjects, number, place == 0) for place, number in enumerate(chosen)]
@@ -33,7 +33,7 @@ def surprisal(subjects: Subjects) -> Section:
     return Section("surprisal", "Sentences by surprisal", EXPLANATION, joined(parts))
 
 
-def choose(subjects: Subjects) -> list[int]:
+def choose(subjects: ScoredModels) -> list[int]:
     """The numbers of sentences, in the order of the text."""
     lengths = [len(sentence) for sentence in subjects.text.sentences]
     fitting = [number for number, length in enumerate(lengths) if LENGTHS[0] <= length <= LENGTHS[1]]
@@ -43,7 +43,7 @@ def choose(subjects: Subjects) -> list[int]:
     return sorted({*chosen, *most_different(subjects, fitting)[:DIFFERING]})
 
 
-def most_different(subjects: Subjects, numbers: list[int]) -> list[int]:
+def most_different(subjects: ScoredModels, numbers: list[int]) -> list[int]:
     """Sentences by how far the first and the last model are apart on them, a token on average."""
     if len(subjects.models) == 1:
         return []
@@ -57,7 +57,7 @@ def most_different(subjects: Subjects, numbers: list[int]) -> list[int]:
 # ---------------------------------------------------------------- the page
 
 
-def _chooser(subjects: Subjects, chosen: list[int]) -> Markup:
+def _chooser(subjects: ScoredModels, chosen: list[int]) -> Markup:
     options = [
         tag("option", f"{number + 1}: {_start(subjects.text.sentences[number])}", value=f"sentence-{number + 1}")
         for number in chosen
@@ -70,7 +70,7 @@ def _start(words: list[str]) -> str:
     return " ".join([*words[:START_WORDS], "…"] if len(words) > START_WORDS else words)
 
 
-def _legend(subjects: Subjects) -> Markup:
+def _legend(subjects: ScoredModels) -> Markup:
     steps = [tag("li", _range(step), class_=f"surprise-{step}") for step in range(STEPS)]
     marks = [
         tag("span", "Surprisal in bits:", class_="note"),
@@ -94,7 +94,7 @@ def level(bits: float) -> int:
     return STEPS - 1 if not bits < STEP * STEPS else int(bits / STEP)
 
 
-def _sentence(subjects: Subjects, number: int, visible: bool) -> Markup:
+def _sentence(subjects: ScoredModels, number: int, visible: bool) -> Markup:
     begin, end = subjects.text.spans[number]
     places = list(range(begin, end))[:LONGEST]
     names = [tag("span", subject.name, class_="row-name") for subject in subjects.models]
@@ -113,12 +113,12 @@ def _sentence(subjects: Subjects, number: int, visible: bool) -> Markup:
     )
 
 
-def _totals(subjects: Subjects, begin: int, end: int) -> str:
+def _totals(subjects: ScoredModels, begin: int, end: int) -> str:
     means = [f"{subject.name} {decimal(float(subject.bits[begin:end].mean()))}" for subject in subjects.models]
     return f"Bits a token, on average over this sentence: {', '.join(means)}."
 
 
-def _column(subjects: Subjects, place: int, *, first: bool) -> Markup:
+def _column(subjects: ScoredModels, place: int, *, first: bool) -> Markup:
     form = subjects.text.forms[place].decode()
     shown = "end of sentence" if form == END else form
     word = tag("span", "⏎", class_="word", title="end of sentence") if form == END else _word(form, subjects.language)
@@ -131,7 +131,7 @@ def _word(form: str, language: str | None) -> Markup:
     return tag("span", foreign(form, language), class_="word")
 
 
-def _cell(subject: Subject, place: int) -> Markup:
+def _cell(subject: ScoredModel, place: int) -> Markup:
     bits, unknown = float(subject.bits[place]), bool(subject.unknown[place])
     return tag(
         "span",
@@ -143,7 +143,7 @@ def _cell(subject: Subject, place: int) -> Markup:
     )
 
 
-def _figures(subject: Subject, place: int) -> str:
+def _figures(subject: ScoredModel, place: int) -> str:
     bits = float(subject.bits[place])
     probability = 2.0**-bits if math.isfinite(bits) else 0.0
     note = ", scored as UNK" if subject.unknown[place] else ""

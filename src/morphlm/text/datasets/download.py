@@ -23,7 +23,7 @@ from typing import Any
 from morphlm.errors import InputError
 from morphlm.files import DECOMPRESSION_ERRORS, atomic_writer, sha256_of
 from morphlm.modelfile import canonical_json
-from morphlm.progress import progress_bar, say
+from morphlm.progress import notify, progress_bar
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 1 << 16
@@ -88,7 +88,7 @@ def _cached(target: Path) -> Received | None:
         recorded = Received(**json.loads(_record_path(target).read_bytes()))
         if recorded == Received(target.stat().st_size, sha256_of(target)):
             return recorded
-    say(f"{target}: it was changed after it was received; it is fetched again")
+    notify(f"{target}: it was changed after it was received; it is fetched again")
     return None
 
 

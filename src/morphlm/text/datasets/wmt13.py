@@ -26,7 +26,7 @@ from typing import Any
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import DECOMPRESSION_ERRORS, open_binary, sha256_of
-from morphlm.progress import say
+from morphlm.progress import notify
 from morphlm.text.datasets.download import Patience, fetch_gzip
 from morphlm.text.datasets.folder import Origin, Request, part_writer
 
@@ -99,7 +99,7 @@ def make_wmt13(directory: Path, request: Request) -> Origin:
     options = _options(request)
     cache = options.cache or default_cache()
     if request.language == "ru" and options.add is None:
-        say("the paper's Russian also has the Yandex corpus, which needs a form to get; add it with --add")
+        notify("the paper's Russian also has the Yandex corpus, which needs a form to get; add it with --add")
     archives = (NEWS, DEV, TEST) if _foreign(request) == "ru" else (EUROPARL, NEWS, DEV, TEST)
     received = {name: fetch_gzip(options.base + name, cache / name, options.patience) for name in archives}
     with tempfile.TemporaryDirectory(dir=cache, prefix="unpacked-") as folder:

@@ -20,7 +20,7 @@ def linked_masses(layout: Layout, links: Array, crew: Workers) -> Array:
     """For each generated position of each shape, how many links to words are expected; `links` are posteriors."""
     shapes, rows = layout.shapes, layout.rows
     masses = np.empty(shapes.weight_starts[-1])
-    crew.over(
+    crew.run_ranges(
         lambda begin, end: tension.linked_masses(
             rows, links, shapes.first, shapes.sentences, begin, end, shapes.weight_starts, masses
         ),
@@ -38,7 +38,7 @@ def fitted_tension(shapes: Shapes, masses: Array, observed: float, crew: Workers
     sums = np.empty(len(shapes.sizes))
 
     def excess(value: float) -> float:
-        crew.over(
+        crew.run_ranges(
             lambda begin, end: tension.expected_distances(
                 shapes.sizes, shapes.weight_starts, masses, begin, end, value, sums
             ),

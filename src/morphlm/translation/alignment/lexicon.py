@@ -50,11 +50,13 @@ def collect_lexicon(
     pieces, words = layout.pieces if len(layout.pairs) else [], layout.given_words
     found = np.zeros(words + 1, np.int64)
     marks = [np.full(layout.generated_words, -1, np.int32) for _ in range(crew.threads)]
-    crew.each(lambda k, me: count_entries(layout.rows, links, *pieces[k], LEAST, marks[me], found[1:]), len(pieces))
+    crew.run_pieces(
+        lambda k, me: count_entries(layout.rows, links, *pieces[k], LEAST, marks[me], found[1:]), len(pieces)
+    )
     starts = np.cumsum(found)
     entries, probabilities = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
     values = [np.full(layout.generated_words, -1.0, np.float32) for _ in range(crew.threads)]
-    crew.each(
+    crew.run_pieces(
         lambda k, me: list_entries(layout.rows, links, *pieces[k], LEAST, values[me], starts, entries, probabilities),
         len(pieces),
     )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from morphlm.text.processes import available_cores
+from morphlm.processes import available_cores
 from morphlm.threads import Workers, workers
 from morphlm.translation.alignment.config import AlignmentConfig
 from morphlm.translation.alignment.diagonal import fitted_tension, linked_masses
@@ -121,7 +121,7 @@ class _Trainer:
             begin, end = shard * _SHARD, min((shard + 1) * _SHARD, sentences)
             expectation.posteriors(self.layout.rows, self.links, begin, end, self.tension, self.config.p0, sums[shard])
 
-        self.crew.each(work, len(sums))
+        self.crew.run_pieces(work, len(sums))
         likelihood, distance, nulls = sums.sum(0).tolist()
         return likelihood, distance, nulls
 
@@ -134,13 +134,13 @@ class _Trainer:
                 self.layout.rows, self.links, begin, end, self.config.alpha, *self._spaces[worker]
             )
 
-        self.crew.each(work, len(self.layout.pieces))
+        self.crew.run_pieces(work, len(self.layout.pieces))
 
     def best(self) -> Array:
         """The best given position of each generated word, -1: none."""
         rows = self.layout.rows
         best = np.empty(len(rows.generated), np.int32)
-        self.crew.over(
+        self.crew.run_ranges(
             lambda begin, end: expectation.best_links(rows, self.links, begin, end, self.tension, self.config.p0, best),
             len(self.layout.pairs),
         )

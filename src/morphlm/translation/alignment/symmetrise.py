@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from morphlm.errors import ConfigError
-from morphlm.text.processes import available_cores
+from morphlm.processes import available_cores
 from morphlm.threads import workers
 from morphlm.translation.alignment.kernels import symmetry
 from morphlm.translation.alignment.links import Alignments, check_same_pairs
@@ -41,7 +41,7 @@ def symmetrise(
     counts = np.zeros(len(forward), np.int64)
     source, target = (np.empty(len(forward.source) + len(backward.source), np.int32) for _ in range(2))
     with workers(threads or available_cores()) as crew:
-        crew.over(
+        crew.run_ranges(
             lambda begin, end: symmetry.join_links(*sides, begin, end, _CODES[method], counts, source, target),
             len(forward),
             _SMALLEST_PIECE,

@@ -29,11 +29,11 @@ from numpy.typing import NDArray
 from morphlm.threads import workers
 from morphlm.translation.alignment.parallel_text import starts_of
 from morphlm.translation.grammar.bitext import Bitext
+from morphlm.translation.grammar.buffers import run_extraction
 from morphlm.translation.grammar.config import UNLIMITED, GrammarConfig
 from morphlm.translation.grammar.kernels.assembly import renumber, source_sides, take_rows
 from morphlm.translation.grammar.kernels.features import count_patterns, weigh_rules
 from morphlm.translation.grammar.kernels.patterns import find_patterns
-from morphlm.translation.grammar.room import run_extraction
 from morphlm.translation.grammar.rules import FEATURES, RuleTable, empty_table
 
 Array = NDArray[Any]
@@ -88,7 +88,7 @@ class GrammarExtractor:
                 to[number] = self.extract(batch[number])
 
             with workers(threads) as some:
-                some.each(work, len(batch))
+                some.run_pieces(work, len(batch))
             yield from (table for table in tables if table is not None)
 
     def _patterns(self, tokens: list[str]) -> tuple[list[bytes], Array]:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from morphlm.errors import ConfigError, MorphlmError
 from morphlm.files import atomic_writer, make_folder
-from morphlm.progress import say
+from morphlm.progress import notify
 from morphlm.training.checkpoint import fingerprint
 from morphlm.translation.tuning.bleu import SIZE, bleu
 from morphlm.translation.tuning.lists import Lists, has_key, read_lists, write_lists
@@ -201,7 +201,7 @@ class _Run:
         self.iterations.append(iteration)
         self.next = self._optimised(number, iteration)
         self._save()
-        say(f"run {self.seed}, iteration {number}: {iteration.format()}")
+        notify(f"run {self.seed}, iteration {number}: {iteration.format()}")
 
     def _decode(self, number: int, weights: tuple[float, ...]) -> None:
         """Write the lists; those of the first iteration are the same for all runs."""
@@ -213,7 +213,7 @@ class _Run:
                 most = max(1, self.config.kbest // 2) if probe else self.config.kbest  # others serve as a warning only
                 lists = self.problem.decode(self.problem.weights_of(start))
                 write_lists(path, self.first_key, (one.first(most) for one in lists))
-                say(f"decoded with weights {probe + 1} of the {len(self.starts)} to begin with")
+                notify(f"decoded with weights {probe + 1} of the {len(self.starts)} to begin with")
 
     def _add(self, number: int, weights: tuple[float, ...]) -> Iteration:
         """Put the lists of an iteration into the pool; of the first ones, the best weights count."""
@@ -284,7 +284,9 @@ class _Run:
                 self._first_path(probe).unlink(missing_ok=True)
             self.pool = self._new_pool()
         if not fits:
-            say(f"run {self.seed}: what is in {self.folder} is damaged or of other texts or settings; it begins again")
+            notify(
+                f"run {self.seed}: what is in {self.folder} is damaged or of other texts or settings; it begins again"
+            )
             shutil.rmtree(self.folder)
 
     def _take_up(self, run: TuningRun, following: tuple[float, ...] | None) -> None:
@@ -292,4 +294,4 @@ class _Run:
             for number, iteration in enumerate(run.iterations, 1):
                 self._add(number, iteration.weights)
         self.iterations, self.next = list(run.iterations), following
-        say(f"run {self.seed}: {'goes on' if following else 'was complete'} after iteration {len(self.iterations)}")
+        notify(f"run {self.seed}: {'goes on' if following else 'was complete'} after iteration {len(self.iterations)}")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.errors import ConfigError
-from morphlm.text.processes import available_cores
+from morphlm.processes import available_cores
 from morphlm.threads import Workers, workers
 from morphlm.translation.tuning import kernels
 from morphlm.translation.tuning.pool import Candidates, Scores, Weights
@@ -131,7 +131,7 @@ def _line_searches(
             candidates.columns, candidates.statistics, candidates.starts, scores, directions[number]
         )
 
-    pool.each(search, len(directions))
+    pool.run_pieces(search, len(directions))
     return steps, gains
 
 

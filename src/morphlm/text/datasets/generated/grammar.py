@@ -81,7 +81,7 @@ class Speaker(PhraseSpeaker):
         return whole
 
     def _say_clause(self, into: Phrase) -> None:
-        """Subject, verb, objects and circumstances; the other side always puts the verb second."""
+        """ScoredModel, verb, objects and circumstances; the other side always puts the verb second."""
         opening, subject, verb, rest = Phrase(), Phrase(), Phrase(), Phrase()
         if self.draw() < 0.25:
             self._say_circumstance(opening)

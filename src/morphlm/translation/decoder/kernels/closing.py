@@ -24,7 +24,7 @@ MULTIPLIER = np.uint64(0xD1342543DE82EF95)
 
 
 @compiled
-def nodes_with_room(nodes: Nodes, needed: Int) -> Nodes:
+def nodes_grown_to(nodes: Nodes, needed: Int) -> Nodes:
     """The same nodes; at least as many rows as needed."""
     if needed <= len(nodes.cell):
         return nodes
@@ -48,7 +48,7 @@ def nodes_with_room(nodes: Nodes, needed: Int) -> Nodes:
 
 
 @compiled
-def edges_with_room(edges: Edges, needed: Int) -> Edges:
+def edges_grown_to(edges: Edges, needed: Int) -> Edges:
     """The same edges; at least as many rows as needed."""
     if needed <= len(edges.rule):
         return edges
@@ -293,8 +293,8 @@ def close_cells(
     used_edges: Int,
 ) -> tuple[Nodes, Int, Edges, Int]:
     """Make the nodes and edges of the cells of a round. `answers` are those of the other models, (pops, B)."""
-    nodes = nodes_with_room(nodes, used_nodes + pops)
-    edges = edges_with_room(edges, used_edges + pops)
+    nodes = nodes_grown_to(nodes, used_nodes + pops)
+    edges = edges_grown_to(edges, used_edges + pops)
     most, first = np.int64(0), np.int64(0)
     while first < pops:
         last = end_of_cell(popped.cell, first, pops)

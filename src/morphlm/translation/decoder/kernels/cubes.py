@@ -14,8 +14,8 @@ from morphlm.translation.decoder.kernels.questions import (
     Asked,
     collect_left,
     new_queries,
-    queries_with_room,
-    questions_with_room,
+    queries_grown_to,
+    questions_grown_to,
     walk,
 )
 from morphlm.translation.decoder.kernels.records import (
@@ -77,7 +77,7 @@ def new_popped(size: Int, most: Int, reach: Int) -> Popped:
 
 
 @compiled
-def popped_with_room(popped: Popped, needed: Int) -> Popped:
+def popped_grown_to(popped: Popped, needed: Int) -> Popped:
     """The same; at least as many rows as needed."""
     if needed <= len(popped.cell):
         return popped
@@ -293,9 +293,9 @@ def pop_cubes(
         needed, results = bounds_of_cell(cubes, first, last, cells, grammar, limit)
         if needed > len(candidates.cube):
             candidates = new_candidates(room_for(needed, len(candidates.cube)), reach)
-        popped = popped_with_room(popped, pops + results)
-        queries = queries_with_room(queries, asked.queries + results * most_asked)
-        questions = questions_with_room(questions, asked.questions, asked.questions + results * most_asked, orders)
+        popped = popped_grown_to(popped, pops + results)
+        queries = queries_grown_to(queries, asked.queries + results * most_asked)
+        questions = questions_grown_to(questions, asked.questions, asked.questions + results * most_asked, orders)
         asked = pop_cell(
             cubes,
             first,

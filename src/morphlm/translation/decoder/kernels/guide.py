@@ -92,7 +92,7 @@ def backoffs(gram: Ngram, state: Int, length: Int) -> float:
     return total
 
 
-class Said(NamedTuple):
+class GuideState(NamedTuple):
     """What the guide has said to the first words of a combination."""
 
     state: Int
@@ -104,7 +104,7 @@ class Said(NamedTuple):
 
 
 @called_inside
-def say_word(guide: Guide, word: Int, said: Said, guess: Array, row: Int) -> Said:
+def append_word(guide: Guide, word: Int, said: GuideState, guess: Array, row: Int) -> GuideState:
     """The next word; its ln p is written down, if it is among the first words of which that is wanted."""
     state, pending, full, logprob, certain = add_word(guide, said.state, said.pending, said.full, word)
     guesses = said.guesses
@@ -112,30 +112,30 @@ def say_word(guide: Guide, word: Int, said: Said, guess: Array, row: Int) -> Sai
         guess[row, guesses] = logprob
         guesses += 1
     if certain:
-        return Said(state, pending, full, said.final + logprob, said.estimate, guesses)
-    return Said(state, pending, full, said.final, said.estimate + logprob, guesses)
+        return GuideState(state, pending, full, said.final + logprob, said.estimate, guesses)
+    return GuideState(state, pending, full, said.final, said.estimate + logprob, guesses)
 
 
 @called_inside
-def say_part(guide: Guide, nodes: Nodes, t: Int, said: Said, guess: Array, row: Int) -> Said:
+def append_part(guide: Guide, nodes: Nodes, t: Int, said: GuideState, guess: Array, row: Int) -> GuideState:
     """The next words are those of a node."""
     charge, known = 0.0, np.int64(nodes.pending[t])
     if said.pending == 0 and not said.full:  # nothing stands before it
         estimate = np.float64(nodes.estimate[t])
-        said = Said(np.int64(nodes.state[t]), known, bool(nodes.full[t]), said.final, estimate, said.guesses)
+        said = GuideState(np.int64(nodes.state[t]), known, bool(nodes.full[t]), said.final, estimate, said.guesses)
         known = np.int64(0)
     else:
         for k in range(known):
-            said = say_word(guide, guide.ids[nodes.left[t, k]], said, guess, row)
+            said = append_word(guide, guide.ids[nodes.left[t, k]], said, guess, row)
         if nodes.full[t]:
             charge = backoffs(guide.gram, said.state, known)
             state = np.int64(nodes.state[t])
-            said = Said(state, said.pending, True, said.final + charge, said.estimate, said.guesses)
+            said = GuideState(state, said.pending, True, said.final + charge, said.estimate, said.guesses)
     guesses = said.guesses
     for k in range(known, min(nodes.first[t], known + guess.shape[1] - guesses)):
         guess[row, guesses] = nodes.guess[t, k] + (charge if k == known else 0.0)
         guesses += 1
-    return Said(said.state, said.pending, said.full, said.final, said.estimate, guesses)
+    return GuideState(said.state, said.pending, said.full, said.final, said.estimate, guesses)
 
 
 @called_inside
@@ -150,14 +150,14 @@ def combine(
     row: Int,
 ) -> None:
     """Write down what the guide says to a rule with its gaps filled."""
-    said = Said(np.int64(ROOT), np.int64(0), False, 0.0, 0.0, np.int64(0))
+    said = GuideState(np.int64(ROOT), np.int64(0), False, 0.0, 0.0, np.int64(0))
     for place in range(grammar.starts[rule], grammar.starts[rule + 1]):
         symbol = grammar.symbols[place]
         if symbol >= 0:
-            said = say_word(guide, guide.ids[symbol], said, candidates.guess, row)
+            said = append_word(guide, guide.ids[symbol], said, candidates.guess, row)
         else:
             t = tail if symbol == FIRST_GAP else second_tail
-            said = say_part(guide, nodes, t, said, candidates.guess, row)
+            said = append_part(guide, nodes, t, said, candidates.guess, row)
     candidates.state[row], candidates.pending[row], candidates.full[row] = said.state, said.pending, said.full
     candidates.estimate[row], candidates.logprob[row] = said.estimate, said.final
 

@@ -70,7 +70,7 @@ class Targets(NamedTuple):
 
 
 @compiled
-def ways_with_room(ways: Records, needed: Int) -> Records:
+def ways_grown_to(ways: Records, needed: Int) -> Records:
     """The same ways; at least as many as needed."""
     larger = np.empty(room_for(needed, len(ways)), ways.dtype)
     larger[: len(ways)] = ways
@@ -78,7 +78,7 @@ def ways_with_room(ways: Records, needed: Int) -> Records:
 
 
 @compiled
-def seen_with_room(ways: Records, seen: Array) -> Array:
+def seen_grown_to(ways: Records, seen: Array) -> Array:
     """The same hash table with twice the slots."""
     larger = np.full(2 * len(seen), NONE, np.int32)
     for way in seen:
@@ -371,9 +371,9 @@ def find_ways(  # noqa: PLR0912 - what grows here cannot be handed to functions 
                 depth -= 1
                 continue
             if counts[WAYS] + AT_ONCE > len(ways):
-                ways = ways_with_room(ways, counts[WAYS] + AT_ONCE)
+                ways = ways_grown_to(ways, counts[WAYS] + AT_ONCE)
             if 2 * (counts[SEEN] + 1) > len(seen):
-                seen = seen_with_room(ways, seen)
+                seen = seen_grown_to(ways, seen)
             follow, top = np.int64(nodes[node].follow), np.int64(nodes[node].top)
             if follow != NONE:
                 part = needed_to_follow(nodes, ways, follow)

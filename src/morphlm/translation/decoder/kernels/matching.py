@@ -69,7 +69,7 @@ def build_trie(starts: Array, symbols: Array) -> tuple[Trie, Array]:
 
 
 @compiled
-def with_room(items: Items, needed: Int) -> Items:
+def grown_to(items: Items, needed: Int) -> Items:
     """The same items; at least as many rows as needed."""
     if needed <= len(items.node):
         return items
@@ -96,7 +96,7 @@ def match_width(
         items.begins[i, width] = used
         word = sentence[i + width - 1]
         if width == 1:
-            items = with_room(items, used + 1)
+            items = grown_to(items, used + 1)
             node = child_of(trie, 0, word)
             if node != NONE:
                 items.node[used], items.tails[used, 0], items.tails[used, 1] = node, NONE, NONE
@@ -108,7 +108,7 @@ def match_width(
             if not (by_word or by_gap):
                 continue
             begin, end = items.begins[i, shorter], items.ends[i, shorter]
-            items = with_room(items, used + 2 * (end - begin + 1))
+            items = grown_to(items, used + 2 * (end - begin + 1))
             whole = i * widest + shorter - 1
             leading = after_gap != NONE and is_filled(cells, whole)
             for at in range(begin, end + 1):

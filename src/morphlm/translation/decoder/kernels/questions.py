@@ -54,7 +54,7 @@ def new_questions(size: Int, reach: Int) -> Questions:
 
 
 @compiled
-def questions_with_room(questions: Questions, used: Int, needed: Int, orders: Array) -> Questions:
+def questions_grown_to(questions: Questions, used: Int, needed: Int, orders: Array) -> Questions:
     """The same questions; at least as many rows as needed."""
     if needed <= len(questions.asked):
         return questions
@@ -105,7 +105,7 @@ def new_queries(size: Int) -> Queries:
 
 
 @compiled
-def queries_with_room(queries: Queries, needed: Int) -> Queries:
+def queries_grown_to(queries: Queries, needed: Int) -> Queries:
     """The same queries; at least as many rows as needed."""
     if needed <= len(queries.popped):
         return queries

@@ -23,7 +23,7 @@ TICK = 1.0  # seconds between two moves of the bar
 FORMAT = "{desc} |{bar}| {percentage:3.0f} % [{elapsed} so far{postfix}]"
 
 
-class Overall:
+class ProgressLine:
     """The line. Use as a context manager."""
 
     def __init__(self, name: str, total: int, seconds: float) -> None:
@@ -35,7 +35,7 @@ class Overall:
         self._stop = threading.Event()
         self._bar: Any = None
 
-    def __enter__(self) -> Overall:
+    def __enter__(self) -> ProgressLine:
         """Begin to show it."""
         self._bar = tqdm(
             total=self._left, desc=self.name, file=self._stream, disable=not self._stream.isatty(), leave=False,
@@ -50,7 +50,7 @@ class Overall:
         self._stop.set()
         self._bar.close()
 
-    def say(self, message: str) -> None:
+    def notify(self, message: str) -> None:
         """A line above the bar, for the person at the terminal."""
         with contextlib.suppress(OSError):
             if self._bar.disable:
@@ -82,7 +82,7 @@ class Overall:
         self._show(self._before)
         if self._bar.disable:
             after = f"; about {duration(left)} left" if left > 0 else ""
-            self.say(f"[{self.number}/{self.total}] {name}: {duration(seconds)}{after}")
+            self.notify(f"[{self.number}/{self.total}] {name}: {duration(seconds)}{after}")
 
     def _follow(self, begin: float, seconds: float, stop: threading.Event) -> None:
         """Move the bar with the clock, but not beyond the step."""

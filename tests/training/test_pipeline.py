@@ -13,18 +13,18 @@ from morphlm.logbilinear import model as model_module
 from morphlm.logbilinear.config import VARIANTS, LearningConfig
 from morphlm.logbilinear.engine import Learner
 from morphlm.modelfile import read_model
-from morphlm.training.chain import MODELS, ModelChoices, RunChoices, fit, train_all
 from morphlm.training.config import RECIPES, TrainingConfig, recipe
+from morphlm.training.inputs import InputOptions, prepare_inputs
 from morphlm.training.log import LOG_FILE
 from morphlm.training.loop import TrainingRun
-from morphlm.training.stages import StageChoices, gather
+from morphlm.training.pipeline import MODELS, ModelOptions, RunOptions, fit, train_all
 from tests.conftest import GOLDEN
 
 TRAIN, DEV = GOLDEN / "kneser-ney" / "train.txt", GOLDEN / "kneser-ney" / "test.txt"
 SENTENCES = [line.split() for line in TRAIN.read_text().splitlines()[:300]]
 HELD_OUT = [line.split() for line in DEV.read_text().splitlines()[:50]]
 QUICK: dict[str, Any] = {"width": 8, "epochs": 2, "batch": 500, "threads": 1}
-CHOICES = ModelChoices(width=8, settings={"epochs": 2, "batch": 500})
+CHOICES = ModelOptions(width=8, settings={"epochs": 2, "batch": 500})
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -152,7 +152,7 @@ def test_a_place_that_is_no_model_is_refused_before_any_work(tmp_path: Path) -> 
 
 
 def test_a_place_below_a_file_is_refused_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("morphlm.training.chain.gather", lambda *_, **__: pytest.fail("something is made"))
+    monkeypatch.setattr("morphlm.training.pipeline.prepare_inputs", lambda *_, **__: pytest.fail("something is made"))
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=r"file/new/m: cannot write here \(.*file is no folder"):
         train("clbl", SENTENCES, HELD_OUT, tmp_path / "file" / "new" / "m")
@@ -166,7 +166,7 @@ def test_a_place_below_a_file_is_refused_before_any_work(tmp_path: Path, monkeyp
 def test_stages_do_not_lie_in_the_model(
     out: str, stages: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("morphlm.training.chain.gather", lambda *_, **__: pytest.fail("something is made"))
+    monkeypatch.setattr("morphlm.training.pipeline.prepare_inputs", lambda *_, **__: pytest.fail("something is made"))
     with pytest.raises(ConfigError, match="which cannot be part of the model; choose another --out or --stages"):
         train("clbl", SENTENCES, HELD_OUT, tmp_path / out, stages=None if stages is None else tmp_path / stages)
     assert list(tmp_path.iterdir()) == []
@@ -186,12 +186,12 @@ def test_texts_are_scored_with_the_threads_of_the_training(tmp_path: Path, monke
         given.append(threads)
         return original(threads)
 
-    choices, stages = ModelChoices(width=8, settings={"epochs": 1}), StageChoices(classes=6)
-    materials = gather(SENTENCES, HELD_OUT, stages, factors=False, test=HELD_OUT[:20])
+    choices, stages = ModelOptions(width=8, settings={"epochs": 1}), InputOptions(classes=6)
+    inputs = prepare_inputs(SENTENCES, HELD_OUT, stages, factors=False, test=HELD_OUT[:20])
     for _ in range(2):  # trained, then found complete
-        trained = fit("clbl", materials, choices, RunChoices(threads=3), tmp_path / "m", keep_complete=True)
+        trained = fit("clbl", inputs, choices, RunOptions(threads=3), tmp_path / "m", keep_complete=True)
         monkeypatch.setattr("morphlm.logbilinear.model.workers", watched)
-        trained.model.score_tokens(materials.dev.corpus.tokens)
+        trained.model.score_tokens(inputs.dev.corpus.tokens)
         monkeypatch.setattr("morphlm.logbilinear.model.workers", original)
         assert given[-1] == 3
         given.clear()
@@ -204,9 +204,9 @@ def test_texts_are_scored_with_the_threads_of_the_training(tmp_path: Path, monke
 def test_recipes() -> None:
     assert {name: config.recipe for name, config in RECIPES.items()} == {"default": "default", "paper": "paper"}
     paper = recipe("paper")
-    assert not paper.learning.decay_inside
+    assert not paper.learning.l2_in_gradient
     assert not paper.learning.mean_gradients
-    assert (paper.learning.step, paper.step_decay, paper.deviation) == (0.05, 1.0, 0.1)
+    assert (paper.learning.step, paper.step_decay, paper.init_std) == (0.05, 1.0, 0.1)
     assert recipe("default", seed=7).recipe == "default"
     changed = recipe("default", seed=7, step=0.5, batch=3)
     assert (changed.recipe, changed.learning.step, changed.batch, changed.seed) == ("default+", 0.5, 3, 7)
@@ -218,8 +218,8 @@ def test_recipes() -> None:
 
 
 def test_all_models_share_stages_and_come_in_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stages = StageChoices(classes=6, threads=1)
-    comparison = train_all(SENTENCES, HELD_OUT, tmp_path, stages, CHOICES, RunChoices(threads=1), test=HELD_OUT[:20])
+    stages = InputOptions(classes=6, threads=1)
+    comparison = train_all(SENTENCES, HELD_OUT, tmp_path, stages, CHOICES, RunOptions(threads=1), test=HELD_OUT[:20])
     assert [trained.model.kind for trained in comparison.models] == [*VARIANTS, "mkn"]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*MODELS, "stages"])
     assert len(list((tmp_path / "stages").iterdir())) == 3
@@ -241,7 +241,7 @@ def test_all_models_share_stages_and_come_in_one_table(tmp_path: Path, monkeypat
 
     # Complete as they are, none is trained again.
     monkeypatch.setattr(TrainingRun, "train", lambda _: pytest.fail("trained again"))
-    monkeypatch.setattr("morphlm.training.chain.train_ngram_on", lambda *_: pytest.fail("trained again"))
+    monkeypatch.setattr("morphlm.training.pipeline.train_ngram_on", lambda *_: pytest.fail("trained again"))
     again = train_all(SENTENCES, HELD_OUT, tmp_path, stages, CHOICES)
     assert [row["development"] for row in again.to_json()] == [row["development"] for row in comparison.to_json()]
     assert [row["log"] for row in again.to_json()] == [row["log"] for row in comparison.to_json()]
@@ -249,7 +249,7 @@ def test_all_models_share_stages_and_come_in_one_table(tmp_path: Path, monkeypat
 
 
 def test_an_interrupted_comparison_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stages, kinds = StageChoices(classes=6), ("clbl", "clbl+o", "mkn")
+    stages, kinds = InputOptions(classes=6), ("clbl", "clbl+o", "mkn")
     train_all(SENTENCES, HELD_OUT, tmp_path / "whole", stages, CHOICES, kinds=kinds)
     evaluations = 0
     original = TrainingRun._evaluate
@@ -267,15 +267,15 @@ def test_an_interrupted_comparison_goes_on_where_it_was(tmp_path: Path, monkeypa
     assert (tmp_path / "cut" / "clbl+o.checkpoint").is_dir()
     with pytest.raises(ConfigError, match="--resume"):
         train_all(SENTENCES, HELD_OUT, tmp_path / "cut", stages, CHOICES, kinds=kinds)
-    train_all(SENTENCES, HELD_OUT, tmp_path / "cut", stages, CHOICES, RunChoices(resume=True), kinds=kinds)
+    train_all(SENTENCES, HELD_OUT, tmp_path / "cut", stages, CHOICES, RunOptions(resume=True), kinds=kinds)
     assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
 
 
 def test_other_settings_are_trained_anew(tmp_path: Path) -> None:
     kinds = ("clbl", "mkn")
-    one = train_all(SENTENCES, HELD_OUT, tmp_path, StageChoices(classes=6), CHOICES, kinds=kinds)
-    choices = ModelChoices(order=3, width=8, settings=CHOICES.settings)
-    other = train_all(SENTENCES, HELD_OUT, tmp_path, StageChoices(classes=6), choices, kinds=kinds)
+    one = train_all(SENTENCES, HELD_OUT, tmp_path, InputOptions(classes=6), CHOICES, kinds=kinds)
+    choices = ModelOptions(order=3, width=8, settings=CHOICES.settings)
+    other = train_all(SENTENCES, HELD_OUT, tmp_path, InputOptions(classes=6), choices, kinds=kinds)
     assert [trained.model.order for trained in one.models] == [4, 4]
     assert [trained.model.order for trained in other.models] == [3, 3]
     assert [load(tmp_path / kind).order for kind in kinds] == [3, 3]
@@ -295,7 +295,7 @@ def diverge(monkeypatch: pytest.MonkeyPatch, kind: str, after: int) -> None:
 def test_when_one_of_all_diverges_the_others_go_on_and_it_is_not_complete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    stages, kinds = StageChoices(classes=6), ("clbl+c", "clbl", "mkn")
+    stages, kinds = InputOptions(classes=6), ("clbl+c", "clbl", "mkn")
     with monkeypatch.context() as patched:
         diverge(patched, "clbl+c", after=6)  # in the second epoch
         comparison = train_all(SENTENCES, HELD_OUT, tmp_path, stages, CHOICES, kinds=kinds, test=HELD_OUT[:9])
@@ -320,7 +320,7 @@ def test_when_one_of_all_diverges_the_others_go_on_and_it_is_not_complete(
 
 def test_when_all_diverge_there_is_a_table_of_failures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     diverge(monkeypatch, "clbl", after=0)
-    comparison = train_all(SENTENCES, HELD_OUT, tmp_path, StageChoices(classes=6), CHOICES, kinds=("clbl",))
+    comparison = train_all(SENTENCES, HELD_OUT, tmp_path, InputOptions(classes=6), CHOICES, kinds=("clbl",))
     assert comparison.format().splitlines()[1].split() == ["clbl", "-", "failed"]
     assert [row["kind"] for row in comparison.to_json()] == ["clbl"]
 
@@ -333,18 +333,18 @@ def test_of_all_models_those_that_ended_by_other_epochs_are_trained_again(
         (2, "by other --epochs or --patience; it is trained again"),
         (2, "not trained"),
     ):
-        choices = ModelChoices(width=8, settings={"epochs": epochs, "batch": 500})
-        (trained,) = train_all(SENTENCES, HELD_OUT, tmp_path, StageChoices(classes=6), choices, kinds=("clbl",)).models
+        choices = ModelOptions(width=8, settings={"epochs": epochs, "batch": 500})
+        (trained,) = train_all(SENTENCES, HELD_OUT, tmp_path, InputOptions(classes=6), choices, kinds=("clbl",)).models
         assert len(trained.log) == epochs
         assert expected in capsys.readouterr().err
 
 
 def test_the_best_minibatch_is_named_with_its_epoch(tmp_path: Path) -> None:
-    choices = ModelChoices(
+    choices = ModelOptions(
         width=8, settings={"epochs": 1, "batch": 500, "evaluate_every": 1, "patience": 1, "step": 9.0}
     )
     (trained,) = train_all(
-        SENTENCES, HELD_OUT, tmp_path, StageChoices(classes=6), choices, kinds=("clbl",), test=HELD_OUT
+        SENTENCES, HELD_OUT, tmp_path, InputOptions(classes=6), choices, kinds=("clbl",), test=HELD_OUT
     ).models
     record = trained.model.training
     assert (record["best_epoch"], record["best_minibatch"]) == (0, 1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from morphlm.errors import ConfigError, MorphlmError
-from morphlm.segmentation.choice import KINDS, choose_source
+from morphlm.segmentation.source_spec import KINDS, choose_source
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import Vocabulary
 from tests.conftest import Outcome

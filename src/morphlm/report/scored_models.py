@@ -64,7 +64,7 @@ class TestText:
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class ScoredModel:
     """A model and what it makes of the text."""
 
     name: str
@@ -113,15 +113,15 @@ class Subject:
 
 
 @dataclass(frozen=True, eq=False)
-class Subjects:
+class ScoredModels:
     """All that a report is made of."""
 
     text: TestText
-    models: tuple[Subject, ...]
+    models: tuple[ScoredModel, ...]
     seed: int = 1
 
     @property
-    def first(self) -> Subject:
+    def first(self) -> ScoredModel:
         """The one with which the others are compared."""
         return self.models[0]
 
@@ -131,26 +131,26 @@ class Subjects:
         languages = {subject.language for subject in self.models}
         return next(iter(languages)) if len(languages) == 1 else None
 
-    def groups(self, key: Callable[[Subject], Key | None]) -> list[list[Subject]]:
+    def groups(self, key: Callable[[ScoredModel], Key | None]) -> list[list[ScoredModel]]:
         """The models that share something; those for which it is None are left out."""
-        groups: dict[Key, list[Subject]] = {}
+        groups: dict[Key, list[ScoredModel]] = {}
         for subject in self.models:
             if (found := key(subject)) is not None:
                 groups.setdefault(found, []).append(subject)
         return list(groups.values())
 
 
-def names_of(subjects: Iterable[Subject]) -> str:
+def names_of(subjects: Iterable[ScoredModel]) -> str:
     """The names of some models in a sentence."""
     return ", ".join(subject.name for subject in subjects)
 
 
-def gather(paths: Sequence[str], test: str, *, allow_unknown: bool = False, seed: int = 1) -> Subjects:
+def score_models(paths: Sequence[str], test: str, *, allow_unknown: bool = False, seed: int = 1) -> ScoredModels:
     """Load the models, read the text and score it."""
     _refuse_missing(paths)
     text = read_text(test, allow_unknown=allow_unknown)
     named = zip(model_names(paths), paths, strict=True)
-    return subjects_of(text, ((name, path, load(path)) for name, path in named), len(paths), seed=seed)
+    return scored_models(text, ((name, path, load(path)) for name, path in named), len(paths), seed=seed)
 
 
 def _refuse_missing(paths: Sequence[str]) -> None:
@@ -160,16 +160,16 @@ def _refuse_missing(paths: Sequence[str]) -> None:
             load(path)  # says what is wrong
 
 
-def subjects_of(
+def scored_models(
     text: TestText, models: Iterable[tuple[str, str, LanguageModel]], count: int, *, seed: int = 1
-) -> Subjects:
+) -> ScoredModels:
     """Score the text under so many models, each with its name and the place where it lies."""
     subjects = []
     with progress_bar("models", count, unit="model") as bar:
         for name, path, model in models:
             subjects.append(subject_of(name, path, model, text))
             bar.update()
-    return Subjects(text, tuple(subjects), seed)
+    return ScoredModels(text, tuple(subjects), seed)
 
 
 def read_text(path: str, *, allow_unknown: bool = False) -> TestText:
@@ -181,7 +181,7 @@ def read_text(path: str, *, allow_unknown: bool = False) -> TestText:
     return text
 
 
-def both_scored(text: TestText, baseline: Subject, other: Subject) -> ScoredBoth:
+def both_scored(text: TestText, baseline: ScoredModel, other: ScoredModel) -> ScoredBoth:
     """The scores of two models, for an analysis of both."""
     return ScoredBoth(
         text.name,
@@ -194,8 +194,8 @@ def both_scored(text: TestText, baseline: Subject, other: Subject) -> ScoredBoth
     )
 
 
-def subject_of(name: str, path: str, model: LanguageModel, text: TestText) -> Subject:
+def subject_of(name: str, path: str, model: LanguageModel, text: TestText) -> ScoredModel:
     """Score the text."""
     corpus = Corpus(TokenEncoder(model.vocabulary)(text.forms), model.vocabulary)
     scored = ScoredText(corpus, model.score_tokens(corpus.tokens), text.forms)
-    return Subject(name, str(path), model, scored, scored.perplexity(text.name, text_signature(model, text.path)))
+    return ScoredModel(name, str(path), model, scored, scored.perplexity(text.name, text_signature(model, text.path)))

@@ -13,7 +13,7 @@ from morphlm.classes.partition import Partition, average_mutual_information
 from morphlm.segmentation.factors import build_factors
 from morphlm.segmentation.segmenter import MorphemeSegmenter, train_segmenter
 from morphlm.segmentation.sources import character_ngrams
-from morphlm.training.stages import Materials, StageChoices, gather
+from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
 from morphlm.vocabulary.corpus import read_corpus
 from tests.conftest import GOLDEN
 
@@ -25,7 +25,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name.partition("-")[0] for path in folder.iterdir())
 
 
-def assert_equal(one: Materials, other: Materials) -> None:
+def assert_equal(one: TrainingInputs, other: TrainingInputs) -> None:
     assert one.vocabulary.words == other.vocabulary.words
     assert np.array_equal(one.train.tokens, other.train.tokens)
     assert np.array_equal(one.dev.corpus.tokens, other.dev.corpus.tokens)
@@ -42,88 +42,88 @@ def assert_equal(one: Materials, other: Materials) -> None:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Materials, Path]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[TrainingInputs, Path]:
     folder = tmp_path_factory.mktemp("made") / "new" / "stages"
-    return gather(TRAIN, DEV, StageChoices(), folder), folder
+    return prepare_inputs(TRAIN, DEV, InputOptions(), folder), folder
 
 
-def test_what_is_made_is_kept_in_the_formats_of_the_commands(made: tuple[Materials, Path]) -> None:
-    materials, folder = made
+def test_what_is_made_is_kept_in_the_formats_of_the_commands(made: tuple[TrainingInputs, Path]) -> None:
+    inputs, folder = made
     assert names(folder) == ["classes", "segmenter", "vocabulary"]
     (vocabulary,) = folder.glob("vocabulary-????????????.tsv")
-    assert load_vocabulary(vocabulary).words == materials.vocabulary.words
+    assert load_vocabulary(vocabulary).words == inputs.vocabulary.words
     (segmenter,) = folder.glob("segmenter-????????????")
-    assert materials.factors is not None
-    factors = build_factors(materials.vocabulary, MorphemeSegmenter.load(segmenter).segmentation)
-    assert np.array_equal(factors.indices, materials.factors.indices)
+    assert inputs.factors is not None
+    factors = build_factors(inputs.vocabulary, MorphemeSegmenter.load(segmenter).segmentation)
+    assert np.array_equal(factors.indices, inputs.factors.indices)
     (classes,) = folder.glob("classes-????????????.tsv")
-    file = read_classes(classes, "tsv", materials.vocabulary)
+    file = read_classes(classes, "tsv", inputs.vocabulary)
     assert (file.missing, file.ignored) == (0, 0)
-    assert materials.partition is not None
-    assert np.array_equal(file.partition.class_of, materials.partition.class_of)
-    assert materials.partition.method == "exchange"
-    expected = average_mutual_information(materials.train, materials.partition)
-    assert materials.partition.mutual_information == expected
+    assert inputs.partition is not None
+    assert np.array_equal(file.partition.class_of, inputs.partition.class_of)
+    assert inputs.partition.method == "exchange"
+    expected = average_mutual_information(inputs.train, inputs.partition)
+    assert inputs.partition.mutual_information == expected
 
 
 def test_the_same_is_found_again_and_gives_the_same(
-    made: tuple[Materials, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    made: tuple[TrainingInputs, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    materials, folder = made
+    inputs, folder = made
     for name in ("cluster", "train_segmenter"):
-        monkeypatch.setattr(f"morphlm.training.stages.{name}", lambda *_, **__: pytest.fail("made again"))
+        monkeypatch.setattr(f"morphlm.training.inputs.{name}", lambda *_, **__: pytest.fail("made again"))
     monkeypatch.setattr("morphlm.vocabulary.vocabulary.Vocabulary.save", lambda *_: pytest.fail("written again"))
-    assert_equal(gather([TRAIN], DEV, StageChoices(threads=1), folder), materials)
+    assert_equal(prepare_inputs([TRAIN], DEV, InputOptions(threads=1), folder), inputs)
     said = capsys.readouterr().err
     for name in ("vocabulary", "segmenter", "classes"):
         assert f"{name}: found in {folder / name}-" in said
 
 
 def test_sentences_give_what_a_file_gives_and_without_a_folder_nothing_is_kept(
-    made: tuple[Materials, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made: tuple[TrainingInputs, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     train, dev = ((line.split() for line in path.read_text().splitlines()) for path in (TRAIN, DEV))
-    assert_equal(gather(train, dev, StageChoices()), made[0])
+    assert_equal(prepare_inputs(train, dev, InputOptions()), made[0])
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
     ("choices", "source", "new"),
     [
-        (StageChoices(), TRAIN, []),
-        (StageChoices(seed=2), TRAIN, ["classes", "segmenter", "vocabulary"]),
-        (StageChoices(kappa=0.0), TRAIN, ["classes", "segmenter", "vocabulary"]),
-        (StageChoices(corpus_weight=0.9), TRAIN, ["segmenter"]),
-        (StageChoices(classes=5), TRAIN, ["classes"]),
-        (StageChoices(class_method="frequency"), TRAIN, ["classes"]),
-        (StageChoices(), DEV, ["classes", "segmenter", "vocabulary"]),
+        (InputOptions(), TRAIN, []),
+        (InputOptions(seed=2), TRAIN, ["classes", "segmenter", "vocabulary"]),
+        (InputOptions(kappa=0.0), TRAIN, ["classes", "segmenter", "vocabulary"]),
+        (InputOptions(corpus_weight=0.9), TRAIN, ["segmenter"]),
+        (InputOptions(classes=5), TRAIN, ["classes"]),
+        (InputOptions(class_method="frequency"), TRAIN, ["classes"]),
+        (InputOptions(), DEV, ["classes", "segmenter", "vocabulary"]),
     ],
 )
 def test_only_what_depends_on_a_choice_is_made_again(
-    choices: StageChoices, source: Path, new: list[str], made: tuple[Materials, Path], tmp_path: Path
+    choices: InputOptions, source: Path, new: list[str], made: tuple[TrainingInputs, Path], tmp_path: Path
 ) -> None:
     folder = tmp_path / "stages"
     folder.mkdir()
     for path in made[1].iterdir():
         (folder / path.name).symlink_to(path)
     before = {path.name for path in folder.iterdir()}
-    gather(source, TRAIN if source == DEV else DEV, choices, folder)
+    prepare_inputs(source, TRAIN if source == DEV else DEV, choices, folder)
     assert sorted(path.name.partition("-")[0] for path in folder.iterdir() if path.name not in before) == new
 
 
-def test_classes_of_another_order_of_sentences_are_others(made: tuple[Materials, Path], tmp_path: Path) -> None:
+def test_classes_of_another_order_of_sentences_are_others(made: tuple[TrainingInputs, Path], tmp_path: Path) -> None:
     """The vocabulary is the same, but the text, on which classes depend, is not; kappa = 0 draws nothing."""
     lines = TRAIN.read_text().splitlines()
-    choices = StageChoices(kappa=0.0)
-    gather([line.split() for line in lines], DEV, choices, tmp_path / "stages")
-    gather([line.split()[::-1] for line in lines], DEV, choices, tmp_path / "stages")
+    choices = InputOptions(kappa=0.0)
+    prepare_inputs([line.split() for line in lines], DEV, choices, tmp_path / "stages")
+    prepare_inputs([line.split()[::-1] for line in lines], DEV, choices, tmp_path / "stages")
     assert names(tmp_path / "stages") == ["classes", "classes", "segmenter", "vocabulary", "vocabulary"]
 
 
 def test_models_without_factors_or_classes_do_not_wait_for_them(tmp_path: Path) -> None:
-    materials = gather(TRAIN, DEV, StageChoices(), tmp_path / "stages", factors=False, classes=False)
-    assert (materials.factors, materials.partition) == (None, None)
+    inputs = prepare_inputs(TRAIN, DEV, InputOptions(), tmp_path / "stages", factors=False, classes=False)
+    assert (inputs.factors, inputs.partition) == (None, None)
     assert names(tmp_path / "stages") == ["vocabulary"]
 
 
@@ -136,7 +136,7 @@ def test_models_without_factors_or_classes_do_not_wait_for_them(tmp_path: Path) 
     ],
 )
 def test_an_interrupt_leaves_whole_results_or_none(
-    place: str, left: list[str], made: tuple[Materials, Path], tmp_path: Path
+    place: str, left: list[str], made: tuple[TrainingInputs, Path], tmp_path: Path
 ) -> None:
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
@@ -144,9 +144,9 @@ def test_an_interrupt_leaves_whole_results_or_none(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(place, interrupt)
         with pytest.raises(KeyboardInterrupt):
-            gather(TRAIN, DEV, StageChoices(), tmp_path)
+            prepare_inputs(TRAIN, DEV, InputOptions(), tmp_path)
     assert names(tmp_path) == left
-    assert_equal(gather(TRAIN, DEV, StageChoices(), tmp_path), made[0])
+    assert_equal(prepare_inputs(TRAIN, DEV, InputOptions(), tmp_path), made[0])
     for path in made[1].iterdir():
         if path.is_file():
             assert (tmp_path / path.name).read_bytes() == path.read_bytes()
@@ -154,16 +154,16 @@ def test_an_interrupt_leaves_whole_results_or_none(
 
 @pytest.mark.parametrize("damage", ["cut", "nonsense", "another word"])
 def test_damaged_results_are_made_again(
-    damage: str, made: tuple[Materials, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    damage: str, made: tuple[TrainingInputs, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    gather(TRAIN, DEV, StageChoices(), tmp_path)
+    prepare_inputs(TRAIN, DEV, InputOptions(), tmp_path)
     (classes,) = tmp_path.glob("classes-*")
     (segmenter,) = tmp_path.glob("segmenter-*")
     for path in (classes, segmenter / "segmentation.txt"):
         text = path.read_text()
         changed = {"cut": text[: text.index("\n", len(text) // 2) + 1], "nonsense": "x\n", "another word": text + text}
         path.write_text(changed[damage])
-    assert_equal(gather(TRAIN, DEV, StageChoices(), tmp_path), made[0])
+    assert_equal(prepare_inputs(TRAIN, DEV, InputOptions(), tmp_path), made[0])
     assert capsys.readouterr().err.count("damaged; ") == 2
     assert modelfile.read_model(segmenter).kind == "segmenter"
     assert classes.read_bytes() == (made[1] / classes.name).read_bytes()
@@ -176,11 +176,11 @@ def test_a_given_vocabulary_is_used_and_kappa_is_not(tmp_path: Path) -> None:
     vocabulary = read_corpus(DEV).words.vocabulary(0.5, 3)
     vocabulary.save(tmp_path / "v.tsv")
     for given in (vocabulary, tmp_path / "v.tsv", str(tmp_path / "v.tsv")):
-        choices = StageChoices(vocabulary=given, factors="ngrams:2-3", classes=4, class_method="frequency")
-        materials = gather(TRAIN, DEV, choices, tmp_path / "stages")
-        assert materials.vocabulary.words == vocabulary.words
-        assert materials.record["vocabulary"] == "given"
-        assert materials.record["kappa"] is None
+        choices = InputOptions(vocabulary=given, factors="ngrams:2-3", classes=4, class_method="frequency")
+        inputs = prepare_inputs(TRAIN, DEV, choices, tmp_path / "stages")
+        assert inputs.vocabulary.words == vocabulary.words
+        assert inputs.record["vocabulary"] == "given"
+        assert inputs.record["kappa"] is None
     assert names(tmp_path / "stages") == ["classes"]
 
 
@@ -198,7 +198,7 @@ def test_factors_may_be_given_in_any_form(tmp_path: Path) -> None:
         ("ngrams:2-3", by_ngrams),
         (character_ngrams(2, 3), by_ngrams),
     ]:
-        factors = gather(TRAIN, DEV, StageChoices(factors=given), tmp_path / "stages", classes=False).factors
+        factors = prepare_inputs(TRAIN, DEV, InputOptions(factors=given), tmp_path / "stages", classes=False).factors
         assert factors is not None
         assert factors.names == expected.names
         assert np.array_equal(factors.indices, expected.indices)
@@ -213,20 +213,20 @@ def test_classes_may_be_given_in_any_form(tmp_path: Path, capsys: pytest.Capture
     paths = "".join(f"{int(number):03b}\t{word}\t{count}\n" for number, word, count in lines)
     (tmp_path / "paths").write_text(paths)
     for given in (partition, tmp_path / "c.tsv", str(tmp_path / "c.tsv"), f"paths:{tmp_path / 'paths'}"):
-        found = gather(TRAIN, DEV, StageChoices(classes=given), tmp_path / "stages", factors=False).partition
+        found = prepare_inputs(TRAIN, DEV, InputOptions(classes=given), tmp_path / "stages", factors=False).partition
         assert isinstance(found, Partition)
         assert np.array_equal(found.class_of, partition.class_of)
     assert names(tmp_path / "stages") == ["vocabulary"]
     (tmp_path / "c.tsv").write_text("".join(f"0\t{word}\t1\n" for word in ("</s>", "nosuchword")))
-    gather(TRAIN, DEV, StageChoices(classes=tmp_path / "c.tsv"), factors=False)
+    prepare_inputs(TRAIN, DEV, InputOptions(classes=tmp_path / "c.tsv"), factors=False)
     assert "words of the vocabulary are not in the file, 1 of the file are unknown" in capsys.readouterr().err
 
 
-def test_a_number_of_classes_and_a_method(made: tuple[Materials, Path], tmp_path: Path) -> None:
+def test_a_number_of_classes_and_a_method(made: tuple[TrainingInputs, Path], tmp_path: Path) -> None:
     for method, root in [("frequency", False), ("root-frequency", True)]:
         for _ in range(2):  # made, then found
-            choices = StageChoices(classes=6, class_method=method)
-            partition = gather(TRAIN, DEV, choices, tmp_path, factors=False).partition
+            choices = InputOptions(classes=6, class_method=method)
+            partition = prepare_inputs(TRAIN, DEV, choices, tmp_path, factors=False).partition
             assert partition is not None
             expected = frequency_bins(made[0].vocabulary, 6, root=root)
             assert np.array_equal(partition.class_of, expected.class_of)
@@ -240,22 +240,22 @@ def test_bad_files_are_refused_before_anything_is_written(tmp_path: Path) -> Non
     (tmp_path / "bad").write_text("a\0b\n")
     bad = tmp_path / "bad"
     for arguments in (
-        (bad, DEV, StageChoices()),
-        (TRAIN, bad, StageChoices()),
-        (TRAIN, DEV, StageChoices(factors=f"table:{bad}")),
-        (TRAIN, DEV, StageChoices(classes=bad)),
-        (TRAIN, DEV, StageChoices(vocabulary=bad)),
+        (bad, DEV, InputOptions()),
+        (TRAIN, bad, InputOptions()),
+        (TRAIN, DEV, InputOptions(factors=f"table:{bad}")),
+        (TRAIN, DEV, InputOptions(classes=bad)),
+        (TRAIN, DEV, InputOptions(vocabulary=bad)),
     ):
         with pytest.raises(InputError, match="bad:1"):
-            gather(*arguments, tmp_path / "stages")
+            prepare_inputs(*arguments, tmp_path / "stages")
     with pytest.raises(InputError, match="bad:1"):
-        gather(TRAIN, DEV, StageChoices(), tmp_path / "stages", test=bad)
+        prepare_inputs(TRAIN, DEV, InputOptions(), tmp_path / "stages", test=bad)
     assert not (tmp_path / "stages").exists()
 
 
 def test_a_file_is_no_folder_for_results() -> None:
     with pytest.raises(InputError, match="no folder"):
-        gather(TRAIN, DEV, StageChoices(), DEV)
+        prepare_inputs(TRAIN, DEV, InputOptions(), DEV)
 
 
 @pytest.mark.parametrize(
@@ -270,16 +270,16 @@ def test_a_file_is_no_folder_for_results() -> None:
 )
 def test_choices_that_cannot_be(choices: dict[str, Any], what: str) -> None:
     with pytest.raises(ConfigError, match=what):
-        StageChoices(**choices)
+        InputOptions(**choices)
 
 
 def test_standard_input_is_read_once() -> None:
     with pytest.raises(ConfigError, match="named more than once"):
-        gather("-", "-", StageChoices())
+        prepare_inputs("-", "-", InputOptions())
 
 
 def test_development_text_that_is_the_training_text_is_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
-    gather(TRAIN, TRAIN, StageChoices(), factors=False, classes=False)
+    prepare_inputs(TRAIN, TRAIN, InputOptions(), factors=False, classes=False)
     assert "warning: the development text is the training text" in capsys.readouterr().err
-    gather(TRAIN, DEV, StageChoices(), factors=False, classes=False)
+    prepare_inputs(TRAIN, DEV, InputOptions(), factors=False, classes=False)
     assert "warning" not in capsys.readouterr().err

@@ -21,7 +21,7 @@ COLUMNS = ("MKN", "CLBL", "Rel.1", "CLBL++", "Rel.2")
 
 
 @dataclass(frozen=True)
-class Trio:
+class ModelTriple:
     """The perplexities of the three on one text, each against the one before."""
 
     mkn: float
@@ -61,7 +61,7 @@ class Trio:
         }
 
 
-def trio(
+def model_triple(
     mkn: float,
     clbl: float,
     additive: float,
@@ -70,9 +70,9 @@ def trio(
     second: Change | None = None,
     both: Change | None = None,
     signatures: tuple[str, ...] = (),
-) -> Trio:
+) -> ModelTriple:
     """From three perplexities; changes that are not given have no interval."""
-    return Trio(
+    return ModelTriple(
         mkn,
         clbl,
         additive,
@@ -83,7 +83,9 @@ def trio(
     )
 
 
-def trio_from_scores(scores: Mapping[str, SentenceScores], *, seed: int = 1, resamples: int = RESAMPLES) -> Trio:
+def triple_from_scores(
+    scores: Mapping[str, SentenceScores], *, seed: int = 1, resamples: int = RESAMPLES
+) -> ModelTriple:
     """From what the three give the sentences of one text, by the names of KINDS."""
     missing = [kind for kind in KINDS if kind not in scores]
     if missing:
@@ -93,7 +95,7 @@ def trio_from_scores(scores: Mapping[str, SentenceScores], *, seed: int = 1, res
     def change(baseline: SentenceScores, other: SentenceScores) -> Change:
         return change_between(baseline, other, seed=seed, resamples=resamples)
 
-    return Trio(
+    return ModelTriple(
         mkn.perplexity,
         clbl.perplexity,
         additive.perplexity,

@@ -21,11 +21,11 @@ from morphlm.files import make_folder
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
 from morphlm.ngram.training import preparation_record
-from morphlm.progress import say
-from morphlm.segmentation.choice import choose_source, segmenter_source
+from morphlm.progress import notify
 from morphlm.segmentation.factors import Factors, build_factors
 from morphlm.segmentation.morphemes import Segmentation
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
+from morphlm.segmentation.source_spec import choose_source, segmenter_source
 from morphlm.segmentation.sources import Factorisation
 from morphlm.training.checkpoint import fingerprint
 from morphlm.version import __version__
@@ -40,7 +40,7 @@ FactorChoice = str | Factors | Factorisation | Segmentation | MorphemeSegmenter
 
 
 @dataclass(frozen=True)
-class StageChoices:
+class InputOptions:
     """What is given and, of the rest, how it is made."""
 
     vocabulary: Vocabulary | str | Path | None = None  # None: of the text
@@ -88,7 +88,7 @@ class HeldOut:
 
 
 @dataclass(frozen=True, eq=False)
-class Materials:
+class TrainingInputs:
     """Texts, and what has been found in them."""
 
     train: Corpus
@@ -104,16 +104,16 @@ class Materials:
         return self.train.vocabulary
 
 
-def gather(
+def prepare_inputs(
     source: Source,
     dev: Source,
-    choices: StageChoices,
+    choices: InputOptions,
     folder: str | Path | None = None,
     *,
     test: Source | None = None,
     factors: bool = True,
     classes: bool = True,
-) -> Materials:
+) -> TrainingInputs:
     """Read the texts and find or make what a model needs; `folder` keeps what is made.
 
     All that is given is read before anything is made or written, so that a bad file costs no time and leaves no trace.
@@ -137,7 +137,7 @@ def gather(
         "sentences": texts.train.sentences,
         "preparation": preparation_record(source),
     }
-    return Materials(texts.train, texts.dev, texts.test, found_factors, partition, record)
+    return TrainingInputs(texts.train, texts.dev, texts.test, found_factors, partition, record)
 
 
 # ---------------------------------------------------------------- texts
@@ -151,7 +151,7 @@ class _Texts:
     key: str  # a hash of the training text as it stands
 
 
-def _read_texts(source: Source, dev: Source, test: Source | None, choices: StageChoices) -> _Texts:
+def _read_texts(source: Source, dev: Source, test: Source | None, choices: InputOptions) -> _Texts:
     _check_standard_input(choices, *([source, dev] if test is None else [source, dev, test]))
     given = choices.vocabulary
     vocabulary = load_vocabulary(given) if isinstance(given, str | Path) else given
@@ -166,11 +166,13 @@ def _read_texts(source: Source, dev: Source, test: Source | None, choices: Stage
     train, held_out = raw.encode(vocabulary), HeldOut(raw_dev.encode(vocabulary), dev)
     tested = None if raw_test is None or test is None else HeldOut(raw_test.encode(vocabulary), test)
     if np.array_equal(train.tokens, held_out.corpus.tokens):
-        say("warning: the development text is the training text, so training cannot tell when to stop; hold some out")
+        notify(
+            "warning: the development text is the training text, so training cannot tell when to stop; hold some out"
+        )
     return _Texts(train, held_out, tested, key)
 
 
-def _check_standard_input(choices: StageChoices, *sources: Source) -> None:
+def _check_standard_input(choices: InputOptions, *sources: Source) -> None:
     """It may be the training text, another one, the vocabulary, or what factors or classes are read from."""
     paths = [str(path) for source in sources for path in as_paths(source) or []]
     paths += [str(choices.vocabulary)] if isinstance(choices.vocabulary, str | Path) else []
@@ -197,7 +199,7 @@ def _segmented(segmenter: MorphemeSegmenter, vocabulary: Vocabulary) -> Factors:
     return build_factors(vocabulary, segmenter_source(segmenter, vocabulary, source))
 
 
-def _given_classes(choices: StageChoices, vocabulary: Vocabulary) -> Partition | None:
+def _given_classes(choices: InputOptions, vocabulary: Vocabulary) -> Partition | None:
     given = choices.classes
     if isinstance(given, int):
         number_of_classes(vocabulary, given)  # refused now, not when all else has been made
@@ -208,7 +210,7 @@ def _given_classes(choices: StageChoices, vocabulary: Vocabulary) -> Partition |
         file_format, path = "tsv", str(given)
     file = read_classes(path, file_format, vocabulary)
     if file.missing or file.ignored:
-        say(f"{path}: {file.format()}")
+        notify(f"{path}: {file.format()}")
     return file.partition
 
 
@@ -229,16 +231,16 @@ class Stages:
     def keep_vocabulary(self, vocabulary: Vocabulary, depends_on: dict[str, Any]) -> None:
         """Keep it for other commands; with the text at hand, making it again is as quick as reading it."""
         place = self._place("vocabulary", depends_on, ".tsv")
-        say(f"vocabulary: {len(vocabulary):,} entries")
+        notify(f"vocabulary: {len(vocabulary):,} entries")
         if place is not None and not _found("vocabulary", place):
             make_folder(place.parent)
             vocabulary.save(place)
 
-    def factors(self, vocabulary: Vocabulary, choices: StageChoices) -> Factors:
+    def factors(self, vocabulary: Vocabulary, choices: InputOptions) -> Factors:
         """Surface forms and morphemes, by a segmenter that is found or learned."""
         return _segmented(self.segmenter(vocabulary, choices), vocabulary)
 
-    def segmenter(self, vocabulary: Vocabulary, choices: StageChoices) -> MorphemeSegmenter:
+    def segmenter(self, vocabulary: Vocabulary, choices: InputOptions) -> MorphemeSegmenter:
         """The segmenter of these words, found or learned."""
         settings = {"corpus_weight": choices.corpus_weight, "seed": choices.seed}
         place = self._place("segmenter", settings | _contents(vocabulary))
@@ -246,15 +248,15 @@ class Stages:
             try:
                 return MorphemeSegmenter.load(place)
             except FormatError:
-                say("segmenter: that one is damaged; it is learned again")
-        say("segmenter: learning morphemes ...")
+                notify("segmenter: that one is damaged; it is learned again")
+        notify("segmenter: learning morphemes ...")
         segmenter = train_segmenter(vocabulary, corpus_weight=choices.corpus_weight, seed=choices.seed)
         if place is not None:
             make_folder(place.parent)
             segmenter.save(place)
         return segmenter
 
-    def classes(self, corpus: Corpus, choices: StageChoices) -> Partition:
+    def classes(self, corpus: Corpus, choices: InputOptions) -> Partition:
         """The classes of the words of a text, found or made."""
         number = choices.classes if isinstance(choices.classes, int) else None
         settings = {"classes": number, "method": choices.class_method, "seed": choices.seed, "tokens": corpus.tokens}
@@ -263,7 +265,7 @@ class Stages:
             partition = _read_again(place, corpus.vocabulary)
             if partition is not None:
                 return replace(partition, method=choices.class_method)
-        say("classes: partitioning the vocabulary ...")
+        notify("classes: partitioning the vocabulary ...")
         partition = _make_classes(corpus, number, choices)
         if place is not None:
             make_folder(place.parent)
@@ -284,7 +286,7 @@ def _contents(vocabulary: Vocabulary) -> dict[str, Any]:
 
 def _found(name: str, place: Path) -> bool:
     if place.exists():
-        say(f"{name}: found in {place}")
+        notify(f"{name}: found in {place}")
     return place.exists()
 
 
@@ -295,12 +297,12 @@ def _read_again(place: Path, vocabulary: Vocabulary) -> Partition | None:
     except InputError:
         file = None
     if file is None or file.missing or file.ignored:
-        say("classes: that file is damaged; they are made again")
+        notify("classes: that file is damaged; they are made again")
         return None
     return file.partition
 
 
-def _make_classes(corpus: Corpus, number: int | None, choices: StageChoices) -> Partition:
+def _make_classes(corpus: Corpus, number: int | None, choices: InputOptions) -> Partition:
     if choices.class_method == "exchange":
         return cluster(corpus, number, seed=choices.seed, threads=choices.threads)
     return frequency_bins(corpus.vocabulary, number, root=choices.class_method == "root-frequency")

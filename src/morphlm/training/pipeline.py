@@ -22,14 +22,14 @@ from morphlm.logbilinear.structure import build_structure
 from morphlm.modelfile import check_can_hold_model, read_model
 from morphlm.ngram.model import ngram_from_files
 from morphlm.ngram.training import NgramConfig, train_ngram_on
-from morphlm.progress import say
+from morphlm.progress import notify
 from morphlm.tables import format_columns
-from morphlm.training.checkpoint import fingerprint, place_of
+from morphlm.training.checkpoint import checkpoint_path, fingerprint
 from morphlm.training.config import TrainingConfig
 from morphlm.training.config import recipe as recipe_named
+from morphlm.training.inputs import FactorChoice, InputOptions, TrainingInputs, prepare_inputs
 from morphlm.training.log import place_in_words, read_log
 from morphlm.training.loop import Task, ended_otherwise, load_trained, train_model
-from morphlm.training.stages import FactorChoice, Materials, StageChoices, gather
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Source
 from morphlm.vocabulary.vocabulary import Vocabulary
@@ -41,7 +41,7 @@ WIDE = 50  # words of a wide context
 
 
 @dataclass(frozen=True)
-class ModelChoices:
+class ModelOptions:
     """What the model is and how it learns; modified Kneser-Ney takes the order only."""
 
     order: int = 4  # n
@@ -65,12 +65,12 @@ class ModelChoices:
     @property
     def beyond_ngrams(self) -> list[str]:
         """What is chosen in another way than by default and means nothing to modified Kneser-Ney."""
-        usual, names = ModelChoices(), ("width", "diagonal", "wide_context", "recipe")
+        usual, names = ModelOptions(), ("width", "diagonal", "wide_context", "recipe")
         return [*(name for name in names if getattr(self, name) != getattr(usual, name)), *self.settings]
 
 
 @dataclass(frozen=True)
-class RunChoices:
+class RunOptions:
     """What changes the time, not the result."""
 
     resume: bool = False
@@ -186,7 +186,7 @@ def train(
     seed: int = 1,
     vocabulary: Vocabulary | str | Path | None = None,
     factors: FactorChoice | None = None,
-    corpus_weight: float = StageChoices.corpus_weight,
+    corpus_weight: float = InputOptions.corpus_weight,
     classes: Partition | int | str | Path | None = None,
     class_method: str = "exchange",
     recipe: str = "default",
@@ -210,9 +210,9 @@ def train(
         source,
         dev,
         out,
-        StageChoices(vocabulary, kappa, factors, corpus_weight, classes, class_method, seed, allow_unknown, threads),
-        ModelChoices(order, width, diagonal, wide_context, seed, recipe, settings),
-        RunChoices(resume, threads, checkpoint_minutes),
+        InputOptions(vocabulary, kappa, factors, corpus_weight, classes, class_method, seed, allow_unknown, threads),
+        ModelOptions(order, width, diagonal, wide_context, seed, recipe, settings),
+        RunOptions(resume, threads, checkpoint_minutes),
         stages=stages,
     ).model
 
@@ -222,9 +222,9 @@ def train_one(
     source: Source,
     dev: Source,
     out: str | Path | None,
-    stage_choices: StageChoices,
-    choices: ModelChoices,
-    run: RunChoices,
+    input_options: InputOptions,
+    choices: ModelOptions,
+    run: RunOptions,
     *,
     stages: str | Path | None = None,
     test: Source | None = None,
@@ -236,17 +236,17 @@ def train_one(
     if place is not None:
         check_place(place, stages)
     uses = (False, False) if kind == NGRAMS else parts_of([choices.config(kind)])
-    materials = gather(source, dev, stage_choices, stages, test=test, factors=uses[0], classes=uses[1])
-    return fit(kind, materials, choices, run, place)
+    inputs = prepare_inputs(source, dev, input_options, stages, test=test, factors=uses[0], classes=uses[1])
+    return fit(kind, inputs, choices, run, place)
 
 
 def train_all(
     source: Source,
     dev: Source,
     out: str | Path,
-    stage_choices: StageChoices | None = None,
-    choices: ModelChoices | None = None,
-    run: RunChoices | None = None,
+    input_options: InputOptions | None = None,
+    choices: ModelOptions | None = None,
+    run: RunOptions | None = None,
     *,
     kinds: Sequence[str] = MODELS,
     stages: str | Path | None = None,
@@ -257,23 +257,23 @@ def train_all(
     Those that stand there complete, from the same data with the same settings, are not trained again. If the training
     of one diverges, the others go on.
     """
-    choices, run = choices or ModelChoices(), run or RunChoices()
+    choices, run = choices or ModelOptions(), run or RunOptions()
     check_choices(kinds, choices)
     places = [Path(out) / kind for kind in kinds]
     folder = Path(out) / STAGES_FOLDER if stages is None else stages
     for place in places:
         check_place(place, folder)
     factors, classes = parts_of([choices.config(kind) for kind in kinds if kind != NGRAMS])
-    materials = gather(
-        source, dev, stage_choices or StageChoices(), folder, test=test, factors=factors, classes=classes
+    inputs = prepare_inputs(
+        source, dev, input_options or InputOptions(), folder, test=test, factors=factors, classes=classes
     )
     trained, failures = [], {}
     for kind, place in zip(kinds, places, strict=True):
-        say(f"{kind}:")
+        notify(f"{kind}:")
         try:
-            trained.append(fit(kind, materials, choices, run, place, keep_complete=True))
+            trained.append(fit(kind, inputs, choices, run, place, keep_complete=True))
         except TrainingError as error:
-            say(str(error))
+            notify(str(error))
             failures[kind] = str(error)
     return Comparison(tuple(trained), failures)
 
@@ -287,7 +287,7 @@ def check_place(out: Path, stages: str | Path | None) -> None:
     """Refuse, before any work is done, a place that the model cannot take or that the stages would take from it."""
     check_can_hold_model(out)
     check_can_make(out)
-    for taken in (out, place_of(out)):
+    for taken in (out, checkpoint_path(out)):
         if stages is not None and Path(stages).resolve().is_relative_to(taken.resolve()):
             raise ConfigError(
                 f"{out}: vocabulary, segmenter and classes are kept in {stages}, which cannot be part of the model; "
@@ -295,7 +295,7 @@ def check_place(out: Path, stages: str | Path | None) -> None:
             )
 
 
-def check_choices(kinds: Sequence[str], choices: ModelChoices) -> None:
+def check_choices(kinds: Sequence[str], choices: ModelOptions) -> None:
     """Refuse, before any work is done, what no model can be."""
     for kind in kinds:
         if kind not in MODELS:
@@ -316,65 +316,65 @@ def parts_of(configs: Sequence[LogBilinearConfig]) -> tuple[bool, bool]:
     return factors, any(config.classes for config in configs)
 
 
-# ---------------------------------------------------------------- one model from its materials
+# ---------------------------------------------------------------- one model from its inputs
 
 
 def fit(
     kind: str,
-    materials: Materials,
-    choices: ModelChoices,
-    run: RunChoices | None = None,
+    inputs: TrainingInputs,
+    choices: ModelOptions,
+    run: RunOptions | None = None,
     out: Path | None = None,
     *,
     keep_complete: bool = False,
 ) -> Trained:
     """Train a model on what has been gathered."""
-    run = run or RunChoices()
+    run = run or RunOptions()
     if kind == NGRAMS:
-        model: LanguageModel = _fit_ngrams(materials, choices, out, keep_complete or run.resume)
+        model: LanguageModel = _fit_ngrams(inputs, choices, out, keep_complete or run.resume)
     else:
-        model = _fit_logbilinear(task_of(kind, materials, choices), run, out, keep_complete)
-    test = None if materials.test is None else materials.test.perplexity(model)
-    return Trained(model, out, materials.dev.perplexity(model), test, read_log(out))
+        model = _fit_logbilinear(task_of(kind, inputs, choices), run, out, keep_complete)
+    test = None if inputs.test is None else inputs.test.perplexity(model)
+    return Trained(model, out, inputs.dev.perplexity(model), test, read_log(out))
 
 
-def task_of(kind: str, materials: Materials, choices: ModelChoices) -> Task:
+def task_of(kind: str, inputs: TrainingInputs, choices: ModelOptions) -> Task:
     """What the training loop takes."""
     config = choices.config(kind)
-    structure = build_structure(config, materials.vocabulary, materials.partition, materials.factors)
+    structure = build_structure(config, inputs.vocabulary, inputs.partition, inputs.factors)
     factors, partition = structure.factors, structure.partition
-    record = materials.record | {
+    record = inputs.record | {
         "factors": None if factors is None else factors.to_json(),
         "classes": None if partition is None else partition.to_json(),
     }
-    return Task(config, structure, choices.training, materials.train, materials.dev.corpus, record)
+    return Task(config, structure, choices.training, inputs.train, inputs.dev.corpus, record)
 
 
-def _fit_logbilinear(task: Task, run: RunChoices, out: Path | None, keep_complete: bool) -> LanguageModel:
-    if out is not None and keep_complete and not place_of(out).exists() and _identity_at(out) == task.identity:
+def _fit_logbilinear(task: Task, run: RunOptions, out: Path | None, keep_complete: bool) -> LanguageModel:
+    if out is not None and keep_complete and not checkpoint_path(out).exists() and _identity_at(out) == task.identity:
         otherwise = ended_otherwise(task, out)
         if not otherwise:
-            say(f"{out}: complete, from the same data and settings; it is not trained again")
+            notify(f"{out}: complete, from the same data and settings; it is not trained again")
             model = load_trained(out)
             model.threads = run.threads
             return model
         if not run.resume:  # else it is said, or refused, when the training is taken up
-            say(f"{out}: its training {otherwise}; it is trained again")
+            notify(f"{out}: its training {otherwise}; it is trained again")
     return train_model(task, out, resume=run.resume, threads=run.threads, checkpoint_minutes=run.checkpoint_minutes)
 
 
-def _fit_ngrams(materials: Materials, choices: ModelChoices, out: Path | None, keep_complete: bool) -> LanguageModel:
-    rate = materials.record["kappa"]
+def _fit_ngrams(inputs: TrainingInputs, choices: ModelOptions, out: Path | None, keep_complete: bool) -> LanguageModel:
+    rate = inputs.record["kappa"]
     config = NgramConfig(choices.order, 0.0 if rate is None else rate, choices.seed)
-    parts = {"order": choices.order, "tokens": materials.train.tokens, "words": list(materials.vocabulary.words)}
-    identity = fingerprint(parts | {"record": materials.record, "version": __version__})
+    parts = {"order": choices.order, "tokens": inputs.train.tokens, "words": list(inputs.vocabulary.words)}
+    identity = fingerprint(parts | {"record": inputs.record, "version": __version__})
     if out is not None and keep_complete and _identity_at(out) == identity:
-        say(f"{out}: complete, from the same data and settings; it is not trained again")
+        notify(f"{out}: complete, from the same data and settings; it is not trained again")
         return ngram_from_files(out, read_model(out))
-    model = train_ngram_on(materials.train, config, materials.record["preparation"])
+    model = train_ngram_on(inputs.train, config, inputs.record["preparation"])
     for warning in model.warnings:
-        say(f"warning: {warning}")
-    model.training |= {"vocabulary": materials.record["vocabulary"], "identity": identity}
+        notify(f"warning: {warning}")
+    model.training |= {"vocabulary": inputs.record["vocabulary"], "identity": identity}
     if out is not None:
         model.save(out)
     return model

@@ -31,7 +31,7 @@ class Workspace:
         self._arrays.pop(name, None)
 
 
-def ranged(kernel: Callable[..., Any], *arguments: Any) -> None:
-    """Call a kernel whose first two arguments, the range, are given last by `Workers.over`."""
+def over_range(kernel: Callable[..., Any], *arguments: Any) -> None:
+    """Call a kernel whose first two arguments, the range, are given last by `Workers.run_ranges`."""
     *fixed, begin, end = arguments
     kernel(begin, end, *fixed)

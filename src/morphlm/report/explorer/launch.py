@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 
 from morphlm.errors import ConfigError
-from morphlm.progress import say
+from morphlm.progress import notify
 from morphlm.report.explorer.operations import MAX_MODELS, Explorer
 from morphlm.scoring.loading import load
 
@@ -23,7 +23,7 @@ def explore(paths: Sequence[str], port: int, ready: Callable[[str], None]) -> No
     with server.bind(port) as bound:  # before the models are loaded, which takes longer
         explorer = Explorer([(path, load(path)) for path in paths])
         for card in explorer.cards():
-            say(f"{card.name}: {card.signature}")
+            notify(f"{card.name}: {card.signature}")
         explorer.warm()
         server.serve(explorer, bound, ready)
 
