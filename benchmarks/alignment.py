@@ -24,8 +24,7 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from morphlm.processes import available_cores
-from morphlm.threads import Workers, workers
+from morphlm.threads import Workers, available_cores, workers
 from morphlm.translation.alignment import lexicon
 from morphlm.translation.alignment.config import AlignmentConfig
 from morphlm.translation.alignment.kernels.expectation import AHEAD, Rows, load_early

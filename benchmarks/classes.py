@@ -22,7 +22,7 @@ from numba import njit
 
 from morphlm.classes.bigrams import count_bigrams
 from morphlm.classes.exchange import ANNEALED_PASSES, TOLERANCE, cluster
-from morphlm.processes import available_cores
+from morphlm.threads import available_cores
 from morphlm.vocabulary.corpus import Corpus, read_corpus
 from morphlm.vocabulary.vocabulary import END_ID, Vocabulary, load_vocabulary
 

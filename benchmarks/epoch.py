@@ -19,8 +19,11 @@ from morphlm.logbilinear.engine import DECAY_EVERY, Learner  # noqa: E402
 from morphlm.logbilinear.parameters import filled_like, initial_parameters  # noqa: E402
 from morphlm.logbilinear.structure import arranged_by_class  # noqa: E402
 from morphlm.logbilinear.wide import Origin  # noqa: E402
-from morphlm.processes import available_cores  # noqa: E402
-from morphlm.threads import Workers, workers  # noqa: E402
+from morphlm.threads import (  # noqa: E402
+    Workers,
+    available_cores,
+    workers,
+)
 from morphlm.training.batches import key_of, shuffled_places  # noqa: E402
 from morphlm.training.inputs import InputOptions, prepare_inputs  # noqa: E402
 from morphlm.training.loop import Task  # noqa: E402

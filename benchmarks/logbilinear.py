@@ -30,10 +30,9 @@ from morphlm.logbilinear.config import VARIANTS, LearningConfig, LogBilinearConf
 from morphlm.logbilinear.engine import Learner
 from morphlm.logbilinear.parameters import Parameters, filled_like, initial_parameters
 from morphlm.logbilinear.structure import Structure, arranged_by_class, build_structure
-from morphlm.processes import available_cores
 from morphlm.segmentation.factors import Factors
 from morphlm.text.reading import RESERVED
-from morphlm.threads import Workers, workers
+from morphlm.threads import Workers, available_cores, workers
 from morphlm.training.checkpoint import Progress, read_checkpoint, write_checkpoint
 from morphlm.training.config import recipe
 from morphlm.training.loop import Task, train_model

@@ -34,8 +34,7 @@ from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
 from morphlm.logbilinear.query import Queries, compile_model, compiled_bytes, counts_of, new_cache
 from morphlm.logbilinear.structure import Structure, build_structure
-from morphlm.processes import available_cores
-from morphlm.threads import workers
+from morphlm.threads import available_cores, workers
 
 QUERIES = 20_000
 UNCACHED = 4_000  # of these are asked without a cache

@@ -17,9 +17,10 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit
 
+from morphlm.arrays import Float64Array
 from morphlm.translation.tuning import kernels
 from morphlm.translation.tuning.bleu import SIZE
-from morphlm.translation.tuning.pool import Candidates, Scores
+from morphlm.translation.tuning.pool import Candidates
 
 CAUSES = 4  # of all features
 
@@ -39,7 +40,7 @@ def generate(sentences: int, translations: int, features: int, rng: np.random.Ge
 
 
 @njit
-def envelopes(offsets: Scores, slopes: Scores, starts: np.ndarray, filtered: bool) -> float:
+def envelopes(offsets: Float64Array, slopes: Float64Array, starts: np.ndarray, filtered: bool) -> float:
     """Finds the envelopes of all sentences; gives a number that tells different ones apart: all offsets summed."""
     longest, total = np.diff(starts).max(), 0.0
     kept, places, steps = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.float64)

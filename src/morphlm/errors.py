@@ -3,6 +3,11 @@
 The command line prints the message as one line on stderr and exits with status 2; a Python caller catches the class.
 """
 
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
 
 class MorphlmError(Exception):
     """The common base: everything that morphlm refuses on purpose."""
@@ -16,6 +21,15 @@ class InputError(MorphlmError):
         place = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
         super().__init__(place + what)
         self.what, self.source, self.line = what, source, line
+
+
+@contextlib.contextmanager
+def located(source: str, line: int) -> Iterator[None]:
+    """Add the file and the line to an InputError that is raised in the block."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(error.what, source=source, line=line) from error
 
 
 class FetchError(InputError):

@@ -14,6 +14,7 @@ import hashlib
 import io
 import lzma
 import os
+import re
 import sys
 import uuid
 import zlib
@@ -157,7 +158,7 @@ def atomic_writer(path: str | Path) -> Iterator[IO[bytes]]:
             yield device
         return
     path = path.resolve()  # a link stays, what it points to is replaced
-    partial = path.with_name(f".{path.name[:200]}.{uuid.uuid4().hex[:8]}.partial")
+    partial = partial_path(path)
     extension = _extension_of_name(path)
     try:
         file = partial.open("wb")
@@ -176,6 +177,16 @@ def atomic_writer(path: str | Path) -> Iterator[IO[bytes]]:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+def partial_path(path: Path) -> Path:
+    """A new hidden name beside `path`, for what is written before it takes its final name."""
+    return path.with_name(f".{path.name[:200]}.{uuid.uuid4().hex[:8]}.partial")
+
+
+def partial_pattern(path: Path) -> re.Pattern[str]:
+    """Matches the names that `partial_path` gives: what a killed process leaves behind."""
+    return re.compile(re.escape(f".{path.name[:200]}.") + r"[0-9a-f]{8}\.partial")
 
 
 def cannot_write(path: str | Path, error: OSError) -> InputError:

@@ -15,17 +15,16 @@ import io
 import json
 import os
 import shutil
-import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.errors import FormatError, InputError
-from morphlm.files import cannot_write, sha256_of
+from morphlm.files import cannot_write, partial_path, sha256_of
 from morphlm.version import __version__
 
 FORMAT_VERSION = 1
@@ -33,7 +32,6 @@ MANIFEST = "manifest.json"
 TENSORS = "tensors.safetensors"
 COMPONENTS = "components"  # the folder of the models that a model is made of
 
-Array = NDArray[Any]
 Opener = Callable[[str, int], int]  # a name and flags to a file descriptor
 PartWriter = Callable[[Path], None]  # writes a model directory
 
@@ -66,7 +64,7 @@ def write_model(directory: str | Path, files: ModelFiles, parts: Mapping[str, Pa
     """
     check_can_hold_model(directory)
     target = Path(directory).resolve()  # a link stays, what it points to is replaced
-    beside = target.with_name(f".{target.name[:200]}.{uuid.uuid4().hex[:8]}.partial")
+    beside = partial_path(target)
     try:
         beside.mkdir(parents=True)
         for name, write_part in (parts or {}).items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import signal
 import threading
 import time
@@ -21,11 +20,6 @@ Result = TypeVar("Result")
 
 PATIENCE = 0.3  # seconds of work before processes are started, which takes about as long
 ITEMS_AHEAD = 4  # so many items a process may be read ahead of what is written
-
-
-def available_cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def ordered_map(

@@ -7,6 +7,7 @@ and nothing else. BLAS is held to one thread meanwhile: two layers of threads wo
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -16,6 +17,11 @@ from itertools import accumulate
 from threadpoolctl import ThreadpoolController
 
 PIECES_PER_THREAD = 3  # more than one, so that a thread that is done early takes work from the others
+
+
+def available_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Workers:

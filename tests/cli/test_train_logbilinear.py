@@ -79,7 +79,9 @@ def test_the_report_for_people(text: Path, tmp_path: Path, morphlm_command: Comm
 SETTINGS: list[tuple[list[str], str, Any]] = [
     (["--step", "0.5"], "step", 0.5),
     (["--decay", "7"], "decay", 7.0),
-    (["--decay-outside"], "l2_in_gradient", False),
+    (["--l2-decoupled"], "l2_in_gradient", False),
+    (["--l2-in-gradient"], "l2_in_gradient", True),
+    (["--decay-outside"], "l2_in_gradient", False),  # the name of 0.1, as are --decay-inside, --slow and --deviation
     (["--decay-inside"], "l2_in_gradient", True),
     (["--mean-gradients"], "mean_gradients", True),
     (["--sum-gradients"], "mean_gradients", False),
@@ -89,8 +91,10 @@ SETTINGS: list[tuple[list[str], str, Any]] = [
     (["--evaluate-every", "2"], "evaluate_every", 2),
     (["--patience", "3"], "patience", 3),
     (["--step-decay", "0.5"], "step_decay", 0.5),
-    (["--slow", "0.1"], "slow", 0.1),
-    (["--deviation", "0.2"], "deviation", 0.2),
+    (["--plateau-ratio", "0.1"], "plateau_ratio", 0.1),
+    (["--slow", "0.1"], "plateau_ratio", 0.1),
+    (["--init-std", "0.2"], "init_std", 0.2),
+    (["--deviation", "0.2"], "init_std", 0.2),
     (["--near-identity"], "near_identity", True),
     (["--gaussian"], "near_identity", False),
     (["--noise-samples", "9"], "samples", 9),

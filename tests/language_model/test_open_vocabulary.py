@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given
-from numpy.typing import NDArray
 
 from morphlm import train_ngram
+from morphlm.arrays import Float64Array
 from morphlm.errors import ConfigError
 from morphlm.language_model.open_vocabulary import count_characters
 from morphlm.language_model.perplexity import Perplexity, format_table
@@ -27,7 +27,7 @@ SIGNATURE = "ppl|model:mkn|n:2|V:6|kappa:0|unk:{}|eos:yes|tok:as-is|norm:as-is|s
 class Halves:
     """Each letter costs one bit, and so does the end."""
 
-    def log_shares(self, words: Sequence[str]) -> NDArray[np.float64]:
+    def log_shares(self, words: Sequence[str]) -> Float64Array:
         return np.array([-(len(word) + 1) * math.log(2) for word in words])
 
 

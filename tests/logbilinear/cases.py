@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Int32Array
 from morphlm.classes.partition import Partition
 from morphlm.logbilinear.config import LearningConfig, LogBilinearConfig, variant
 from morphlm.logbilinear.engine import Engine, Learner
@@ -24,7 +24,6 @@ from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, Vocabulary
 from . import reference
 from .reference import Problem, Tables
 
-Ids = NDArray[np.int32]
 # Squares of gradients down to 1e-7 stand out against this; it only keeps 0 / 0 away.
 NEARLY_NOTHING = 1e-20
 PLAIN = LearningConfig(step=2.0**-6, decay=0.0, accumulator=NEARLY_NOTHING, samples=5, noise_block=4)
@@ -37,7 +36,7 @@ class Case:
     config: LogBilinearConfig
     structure: Structure
     parameters: Parameters
-    stream: Ids
+    stream: Int32Array
 
     def engine(self, workers: Workers) -> Engine:
         return Engine(self.config, self.structure, self.parameters, workers)
@@ -55,13 +54,13 @@ class Case:
         return reference.problem_of(self.config, self.structure, self.stream.tolist(), begin, end)
 
 
-def vocabulary_of(stream: Ids, words: int) -> Vocabulary:
+def vocabulary_of(stream: Int32Array, words: int) -> Vocabulary:
     counts = np.bincount(stream, minlength=words).astype(np.int64)
     counts[BEGIN_ID] = counts[END_ID]
     return Vocabulary((*RESERVED, *(f"w{number}" for number in range(words - len(RESERVED)))), counts)
 
 
-def random_stream(rng: np.random.Generator, words: int, tokens: int, longest: int = 7) -> Ids:
+def random_stream(rng: np.random.Generator, words: int, tokens: int, longest: int = 7) -> Int32Array:
     """Sentences of 0 to `longest` words; of all words but BEGIN, frequent ones first. The second one is empty."""
     pieces: list[list[int]] = [[0], []]
     while sum(map(len, pieces)) + len(pieces) < tokens:
@@ -104,7 +103,7 @@ def make_case(
     classes: int = 3,
     tokens: int = 24,
     surface: bool = True,
-    stream: Ids | None = None,
+    stream: Int32Array | None = None,
     seed: int = 1,
 ) -> Case:
     given = None if stream is None else tuple(stream.tolist())
@@ -115,7 +114,7 @@ def make_case(
 @cache
 def _parts(
     words: int, classes: int, tokens: int, surface: bool, given: tuple[int, ...] | None, seed: int
-) -> tuple[Ids, Partition, Factors]:
+) -> tuple[Int32Array, Partition, Factors]:
     """What does not depend on the model; nobody changes it."""
     rng = np.random.default_rng(seed)
     text = random_stream(rng, words, tokens) if given is None else np.array(given, np.int32)
@@ -124,7 +123,9 @@ def _parts(
     return text, partition, random_factors(rng, vocabulary, surface=surface)
 
 
-def case_of(config: LogBilinearConfig, partition: Partition, factors: Factors, stream: Ids, seed: int = 1) -> Case:
+def case_of(
+    config: LogBilinearConfig, partition: Partition, factors: Factors, stream: Int32Array, seed: int = 1
+) -> Case:
     """With parameters so large that the probabilities are far from the unigrams'."""
     structure = build_structure(config, partition.vocabulary, partition, factors)
     parameters = initial_parameters(config, structure, seed, 0.7)
@@ -153,7 +154,7 @@ def relative_errors(found: Tables, expected: Tables, sizes: Mapping[str, float] 
     }
 
 
-def with_noise(problem: Problem, case: Case, drawn: Ids, learning: LearningConfig) -> Problem:
+def with_noise(problem: Problem, case: Case, drawn: Int32Array, learning: LearningConfig) -> Problem:
     """The drawn words, as those of each token."""
     k = learning.samples
     share = learning.noise_block if learning.noise == "block" else 1
@@ -166,11 +167,11 @@ class NoiseRecorder:
     """Stands in for `Learner._draw_noise`: draws, and remembers."""
 
     def __init__(self, monkeypatch: Any) -> None:
-        self.drawn: list[Ids] = []
+        self.drawn: list[Int32Array] = []
         original = Learner._draw_noise
         recorder = self
 
-        def draw(learner: Learner, key: int, count: int) -> Ids:
+        def draw(learner: Learner, key: int, count: int) -> Int32Array:
             recorder.drawn.append(original(learner, key, count))
             return recorder.drawn[-1]
 

@@ -11,17 +11,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import BoolArray, Float64Array
 from morphlm.logbilinear.config import LearningConfig, LogBilinearConfig
 from morphlm.logbilinear.engine import CONTEXT_DROPOUT, OUTPUT_SURFACES, PREDICTION_DROPOUT
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.logbilinear.structure import Structure
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
 
-Table = NDArray[np.float64]
-Tables = dict[str, Table]  # by the names of `Parameters`
-Ids = NDArray[np.int32]
+Tables = dict[str, Float64Array]  # by the names of `Parameters`
 
 
 @dataclass(frozen=True)
@@ -29,17 +27,17 @@ class Problem:
     """A model and a minibatch, as sums over few numbers."""
 
     config: LogBilinearConfig
-    context_matrix: Table  # M of the context side, (V, F)
-    output_matrix: Table
+    context_matrix: Float64Array  # M of the context side, (V, F)
+    output_matrix: Float64Array
     class_of: list[int]
     contexts: list[list[int]]  # the words before each token, the nearest first
     targets: list[int]
-    kept: Table  # (L, n - 1): 0 where a context word is left out
-    features: Table  # (L, d): what p is multiplied by
+    kept: Float64Array  # (L, n - 1): 0 where a context word is left out
+    features: Float64Array  # (L, d): what p is multiplied by
     noise: list[list[int]] | None = None  # the k noise words of each token; None: the exact objective
-    noise_logs: Table | None = None  # (V,): ln p_n
+    noise_logs: Float64Array | None = None  # (V,): ln p_n
     before: list[list[int]] | None = None  # the words of each token's wide context, the nearest first
-    weights: Table | None = None  # (V,): omega
+    weights: Float64Array | None = None  # (V,): omega
 
     @cached_property
     def members(self) -> list[list[int]]:
@@ -88,7 +86,7 @@ def context_of(stream: Sequence[int], at: int, order: int) -> list[int]:
     return (sentence + [BEGIN_ID] * order)[: order - 1]
 
 
-def matrix_of(structure: Structure, used: bool) -> Table:
+def matrix_of(structure: Structure, used: bool) -> Float64Array:
     """M: how often each word has each factor."""
     if not used or structure.factors is None:
         return np.eye(len(structure.vocabulary))
@@ -125,12 +123,12 @@ def with_dropout(problem: Problem, structure: Structure, learning: LearningConfi
     )
 
 
-def _drawn(key: int, shape: tuple[int, int], rate: float) -> Table:
+def _drawn(key: int, shape: tuple[int, int], rate: float) -> Float64Array:
     numbers = range(shape[0] * shape[1])
     return np.array([is_dropped(key, number, rate) for number in numbers], np.float64).reshape(shape)
 
 
-def _without_surfaces(matrix: Table, structure: Structure, learning: LearningConfig, key: int) -> Table:
+def _without_surfaces(matrix: Float64Array, structure: Structure, learning: LearningConfig, key: int) -> Float64Array:
     """A word's surface factor goes, or counts 1 / (1 - rate); one that is all the word has stays as it is."""
     rate, factors = learning.surface_dropout, structure.factors
     if not rate or factors is None or matrix.shape[1] != len(factors):
@@ -146,7 +144,7 @@ def _without_surfaces(matrix: Table, structure: Structure, learning: LearningCon
 # ---------------------------------------------------------------- the definition
 
 
-def predictions(tables: Tables, problem: Problem) -> Table:
+def predictions(tables: Tables, problem: Problem) -> Float64Array:
     """p = sum_j q_j C_j of each token."""
     vectors, transforms = problem.context_matrix @ tables["Q"], tables["C"]
     rows = np.zeros(problem.features.shape)
@@ -160,21 +158,23 @@ def predictions(tables: Tables, problem: Problem) -> Table:
     return rows * problem.features
 
 
-def wide_vector(vectors: Table, problem: Problem, before: Sequence[int]) -> Table:
+def wide_vector(vectors: Float64Array, problem: Problem, before: Sequence[int]) -> Float64Array:
     """u = sum_k gamma^(k-1) omega q / (5 + sum_k gamma^(k-1) omega)."""
     assert problem.weights is not None
     weights = [problem.config.wide_decay**k * problem.weights[word] for k, word in enumerate(before)]
-    total: Table = sum((w * vectors[word] for w, word in zip(weights, before, strict=True)), np.zeros(vectors.shape[1]))
+    total: Float64Array = sum(
+        (w * vectors[word] for w, word in zip(weights, before, strict=True)), np.zeros(vectors.shape[1])
+    )
     return total / (5 + sum(weights))
 
 
-def with_wide(problem: Problem, weights: Table, text: Sequence[int], places: Sequence[int]) -> Problem:
+def with_wide(problem: Problem, weights: Float64Array, text: Sequence[int], places: Sequence[int]) -> Problem:
     """The same with the words of the text before each token, which stands at one of these places."""
     before = [[int(word) for word in reversed(text[max(0, at - problem.config.wide) : at])] for at in places]
     return replace(problem, before=before, weights=weights)
 
 
-def log_probability(tables: Tables, problem: Problem, vectors: Table, p: Table, word: int) -> float:
+def log_probability(tables: Tables, problem: Problem, vectors: Float64Array, p: Float64Array, word: int) -> float:
     """ln P(w|h) = ln P(c|h) + ln P(w|h,c), with the output vectors of all words."""
     rivals = problem.rivals(word)
     scores = vectors[rivals] @ p + tables["b"][rivals]
@@ -185,13 +185,13 @@ def log_probability(tables: Tables, problem: Problem, vectors: Table, p: Table, 
     return float(result)
 
 
-def log_probabilities(tables: Tables, problem: Problem) -> Table:
+def log_probabilities(tables: Tables, problem: Problem) -> Float64Array:
     tokens = zip(predictions(tables, problem), problem.targets, strict=True)
     vectors = problem.output_matrix @ tables["R"]
     return np.array([log_probability(tables, problem, vectors, p, word) for p, word in tokens])
 
 
-def log_sum(scores: Table) -> float:
+def log_sum(scores: Float64Array) -> float:
     highest = scores.max()
     return float(highest + np.log(np.exp(scores - highest).sum()))
 
@@ -208,10 +208,10 @@ def objective(tables: Tables, problem: Problem) -> float:
     return total
 
 
-def noise_offsets(problem: Problem) -> Table:
+def noise_offsets(problem: Problem) -> Float64Array:
     """ln k p_n(w)."""
     assert problem.noise is not None and problem.noise_logs is not None
-    offsets: Table = problem.noise_logs + np.log(len(problem.noise[0]))
+    offsets: Float64Array = problem.noise_logs + np.log(len(problem.noise[0]))
     return offsets
 
 
@@ -272,7 +272,7 @@ def _least_likely(tables: Tables, problem: Problem) -> tuple[list[int], list[int
     return words, others
 
 
-def _word_errors(tables: Tables, problem: Problem, rows: Table) -> Table:
+def _word_errors(tables: Tables, problem: Problem, rows: Float64Array) -> Float64Array:
     scores = rows @ (problem.output_matrix @ tables["R"]).T + tables["b"]
     errors = np.zeros_like(scores)
     if problem.noise is not None:
@@ -288,7 +288,7 @@ def _word_errors(tables: Tables, problem: Problem, rows: Table) -> Table:
     return errors
 
 
-def _class_errors(tables: Tables, problem: Problem, rows: Table) -> Table:
+def _class_errors(tables: Tables, problem: Problem, rows: Float64Array) -> Float64Array:
     scores = rows @ tables["S"].T + tables["t"]
     for i, target in enumerate(problem.targets if problem.config.classes else []):
         scores[i] = np.exp(scores[i] - log_sum(scores[i]))
@@ -296,7 +296,7 @@ def _class_errors(tables: Tables, problem: Problem, rows: Table) -> Table:
     return scores
 
 
-def _context_gradients(tables: Tables, problem: Problem, errors: Table) -> tuple[Table, Table]:
+def _context_gradients(tables: Tables, problem: Problem, errors: Float64Array) -> tuple[Float64Array, Float64Array]:
     vectors, transforms = problem.context_matrix @ tables["Q"], tables["C"]
     word_gradient, transform_gradient = np.zeros_like(vectors), np.zeros_like(transforms)
     for i, context in enumerate(problem.contexts):
@@ -311,7 +311,7 @@ def _context_gradients(tables: Tables, problem: Problem, errors: Table) -> tuple
 # ---------------------------------------------------------------- AdaGrad
 
 
-def touched(problem: Problem) -> dict[str, NDArray[np.bool_]]:
+def touched(problem: Problem) -> dict[str, BoolArray]:
     """The rows that a step may change: of the factors that the minibatch's words have, and are not left out."""
     context = {w for i, words in enumerate(problem.contexts) for j, w in enumerate(words) if problem.kept[i, j]}
     if problem.noise is not None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float32Array
 from morphlm.logbilinear.config import VARIANTS, LogBilinearConfig, variant
 from morphlm.logbilinear.kernels import numerics
 from morphlm.logbilinear.parameters import Parameters, filled_like, shapes
@@ -272,12 +272,12 @@ def test_the_first_block_that_is_not_finite_is_named() -> None:
 
 # Not cached: numba's cache would not notice a change of the inlined function.
 @njit(**numerics._FLAGS)  # type: ignore[untyped-decorator]
-def exponentials(x: NDArray[np.float32], out: NDArray[np.float32]) -> None:
+def exponentials(x: Float32Array, out: Float32Array) -> None:
     for i in range(x.size):
         out[i] = numerics.exponential(x[i])
 
 
-def exponentials_of(x: NDArray[np.float32]) -> NDArray[np.float32]:
+def exponentials_of(x: Float32Array) -> Float32Array:
     out = np.empty_like(x)
     exponentials(x, out)
     return out

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array
 from morphlm.classes.partition import Partition
 from morphlm.logbilinear import engine as engine_module
 from morphlm.logbilinear.config import VARIANTS, variant
@@ -26,18 +26,18 @@ all_models = pytest.mark.parametrize("kind", VARIANTS)
 both_transforms = pytest.mark.parametrize("diagonal", [True, False], ids=["diagonal", "full"])
 
 
-def expected(case: Case) -> NDArray[np.float64]:
+def expected(case: Case) -> Float64Array:
     return reference.log_probabilities(reference.tables_of(case.parameters), case.problem())
 
 
-def all_continuations(case: Case, history: list[int]) -> NDArray[np.float64]:
+def all_continuations(case: Case, history: list[int]) -> Float64Array:
     """ln P of each word but BEGIN after a history."""
     predicted = [word for word in range(len(case.structure.vocabulary)) if word != BEGIN_ID]
     sentences = [[*history, word, END_ID][: len(history) + (1 if word == END_ID else 2)] for word in predicted]
     stream = np.array([word for sentence in sentences for word in sentence], np.int32)
     places = np.cumsum([0, *map(len, sentences)])[:-1] + len(history)
     with workers(1) as single:
-        logs: NDArray[np.float64] = case.engine(single).log_probabilities(stream)[places]
+        logs: Float64Array = case.engine(single).log_probabilities(stream)[places]
     return logs
 
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array
 from morphlm.logbilinear.config import VARIANTS, LearningConfig
 from morphlm.logbilinear.engine import Learner
 from morphlm.threads import Workers
@@ -289,7 +289,7 @@ def test_the_largest_random_number_still_draws_a_word(words: int, one: Workers) 
     largest = np.nextafter(1.0, 0.0)
 
     class Largest:
-        def random(self, count: int) -> NDArray[np.float64]:
+        def random(self, count: int) -> Float64Array:
             return np.full(count, largest)
 
     with pytest.MonkeyPatch.context() as monkeypatch:

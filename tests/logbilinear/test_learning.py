@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from morphlm.arrays import BoolArray, Float32Array, Int32Array
 from morphlm.logbilinear.config import VARIANTS, LearningConfig
 from morphlm.logbilinear.engine import Learner
 from morphlm.threads import Workers, workers
@@ -187,13 +187,13 @@ def test_without_dropout_the_exact_objective_needs_no_chance(kind: str) -> None:
 # ---------------------------------------------------------------- dropout
 
 
-def context_mask(learner: Learner, stream: NDArray[np.int32], key: int, rate: float) -> NDArray[np.bool_]:
+def context_mask(learner: Learner, stream: Int32Array, key: int, rate: float) -> BoolArray:
     batch = learner.plan(stream, 0, len(stream), key, rate)
-    mask: NDArray[np.bool_] = (batch.slots == -1)[np.argsort(batch.places)]
+    mask: BoolArray = (batch.slots == -1)[np.argsort(batch.places)]
     return mask
 
 
-def surface_mask(learner: Learner, key: int, rate: float) -> NDArray[np.float32]:
+def surface_mask(learner: Learner, key: int, rate: float) -> Float32Array:
     """What each word's surface factor counts: the first feature of vectors that only surface factors have."""
     side = learner.structure.context
     table = np.zeros((side.factors, learner.config.width), np.float32)

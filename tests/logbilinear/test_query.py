@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array, Int32Array
 from morphlm.errors import ConfigError
 from morphlm.logbilinear import query as query_module
 from morphlm.logbilinear.config import VARIANTS
@@ -36,8 +36,6 @@ from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
 from . import reference
 from .cases import Case, make_case
 
-Ids = NDArray[np.int32]
-
 all_models = pytest.mark.parametrize("kind", VARIANTS)
 both_transforms = pytest.mark.parametrize("diagonal", [True, False], ids=["diagonal", "full"])
 
@@ -53,23 +51,23 @@ def cache_of(model: Compiled, order: int, sets: int) -> Cache:
     return cache
 
 
-def queries_of(case: Case) -> tuple[Ids, Ids]:
+def queries_of(case: Case) -> tuple[Int32Array, Int32Array]:
     """Contexts and words of the text."""
     problem = case.problem()
     return np.array(problem.contexts, np.int32), np.array(problem.targets, np.int32)
 
 
-def ask(model: Compiled, cache: Cache, contexts: Ids, words: Ids) -> NDArray[np.float64]:
+def ask(model: Compiled, cache: Cache, contexts: Int32Array, words: Int32Array) -> Float64Array:
     return np.array(
         [log_probability(model, cache, context, word) for context, word in zip(contexts, words, strict=True)]
     )
 
 
-def expected(case: Case) -> NDArray[np.float64]:
+def expected(case: Case) -> Float64Array:
     return reference.log_probabilities(reference.tables_of(case.parameters), case.problem())
 
 
-def random_queries(case: Case, count: int, seed: int = 3) -> tuple[Ids, Ids]:
+def random_queries(case: Case, count: int, seed: int = 3) -> tuple[Int32Array, Int32Array]:
     """Of few different words, so that contexts come again; some of the words to predict are BEGIN."""
     rng = np.random.default_rng(seed)
     words = len(case.structure.vocabulary)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array, Int32Array
 from morphlm.logbilinear import engine as engine_module
 from morphlm.logbilinear.config import VARIANTS
 from morphlm.logbilinear.engine import Engine
@@ -27,18 +27,17 @@ from tests.training.small import sentences, task
 from . import reference
 from .cases import Case, make_case
 
-Ids = NDArray[np.int32]
 WITH_CONTEXT_FACTORS = [kind for kind in VARIANTS if kind.endswith(("+c", "++"))]
 TEXT = [["domu", "domouška", "školou"], [], ["ulicem", "xyz", "<unk>", "poleň", "domu"]]
 
 
-def random_contexts(rng: np.random.Generator, stream: Ids, ids: int) -> Ids:
+def random_contexts(rng: np.random.Generator, stream: Int32Array, ids: int) -> Int32Array:
     """Any words, new ones among them, between the same ends of sentences."""
     drawn = rng.integers(END_ID + 1, ids, len(stream)).astype(np.int32)
     return np.where(stream == END_ID, np.int32(END_ID), drawn)
 
 
-def expected(case: Case, structure: Structure, contexts: Ids) -> NDArray[np.float64]:
+def expected(case: Case, structure: Structure, contexts: Int32Array) -> Float64Array:
     """By the reference, with a row of M for each new word."""
     matrix = np.zeros((len(structure.context.rows.starts) - 1, structure.context.factors))
     for word, begin in enumerate(structure.context.rows.starts[:-1].tolist()):
@@ -110,11 +109,11 @@ def make(kind: str, *, analyser: bool = True) -> LogBilinearModel:
     return LogBilinearModel(wanted.config, structure, parameters, {"seed": 7, "kappa": 0.5, "recipe": "paper"})
 
 
-def composed(model: LogBilinearModel, text: list[list[str]] = TEXT) -> NDArray[np.float64]:
+def composed(model: LogBilinearModel, text: list[list[str]] = TEXT) -> Float64Array:
     return model.score_text(text, allow_unknown=True, unknown_contexts="composed").logprobs
 
 
-def plain(model: LogBilinearModel, text: list[list[str]] = TEXT) -> NDArray[np.float64]:
+def plain(model: LogBilinearModel, text: list[list[str]] = TEXT) -> Float64Array:
     return model.score_text(text, allow_unknown=True).logprobs
 
 

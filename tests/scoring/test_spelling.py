@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from morphlm import train_ngram
+from morphlm.arrays import Float64Array
 from morphlm.errors import ConfigError
 from morphlm.scoring import spelling
 from morphlm.scoring.spelling import SpellingConfig, SpellingModel, train_letters, train_spelling
@@ -37,9 +37,9 @@ def ways(word: str, other: str, letters: int) -> float:
     return float(spelling.CHARACTERS - letters) ** word.count(other)
 
 
-def masses(words: list[str], logs: NDArray[np.float64]) -> NDArray[np.float64]:
+def masses(words: list[str], logs: Float64Array) -> Float64Array:
     """P of each word, and of all words with other letters that were never seen in place of its *."""
-    found: NDArray[np.float64] = np.exp(logs) * np.array([ways(word, "*", 2) for word in words])
+    found: Float64Array = np.exp(logs) * np.array([ways(word, "*", 2) for word in words])
     return found
 
 

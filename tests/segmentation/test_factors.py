@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from morphlm.arrays import Int64Array
 from morphlm.errors import ConfigError, FormatError
 from morphlm.segmentation import factors as module
 from morphlm.segmentation.factors import FACTORS_FILE, MORPHEMES_FILE, Factors, build_factors, parse_factors
@@ -165,7 +165,7 @@ def build(rows: list[list[str]], frequencies: list[int], surface: bool) -> Facto
     )
 
 
-def dense(factors: Factors, rows: list[list[str]], surface: bool) -> NDArray[np.int64]:
+def dense(factors: Factors, rows: list[list[str]], surface: bool) -> Int64Array:
     """M, written down entry by entry from what was put in."""
     matrix = np.zeros((len(factors.vocabulary), len(factors)), np.int64)
     surface_words = list(factors.names[: factors.surfaces])

@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from morphlm.arrays import Int32Array
 from morphlm.training import batches
 from morphlm.training.batches import key_of, shuffled_places
 from morphlm.vocabulary.vocabulary import END_ID
@@ -16,17 +16,17 @@ from morphlm.vocabulary.vocabulary import END_ID
 sentences = st.lists(st.lists(st.integers(3, 9), max_size=5), min_size=1, max_size=40)
 
 
-def joined(lists: list[list[int]]) -> NDArray[np.int32]:
+def joined(lists: list[list[int]]) -> Int32Array:
     return np.array([word for sentence in lists for word in (*sentence, END_ID)], np.int32)
 
 
-def shuffled_sentences(tokens: NDArray[np.int32], seed: int, epoch: int) -> NDArray[np.int32]:
+def shuffled_sentences(tokens: Int32Array, seed: int, epoch: int) -> Int32Array:
     places = shuffled_places(tokens, seed, epoch)
     assert sorted(places.tolist()) == list(range(len(tokens)))
     return tokens[places]
 
 
-def split(tokens: NDArray[np.int32]) -> list[tuple[int, ...]]:
+def split(tokens: Int32Array) -> list[tuple[int, ...]]:
     return [tuple(part[:-1].tolist()) for part in np.split(tokens, np.flatnonzero(tokens == END_ID) + 1)[:-1]]
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from morphlm import modelfile
+from morphlm.artefacts import fingerprint
 from morphlm.errors import ConfigError, FormatError
 from morphlm.logbilinear.engine import Learner
 from morphlm.modelfile import read_model
@@ -23,7 +24,6 @@ from morphlm.training import checkpoint, loop
 from morphlm.training.checkpoint import (
     Progress,
     checkpoint_path,
-    fingerprint,
     has_begun,
     read_checkpoint,
     remove_leftovers,

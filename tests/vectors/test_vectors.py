@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from morphlm.arrays import Float32Array, Float64Array
 from morphlm.errors import ConfigError
 from morphlm.logbilinear.config import VARIANTS
 from morphlm.ngram.training import train_ngram
@@ -30,10 +31,8 @@ NEW = ["domou", "xxxem", "polyou", "brouk"]  # dom + ou, em, pol + y + ou, nothi
 QUERIES = st.lists(st.sampled_from([*KNOWN, *NEW]), min_size=1, max_size=5)
 CHOICES = [(side, normalise) for side in SIDES for normalise in (False, True)]
 
-Float = NDArray[np.float64]
 
-
-def expected_side(table: NDArray[np.float32], factors: Factors | None, word: str, new: bool = False) -> Float:
+def expected_side(table: Float32Array, factors: Factors | None, word: str, new: bool = False) -> Float64Array:
     """By the definition, a row at a time; on a side without factors a new word is UNK."""
     words = factors_of("segmenter").vocabulary.ids
     if factors is None:
@@ -43,7 +42,7 @@ def expected_side(table: NDArray[np.float32], factors: Factors | None, word: str
     return np.sum(rows, axis=0)
 
 
-def expected(kind: str, word: str, side: str = "both", normalise: bool = False) -> Float:
+def expected(kind: str, word: str, side: str = "both", normalise: bool = False) -> Float64Array:
     model = model_with(kind=kind)
     new = word not in model.vocabulary
     q = expected_side(model.parameters.Q, model.vectors.context.factors, word, new)
@@ -211,7 +210,9 @@ def test_morphemes_that_there_are_not_are_refused() -> None:
 # ---------------------------------------------------------------- neighbours
 
 
-def by_hand(vectors: WordVectors, query: NDArray[np.floating], names: Sequence[str], rows: Float, k: int) -> list[str]:
+def by_hand(
+    vectors: WordVectors, query: NDArray[np.floating], names: Sequence[str], rows: Float64Array, k: int
+) -> list[str]:
     """All cosines, sorted."""
     order = sorted(range(len(names)), key=lambda place: -cosine(rows[place], query))
     return [names[place] for place in order][:k]

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array
 from morphlm.errors import ConfigError
 from morphlm.tables import finite_or_none, percent
 
-Array = NDArray[np.float64]
 RESAMPLES = 1000
 COVERAGE = 95.0  # per cent of the resamples lie in the interval
 BLOCK = 50  # resamples that are drawn at a time
@@ -55,7 +54,9 @@ class Change:
         return {name: finite_or_none(getattr(self, name)) for name in ("value", "low", "high")}
 
 
-def paired_changes(gains: Array, counts: Array, *, seed: int = 1, resamples: int = RESAMPLES) -> list[Change]:
+def paired_changes(
+    gains: Float64Array, counts: Float64Array, *, seed: int = 1, resamples: int = RESAMPLES
+) -> list[Change]:
     """The change of perplexity in each group of tokens, exp(-gain / tokens) - 1, with its interval.
 
     gains[s, g] is the sum of ln p' - ln p over the tokens of sentence s in group g, p' the other model and p the
@@ -74,12 +75,12 @@ def paired_changes(gains: Array, counts: Array, *, seed: int = 1, resamples: int
     return [_change(value, column) for value, column in zip(values.tolist(), drawn.T, strict=True)]
 
 
-def _sums(draws: Array, values: Array) -> Array:
+def _sums(draws: Float64Array, values: Float64Array) -> Float64Array:
     """(R, S) x (S, G) -> (R, G). Not by BLAS, whose last digits depend on the number of threads."""
     return np.asarray(np.einsum("rs,gs->rg", draws, np.ascontiguousarray(values.T)), np.float64)
 
 
-def _change(value: float, drawn: Array) -> Change:
+def _change(value: float, drawn: Float64Array) -> Change:
     """Draws without a token of the group say nothing of it."""
     some = drawn[~np.isnan(drawn)]
     if not len(some):
@@ -88,7 +89,7 @@ def _change(value: float, drawn: Array) -> Change:
     return Change(value, float(low), float(high))
 
 
-def _draws(sentences: int, seed: int, resamples: int) -> Iterator[Array]:
+def _draws(sentences: int, seed: int, resamples: int) -> Iterator[Float64Array]:
     """How often each sentence is in each resample, (resamples, sentences), in blocks that fit into memory."""
     rng = np.random.default_rng(seed)
     chances = np.full(sentences, 1 / sentences)
@@ -96,7 +97,7 @@ def _draws(sentences: int, seed: int, resamples: int) -> Iterator[Array]:
         yield rng.multinomial(sentences, chances, min(BLOCK, resamples - begin)).astype(np.float64)
 
 
-def _relative(gains: Array, counts: Array) -> Array:
+def _relative(gains: Float64Array, counts: Float64Array) -> Float64Array:
     """exp(-gain / count) - 1; not a number where nothing was counted."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.asarray(np.expm1(-gains / counts) + 0.0, np.float64)  # + 0: no negative zero

@@ -7,16 +7,15 @@ UNK there.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from morphlm.analysis.bootstrap import RESAMPLES
 from morphlm.analysis.groups import GroupComparison, Places, ScoredBoth, compare_members, model_names, score_both
+from morphlm.arrays import Int64Array
 from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
 from morphlm.vocabulary.corpus import Source
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary
 
-Counts = NDArray[np.int64]
 TITLE = "seen in training"
 UNSEEN = "unseen"
 
@@ -92,7 +91,7 @@ def _check_counts(vocabulary: Vocabulary, name: str) -> None:
         )
 
 
-def _counts_of(scored: ScoredBoth, known: Vocabulary, vocabulary: Vocabulary | None) -> Counts:
+def _counts_of(scored: ScoredBoth, known: Vocabulary, vocabulary: Vocabulary | None) -> Int64Array:
     """The training count of each token; 0 for those that are UNK."""
     if vocabulary is None or vocabulary is known:
         return np.where(scored.tokens == UNK_ID, 0, known.counts[scored.tokens])
@@ -100,7 +99,7 @@ def _counts_of(scored: ScoredBoth, known: Vocabulary, vocabulary: Vocabulary | N
     return np.where(ids == UNK_ID, 0, vocabulary.counts[ids])
 
 
-def _bins(counts: Counts, whole: Places) -> dict[str, Places]:
+def _bins(counts: Int64Array, whole: Places) -> dict[str, Places]:
     """The places of the tokens in each bin, up to the last that has any."""
     seen = counts[whole]
     bins, low = {UNSEEN: whole[seen == 0]}, 1

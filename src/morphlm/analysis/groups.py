@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.analysis.bootstrap import RESAMPLES, Change, bootstrap_note, bootstrap_record, paired_changes
+from morphlm.arrays import BoolArray, Float64Array, Int32Array, Int64Array
 from morphlm.errors import InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.open_vocabulary import perplexity_from
@@ -25,8 +26,7 @@ from morphlm.tables import Table, finite_or_none, percent
 from morphlm.vocabulary.corpus import Source, describe, token_batches
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
 
-Array = NDArray[np.float64]
-Places = NDArray[np.int64]  # of tokens in the text
+Places = Int64Array  # of tokens in the text
 EXAMPLES = 5  # words that a note names
 NO_GROUP = -1  # of a token that is in none
 
@@ -37,10 +37,10 @@ class ScoredBoth:
 
     text: str
     forms: list[bytes]  # as they stand in the text
-    tokens: NDArray[np.int32]  # as the baseline encodes them
-    other_tokens: NDArray[np.int32]  # as the other model does
-    baseline: Array
-    other: Array
+    tokens: Int32Array  # as the baseline encodes them
+    other_tokens: Int32Array  # as the other model does
+    baseline: Float64Array
+    other: Float64Array
     signatures: tuple[Signature, Signature]
 
     @property
@@ -49,7 +49,7 @@ class ScoredBoth:
         return np.flatnonzero(self.tokens == END_ID)
 
     @property
-    def sentence_of(self) -> NDArray[np.int64]:
+    def sentence_of(self) -> Int64Array:
         """The number of each token's sentence."""
         return np.searchsorted(self.ends, np.arange(len(self.tokens)))
 
@@ -205,13 +205,13 @@ def compare_members(
     )
 
 
-def _by_sentence(scored: ScoredBoth, members: Sequence[Places]) -> tuple[Array, Array]:
+def _by_sentence(scored: ScoredBoth, members: Sequence[Places]) -> tuple[Float64Array, Float64Array]:
     """What the other model gains, and the number of tokens, for each sentence and group: (S, G) both."""
     with np.errstate(invalid="ignore"):  # no probability under either model
         gains = scored.other - scored.baseline
     sentence_of, sentences = scored.sentence_of, len(scored.ends)
 
-    def summed(values: Array) -> Array:
+    def summed(values: Float64Array) -> Float64Array:
         columns = [np.bincount(sentence_of[places], values[places], sentences) for places in members]
         return np.stack(columns, axis=1)
 
@@ -234,7 +234,7 @@ def _unknown_notes(scored: ScoredBoth, models: tuple[str, str]) -> list[str]:
     ]
 
 
-def _examples(scored: ScoredBoth, mask: NDArray[np.bool_]) -> str:
+def _examples(scored: ScoredBoth, mask: BoolArray) -> str:
     """The most frequent of the tokens; of equally frequent ones, the first in the text."""
     counts = Counter(scored.forms[place] for place in np.flatnonzero(mask).tolist())
     shown = [form.decode() for form, _ in counts.most_common(EXAMPLES)]

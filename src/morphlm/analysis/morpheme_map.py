@@ -14,9 +14,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from morphlm.arrays import Array, BoolArray, Float32Array, Float64Array, Int64Array
 from morphlm.errors import ConfigError
 from morphlm.segmentation.factors import Factors
 from morphlm.segmentation.morphemes import LABELS, STEM
@@ -33,10 +33,6 @@ PERPLEXITY = 30.0  # t-SNE's: about how many neighbours each point keeps
 AFFIX_SHARE = 0.5  # at most, of the places on the map
 THREADS = "OMP_NUM_THREADS"
 _ENVIRONMENT = threading.Lock()
-
-Rows = NDArray[np.float32]
-Numbers = NDArray[np.int64]
-Places = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -95,7 +91,7 @@ class MorphemeMap:
             raise ConfigError(what)
         return replace(self, points=tuple(self.by_name[name] for name in names))
 
-    def place(self, vectors: WordVectors, rows: NDArray[Any]) -> Places:
+    def place(self, vectors: WordVectors, rows: Array) -> Float64Array:
         """Where vectors of the same model lie: (n, 2), the mean of the places of the nearest morphemes.
 
         Each counts by its cosine, so that what is like one morpheme only lies near it.
@@ -181,13 +177,13 @@ def _factors_of(vectors: WordVectors, count: int) -> Factors:
     return vectors.factors
 
 
-def _token_counts(factors: Factors) -> Numbers:
+def _token_counts(factors: Factors) -> Int64Array:
     """How many tokens of the training text have each factor; once for each time that it is in the word."""
     counts = np.repeat(factors.vocabulary.counts, np.diff(factors.indptr))
     return np.bincount(factors.indices, counts, len(factors)).astype(np.int64)
 
 
-def _choose(factors: Factors, tokens: Numbers, count: int, labels: Sequence[str] | None) -> Numbers:
+def _choose(factors: Factors, tokens: Int64Array, count: int, labels: Sequence[str] | None) -> Int64Array:
     """The ids of the morphemes for the map, frequent ones first."""
     first = factors.surfaces
     order = first + np.argsort(-tokens[first:], kind="stable")
@@ -205,7 +201,7 @@ def _choose(factors: Factors, tokens: Numbers, count: int, labels: Sequence[str]
     return chosen
 
 
-def _within(which: NDArray[np.bool_], most: int) -> NDArray[np.bool_]:
+def _within(which: BoolArray, most: int) -> BoolArray:
     """The first so many of those that are true."""
     return which & (np.cumsum(which) <= most)
 
@@ -225,7 +221,7 @@ def _usable(perplexity: float, count: int) -> float:
     return min(perplexity, (count - 1) / 3)
 
 
-def _tsne(units: Rows, seed: int, perplexity: float) -> Places:
+def _tsne(units: Float32Array, seed: int, perplexity: float) -> Float64Array:
     """On one thread, so that equal seeds give equal places."""
     from sklearn.manifold import TSNE  # noqa: PLC0415 (it takes a second to import)
 
@@ -253,21 +249,21 @@ def _cores_uncounted() -> Iterator[None]:
                 os.environ[THREADS] = before
 
 
-def _scaled(places: Places) -> Places:
+def _scaled(places: Float64Array) -> Float64Array:
     """To [0, 1], both axes alike, so that distances keep their ratios; four digits are more than a screen has."""
     low, high = places.min(0), places.max(0)
     size = float((high - low).max()) or 1.0
     return np.asarray(np.round((places - (low + high) / 2) / size + 0.5, 4), np.float64)
 
 
-def _weighted(places: Places, cosines: Rows) -> Places:
+def _weighted(places: Float64Array, cosines: Float32Array) -> Float64Array:
     """The mean by cosines; those below zero count nothing, and if all are, all count alike."""
     weights = np.maximum(cosines, 0).astype(np.float64)
-    mean: Places = np.average(places, axis=0, weights=weights if weights.sum() > 0 else None)
+    mean: Float64Array = np.average(places, axis=0, weights=weights if weights.sum() > 0 else None)
     return mean
 
 
-def _point(factors: Factors, number: int, tokens: int, place: Places, near: tuple[Neighbour, ...]) -> MapPoint:
+def _point(factors: Factors, number: int, tokens: int, place: Float64Array, near: tuple[Neighbour, ...]) -> MapPoint:
     """Words are in order of frequency, so the first are the examples."""
     words = np.unique(factors.inverse[number])
     words = words[words >= len(RESERVED)]

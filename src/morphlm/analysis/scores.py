@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from morphlm.analysis.bootstrap import RESAMPLES, Change, paired_changes
+from morphlm.arrays import Float64Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import score_text, text_signature
@@ -25,16 +25,14 @@ from morphlm.text.reading import END
 from morphlm.vocabulary.corpus import Source, as_paths, describe, token_batches
 from morphlm.vocabulary.vocabulary import END_ID
 
-Array = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class SentenceScores:
     """A text under one model, and what of the model the analyses ask for."""
 
     text: str
-    logprobs: Array  # (S,): ln p of each sentence, its end included
-    tokens: Array  # (S,): how many tokens each has, its end included
+    logprobs: Float64Array  # (S,): ln p of each sentence, its end included
+    tokens: Float64Array  # (S,): how many tokens each has, its end included
     signature: str
     vocabulary: int  # words of the model
     training_tokens: int | None = None  # None: the model does not say

@@ -7,8 +7,8 @@ END. Two counting sorts find all bigrams in 8 bytes a token and no hashing; noth
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Int32Array, Int64Array
 from morphlm.classes import kernels
 from morphlm.classes.kernels import Bigrams
 from morphlm.errors import ConfigError
@@ -23,7 +23,7 @@ def count_bigrams(corpus: Corpus) -> Bigrams:
     return count_pairs(corpus.tokens, END_ID, len(corpus.vocabulary))
 
 
-def count_pairs(tokens: NDArray[np.int32], boundary: int, types: int) -> Bigrams:
+def count_pairs(tokens: Int32Array, boundary: int, types: int) -> Bigrams:
     """Count adjacent ids in a stream that begins after the boundary."""
     if len(tokens) == 0:
         raise ConfigError("the text is empty; word classes need text")
@@ -48,7 +48,7 @@ def mutual_information(bigrams: Bigrams) -> float:
     return float((joint - margins) / total + np.log(total))
 
 
-def _sum_of_phi(counts: NDArray[np.int64] | NDArray[np.int32]) -> float:
+def _sum_of_phi(counts: Int64Array | Int32Array) -> float:
     """The sum of x ln x."""
     numbers, times = np.unique(counts[counts > 1], return_counts=True)  # few different counts, so few logarithms
     return float((numbers * np.log(numbers) * times).sum())

@@ -16,19 +16,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Int32Array
 from morphlm.classes import kernels
 from morphlm.classes.bigrams import count_bigrams
 from morphlm.classes.kernels import Bigrams, Scratch, State
 from morphlm.classes.partition import Partition, by_frequency, number_of_classes, place_rest
 from morphlm.errors import ConfigError
-from morphlm.processes import available_cores
 from morphlm.progress import progress_bar
+from morphlm.threads import available_cores
 from morphlm.vocabulary.corpus import Corpus
 from morphlm.vocabulary.vocabulary import END_ID, Vocabulary
-
-Words = NDArray[np.int32]
 
 BATCH = 512  # words scored against the same counts: larger is coarser, smaller keeps threads waiting
 TOLERANCE = 5e-5  # stop when a pass over all words gains less mutual information than this, in nats; 0: a true optimum
@@ -109,11 +107,11 @@ def _checked_cap(vocabulary: Vocabulary, classes: int, max_class_size: int | Non
     return max_class_size
 
 
-def _words_of_text(vocabulary: Vocabulary, bigrams: Bigrams) -> Words:
+def _words_of_text(vocabulary: Vocabulary, bigrams: Bigrams) -> Int32Array:
     """The words that occur and may move, the most frequent first."""
     order = by_frequency(vocabulary)
     order = order[np.argsort(-bigrams.right[order], kind="stable")]
-    words: Words = order[(order != END_ID) & (bigrams.right[order] > 0)]
+    words: Int32Array = order[(order != END_ID) & (bigrams.right[order] > 0)]
     return words
 
 
@@ -136,7 +134,7 @@ class Exchange:
         self._move(np.array([END_ID], np.int32), np.array([BOUNDARY_CLASS], np.int32))
         self.state.sizes[BOUNDARY_CLASS] = config.cap  # full: nothing else comes in
 
-    def run(self, words: Words) -> None:
+    def run(self, words: Int32Array) -> None:
         """Insert, anneal, exchange."""
         passes = 1 + len(self.config.temperatures) + EXPECTED_PASSES
         with progress_bar("classes", total=len(words) * passes, unit="word") as bar:
@@ -145,7 +143,7 @@ class Exchange:
                 self.visit(words, temperature, bar)
             self.exchange(words, bar)
 
-    def insert(self, words: Words, bar: Any = None) -> None:
+    def insert(self, words: Int32Array, bar: Any = None) -> None:
         """Put the words in, one into each class at first, then each where the objective is highest."""
         first = words[: self.config.classes - 1]
         self._move(first, np.arange(1, len(first) + 1, dtype=np.int32))
@@ -154,7 +152,7 @@ class Exchange:
             self.visit(rest, 0.0, bar)
             rest = rest[self.state.class_of[rest] == kernels.UNPLACED]
 
-    def exchange(self, words: Words, bar: Any = None) -> None:
+    def exchange(self, words: Int32Array, bar: Any = None) -> None:
         """Plain exchange: passes over the words beside those that moved; in the end one over all must gain nothing."""
         least = self.config.tolerance * int(self.bigrams.left.sum())
         self.state.stale[:] = True
@@ -167,7 +165,7 @@ class Exchange:
                 return
             complete = settled
 
-    def visit(self, words: Words, temperature: float, bar: Any = None) -> tuple[int, float]:
+    def visit(self, words: Int32Array, temperature: float, bar: Any = None) -> tuple[int, float]:
         """One pass over words. Returns how many have moved and, at temperature 0, what that has gained."""
         self._passes += 1
         moves, total = 0, 0.0
@@ -188,7 +186,7 @@ class Exchange:
         entropies = [float((counts * np.log(counts)).sum() / total) for counts in (joint, left, right)]
         return entropies[0] - entropies[1] - entropies[2] + float(np.log(total))
 
-    def _choose(self, batch: Words, temperature: float) -> Words:
+    def _choose(self, batch: Int32Array, temperature: float) -> Int32Array:
         """The class each word would go to; each thread scores every n-th word, the calling one among them."""
         chosen = np.empty(len(batch), np.int32)
         step = len(self.scratch)
@@ -214,7 +212,7 @@ class Exchange:
             other.result()
         return chosen
 
-    def _move(self, batch: Words, chosen: Words, *, annealed: bool = False) -> tuple[int, float]:
+    def _move(self, batch: Int32Array, chosen: Int32Array, *, annealed: bool = False) -> tuple[int, float]:
         least_gain = kernels.ANY if annealed else LEAST_GAIN
         moves, gain = kernels.move_words(
             batch, chosen, self.config.cap, least_gain, self.bigrams, self.state, self.scratch[0]

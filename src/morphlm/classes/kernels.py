@@ -6,13 +6,12 @@ Moving a word changes one row and one column of N, so that every class can be sc
 phi(x + n) - phi(x), the *increment* of a cell with x by n. Four of five increments are by 1 or 2, hence the tables.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from morphlm.arrays import Array
 
 UNPLACED = -1
 

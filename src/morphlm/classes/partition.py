@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Int32Array, Int64Array
 from morphlm.classes.bigrams import count_pairs, mutual_information
 from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer
 from morphlm.vocabulary.corpus import Corpus
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, Vocabulary
 
-Classes = NDArray[np.int32]
 NO_CLASS = -1
 
 
@@ -30,7 +29,7 @@ class Partition:
     """The class of every word."""
 
     vocabulary: Vocabulary
-    class_of: Classes  # (V,) by word id; BEGIN has the class of END
+    class_of: Int32Array  # (V,) by word id; BEGIN has the class of END
     classes: int  # every class has a word
     method: str  # "exchange", "frequency", "root-frequency" or the format of the file it was read from
     mutual_information: float | None = None  # of adjacent classes in the training text, in nats
@@ -45,12 +44,12 @@ class Partition:
             raise ConfigError(f"each of {self.classes:,} classes needs a word and each word one of these classes")
 
     @cached_property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Int64Array:
         """The number of words in each class that can be predicted."""
         return np.bincount(np.delete(self.class_of, BEGIN_ID), minlength=self.classes)
 
     @cached_property
-    def members(self) -> list[Classes]:
+    def members(self) -> list[Int32Array]:
         """For each class the ids of the words that can be predicted, the most frequent first, then by id."""
         order = by_frequency(self.vocabulary)
         order = order[np.argsort(self.class_of[order], kind="stable")]
@@ -117,10 +116,10 @@ def average_mutual_information(corpus: Corpus, partition: Partition) -> float:
     return mutual_information(count_pairs(class_of[corpus.tokens], int(class_of[END_ID]), partition.classes))
 
 
-def by_frequency(vocabulary: Vocabulary) -> Classes:
+def by_frequency(vocabulary: Vocabulary) -> Int32Array:
     """The ids of the words that can be predicted, the most frequent first, then by id."""
     order = np.argsort(-vocabulary.counts, kind="stable").astype(np.int32)
-    predicted: Classes = order[order != BEGIN_ID]
+    predicted: Int32Array = order[order != BEGIN_ID]
     return predicted
 
 
@@ -136,7 +135,7 @@ def number_of_classes(vocabulary: Vocabulary, classes: int | None) -> int:
     return classes
 
 
-def place_rest(class_of: Classes, counts: NDArray[np.int64], classes: int, cap: int) -> Classes:
+def place_rest(class_of: Int32Array, counts: Int64Array, classes: int, cap: int) -> Int32Array:
     """Give a class to the words that have none because the text or the file does not show them.
 
     They fill empty classes first, one word each. The others join UNK, or if UNK is among them or its class is full, the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,6 +27,25 @@ def applied(decorators: Sequence[Callable[[Any], Any]]) -> Callable[[Command], C
         return command
 
     return apply
+
+
+class RenamedOption(click.Option):
+    """An option that still answers to the names it had before; help shows only the new ones."""
+
+    def __init__(self, *args: Any, former: Sequence[str], **kwargs: Any) -> None:
+        """`former` are the old names; those of a switch are written `--on/--off`."""
+        super().__init__(*args, **kwargs)
+        self._shown = list(self.opts), list(self.secondary_opts)
+        for names in former:
+            on, _, off = names.partition("/")
+            self.opts.append(on)
+            self.secondary_opts += [off] if off else []
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The help text under the new names."""
+        shown = copy.copy(self)
+        shown.opts, shown.secondary_opts = self._shown
+        return super(RenamedOption, shown).get_help_record(ctx)
 
 
 text_files = click.argument("files", nargs=-1, metavar="[FILE]...")

@@ -10,11 +10,11 @@ from morphlm.cli.options import as_json as json_option
 from morphlm.cli.options import print_json
 from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
-from morphlm.processes import available_cores
 from morphlm.progress import notify
 from morphlm.text.parallel_pairs import MAX_RATIO, pair_options, prepare_pair_files
 from morphlm.text.prepare import PrepareOptions, prepare_files, write_preparation
 from morphlm.text.tokenise import has_abbreviations
+from morphlm.threads import available_cores
 
 
 @click.command()

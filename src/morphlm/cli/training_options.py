@@ -26,16 +26,20 @@ FROM_ONE = click.IntRange(min=1)
 _DEFAULTS = RECIPES["default"].to_json()
 
 
-def _value(name: str, field: str, kind: Any, text: str, default: str | None = None) -> Callable[[Any], Any]:
+def _value(
+    name: str, field: str, kind: Any, text: str, default: str | None = None, former: Sequence[str] = ()
+) -> Callable[[Any], Any]:
     """An option that changes a field of the recipe; its help has the value of the default recipe."""
     shown = default or (f"{_DEFAULTS[field]:g}" if isinstance(_DEFAULTS[field], float) else _DEFAULTS[field])
-    return click.option(name, field, type=kind, default=None, help=f"{text}  [default: {shown}]")
+    help_text = f"{text}  [default: {shown}]"
+    return click.option(name, field, cls=options.RenamedOption, former=former, type=kind, default=None, help=help_text)
 
 
-def _switch(names: str, field: str, text: str) -> Callable[[Any], Any]:
+def _switch(names: str, field: str, text: str, former: Sequence[str] = ()) -> Callable[[Any], Any]:
     """The same for an option of two names, for true and false."""
     shown = names.split("/")[0 if _DEFAULTS[field] else 1].removeprefix("--")
-    return click.option(names, field, default=None, help=f"{text}  [default: {shown}]")
+    help_text = f"{text}  [default: {shown}]"
+    return click.option(names, field, cls=options.RenamedOption, former=former, default=None, help=help_text)
 
 
 texts = applied(
@@ -112,7 +116,11 @@ learning = applied(
         ),
         _value("--step", "step", POSITIVE, "xi, AdaGrad's step."),
         _value("--decay", "decay", click.FloatRange(min=0), "lambda of the L2 term."),
-        _switch("--decay-inside/--decay-outside", "l2_in_gradient", "L2 as part of AdaGrad's gradient, or beside it."),
+        _switch(
+            "--l2-in-gradient/--l2-decoupled",
+            "l2_in_gradient",
+            "Add the L2 term to AdaGrad's gradient, or decay the weights beside it.",
+        ),
         _switch("--mean-gradients/--sum-gradients", "mean_gradients", "Over the minibatch."),
         _value(
             "--accumulator",
@@ -133,8 +141,20 @@ learning = applied(
             click.FloatRange(0, 1, min_open=True),
             "Times the step after each epoch, once progress is slow.",
         ),
-        _value("--slow", "slow", RATE, "... from the first that lowers the perplexity by no larger share than this."),
-        _value("--deviation", "deviation", click.FloatRange(min=0), "Of the Gaussian that the weights begin with."),
+        _value(
+            "--plateau-ratio",
+            "plateau_ratio",
+            RATE,
+            "An epoch that lowers the development perplexity by no more than this share counts as slow.",
+            former=["--slow"],
+        ),
+        _value(
+            "--init-std",
+            "init_std",
+            click.FloatRange(min=0),
+            "Standard deviation of the initial weights.",
+            former=["--deviation"],
+        ),
         _switch(
             "--near-identity/--gaussian", "near_identity", "Whether the matrices C_j begin at I/j or at 0, plus it."
         ),
@@ -174,8 +194,8 @@ _FIELDS = (
     "evaluate_every",
     "patience",
     "step_decay",
-    "slow",
-    "deviation",
+    "plateau_ratio",
+    "init_std",
     "near_identity",
     "samples",
     "noise",

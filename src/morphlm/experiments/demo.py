@@ -9,7 +9,6 @@ from typing import Any
 from morphlm.classes.partition import Partition
 from morphlm.errors import FetchError
 from morphlm.language_model.perplexity import Perplexity, format_table
-from morphlm.processes import available_cores
 from morphlm.progress import notify
 from morphlm.report.document import write_report
 from morphlm.report.examples import content_words, new_words, spread
@@ -18,6 +17,7 @@ from morphlm.scoring.mixing import Mixed, mix_and_test
 from morphlm.segmentation.morphemes import Segmentation
 from morphlm.text.datasets import DataFolder, get_dataset
 from morphlm.text.prepare import PrepareOptions, prepare_files
+from morphlm.threads import available_cores
 from morphlm.training.checkpoint import belongs_to, checkpoint_path, remove_checkpoint
 from morphlm.training.inputs import InputOptions, Stages, TrainingInputs, prepare_inputs
 from morphlm.training.pipeline import NGRAMS, STAGES_FOLDER, ModelOptions, RunOptions, Trained, fit, task_of

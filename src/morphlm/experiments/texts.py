@@ -28,11 +28,11 @@ from morphlm.experiments.pairs import Pair
 from morphlm.experiments.paper import paper
 from morphlm.experiments.store import known_hash
 from morphlm.files import atomic_writer
-from morphlm.processes import available_cores
 from morphlm.text.datasets import DataFolder, get_dataset
 from morphlm.text.datasets.registry import DATASETS
 from morphlm.text.datasets.wmt13 import WORDS_OF_1M
 from morphlm.text.prepare import Counts, PrepareOptions, keep_record, make_preparation
+from morphlm.threads import available_cores
 
 MAXIMUM = 80  # tokens of a sentence that is learned from
 # About how many tokens a data set has to learn from.

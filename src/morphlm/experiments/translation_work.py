@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from morphlm.artefacts import fingerprint
 from morphlm.errors import InputError
 from morphlm.experiments.corpora import in_groups, read_parallel, read_sentences
 from morphlm.experiments.graph import SHORT, Done, Step
@@ -22,7 +23,6 @@ from morphlm.experiments.translation_steps import TUNING, runs_of, system_config
 from morphlm.files import atomic_writer, make_folder, sha256_of
 from morphlm.modelfile import canonical_json
 from morphlm.progress import progress_bar
-from morphlm.training.checkpoint import fingerprint
 from morphlm.translation.building import NamedModel, Sources, build_system
 from morphlm.translation.comparison import compare_systems
 from morphlm.translation.decoder.decoder import RuleSource

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array, Int32Array
 from morphlm.errors import ConfigError
 from morphlm.language_model.open_vocabulary import Spelling
 from morphlm.language_model.perplexity import (
@@ -60,11 +60,11 @@ class LanguageModel(ABC):
         """ln p(word | state) and the state after it, for a word's id."""
 
     @abstractmethod
-    def score_tokens(self, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
+    def score_tokens(self, tokens: Int32Array) -> Float64Array:
         """ln p of every token of encoded sentences, each ending with END."""
 
     @abstractmethod
-    def distribution(self, state: Any) -> NDArray[np.float64]:
+    def distribution(self, state: Any) -> Float64Array:
         """p of every word of the vocabulary after a state, by id; sums to 1."""
 
     @abstractmethod
@@ -81,7 +81,7 @@ class LanguageModel(ABC):
         ids = np.append(self.vocabulary.encode(tokens), np.int32(END_ID))
         return [float(logprob) for logprob in self.score_tokens(ids)]
 
-    def score_composed(self, tokens: NDArray[np.int32], forms: Sequence[str]) -> NDArray[np.float64]:
+    def score_composed(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:
         """ln p of every token, where id V + k, with V words in the vocabulary, stands for an unknown word forms[k].
 
         It is scored as UNK; contexts see it as the sum of its known factors, if the model has factors there.

@@ -11,20 +11,18 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array
 from morphlm.language_model.signature import Signature
 from morphlm.tables import finite_or_none
 from morphlm.vocabulary.corpus import Corpus
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
 
-LogProbabilities = NDArray[np.float64]
-
 
 class Spelling(Protocol):
     """How words are spelled that a vocabulary does not have."""
 
-    def log_shares(self, words: Sequence[str]) -> LogProbabilities:
+    def log_shares(self, words: Sequence[str]) -> Float64Array:
         """ln of each word's share of P(UNK)."""
 
 
@@ -65,7 +63,7 @@ class OpenVocabulary:
         }
 
 
-def summarise_open(corpus: Corpus, logprobs: LogProbabilities, signature: Signature) -> OpenVocabulary:
+def summarise_open(corpus: Corpus, logprobs: Float64Array, signature: Signature) -> OpenVocabulary:
     """The figures of a text whose new words were kept and spelled."""
     assert corpus.new_words is not None
     kept = corpus.new_words.tokens != UNK_ID
@@ -81,7 +79,7 @@ def summarise_open(corpus: Corpus, logprobs: LogProbabilities, signature: Signat
     )
 
 
-def with_shares(corpus: Corpus, logprobs: LogProbabilities, spelling: Spelling) -> LogProbabilities:
+def with_shares(corpus: Corpus, logprobs: Float64Array, spelling: Spelling) -> Float64Array:
     """Add the shares of the new words."""
     assert corpus.new_words is not None
     new = corpus.new_words.tokens - len(corpus.vocabulary)
@@ -106,7 +104,7 @@ def count_characters(corpus: Corpus) -> int:
     return int((lengths[tokens] + 1).sum()) + int((begins_line & (tokens == END_ID)).sum())
 
 
-def perplexity_from(logprobs: LogProbabilities) -> float:
+def perplexity_from(logprobs: Float64Array) -> float:
     """exp(-1/N sum ln p)."""
     with np.errstate(over="ignore"):  # beyond what a float holds it is infinite
         return float(np.exp(-logprobs.mean())) if len(logprobs) else math.nan

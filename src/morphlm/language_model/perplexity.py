@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array, Int32Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.open_vocabulary import (
-    LogProbabilities,
     OpenVocabulary,
     Spelling,
     perplexity_from,
@@ -54,10 +53,10 @@ class Scorer(Protocol):
     def signature(self) -> Signature:
         """What defines the model."""
 
-    def score_tokens(self, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
+    def score_tokens(self, tokens: Int32Array) -> Float64Array:
         """ln p of every token of encoded sentences, each ending with END."""
 
-    def score_composed(self, tokens: NDArray[np.int32], forms: Sequence[str]) -> NDArray[np.float64]:
+    def score_composed(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:
         """The same, with ids of unknown words that contexts see as composed."""
 
 
@@ -108,13 +107,13 @@ class ScoredText:
     """A text with the log-probability of each of its tokens."""
 
     corpus: Corpus
-    logprobs: LogProbabilities  # unknown words as UNK
+    logprobs: Float64Array  # unknown words as UNK
     forms: list[bytes] | None = None  # the tokens as they stood in the text, where they were kept
-    spelled: LogProbabilities | None = None  # unknown words with their share of UNK's, where it was asked for
+    spelled: Float64Array | None = None  # unknown words with their share of UNK's, where it was asked for
     composed: bool = False  # whether contexts saw unknown words as composed
 
     @property
-    def _shown(self) -> LogProbabilities:
+    def _shown(self) -> Float64Array:
         return self.logprobs if self.spelled is None else self.spelled
 
     def _spans(self) -> Iterator[tuple[int, int, int]]:

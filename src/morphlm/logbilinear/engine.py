@@ -11,8 +11,8 @@ import math
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float32Array, Float64Array, Int32Array, Int64Array
 from morphlm.logbilinear.config import LearningConfig, LogBilinearConfig
 from morphlm.logbilinear.kernels import batch as batching
 from morphlm.logbilinear.kernels import context, noise, numerics, softmax
@@ -24,9 +24,6 @@ from morphlm.logbilinear.wide import Means, Origin, WideContexts
 from morphlm.logbilinear.workspace import SHARDS, SMALLEST_PIECE, Workspace, over_range
 from morphlm.threads import Workers, balance_by_cost, tapered_bounds
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
-
-Array = NDArray[np.float32]
-Tokens = NDArray[np.int32]
 
 EVALUATED = 1 << 15  # tokens that are evaluated at a time
 SCORED_TOKENS = 256  # of one class, by one thread
@@ -52,12 +49,12 @@ class Engine:
 
     def plan(
         self,
-        stream: Tokens,
+        stream: Int32Array,
         begin: int,
         end: int,
         key: int = 0,
         rate: float = 0.0,
-        contexts: Tokens | None = None,
+        contexts: Int32Array | None = None,
     ) -> Batch:
         """The minibatch of tokens begin .. end - 1; `contexts` is the stream as contexts have it, if it differs."""
         batch: Batch = batching.plan_batch(
@@ -76,15 +73,15 @@ class Engine:
         return batch
 
     def compose(
-        self, name: str, words: Tokens, table: Array, side: FactorRows, key: int = 0, rate: float = 0.0
-    ) -> Array:
+        self, name: str, words: Int32Array, table: Float32Array, side: FactorRows, key: int = 0, rate: float = 0.0
+    ) -> Float32Array:
         """(U, d): the vectors of some words."""
         out = self.space.rows(name, len(words), self.config.width)
         arguments = words, table, side.rows, side.surfaces, np.uint64(key), np.float32(rate), out
         self.workers.run_ranges(lambda a, b: context.compose_words(a, b, *arguments), len(words), SMALLEST_PIECE)
         return out
 
-    def predict(self, batch: Batch, vectors: Array) -> Array:
+    def predict(self, batch: Batch, vectors: Float32Array) -> Float32Array:
         """(L, d): p = sum_j q_j C_j."""
         out = self.space.rows("predictions", len(batch.targets), self.config.width)
         transforms = self.parameters.C[: self.config.distances]
@@ -106,7 +103,9 @@ class Engine:
         assert origin is not None
         return self.wide.plan(origin, batch, self._slot_of_word)
 
-    def add_wide(self, batch: Batch, wide: Wide | None, vectors: Array, predictions: Array) -> Means | None:
+    def add_wide(
+        self, batch: Batch, wide: Wide | None, vectors: Float32Array, predictions: Float32Array
+    ) -> Means | None:
         """p += u C, if the model has wide contexts."""
         if self.wide is None or wide is None:
             return None
@@ -116,11 +115,11 @@ class Engine:
 
     def log_probabilities(
         self,
-        tokens: Tokens,
-        vectors: Array | None = None,
-        biases: Array | None = None,
-        contexts: Tokens | None = None,
-    ) -> NDArray[np.float64]:
+        tokens: Int32Array,
+        vectors: Float32Array | None = None,
+        biases: Float32Array | None = None,
+        contexts: Int32Array | None = None,
+    ) -> Float64Array:
         """ln P of every token of encoded sentences, exactly normalised, in their order.
 
         Output vectors and biases by position may be given, if they are composed already; and the tokens as the words
@@ -134,7 +133,7 @@ class Engine:
             self._evaluate(tokens, contexts, begin, end, vectors, biases, result[begin:end])
         return result
 
-    def output_vectors(self) -> Array:
+    def output_vectors(self) -> Float32Array:
         """R = M R^(f) by position, in space that training uses too."""
         layout = self.structure.layout
         vectors = self.space.rows("output", len(layout.members), self.config.width)
@@ -144,13 +143,13 @@ class Engine:
 
     def _evaluate(
         self,
-        tokens: Tokens,
-        contexts: Tokens | None,
+        tokens: Int32Array,
+        contexts: Int32Array | None,
         begin: int,
         end: int,
-        vectors: Array,
-        biases: Array,
-        result: NDArray[np.float64],
+        vectors: Float32Array,
+        biases: Float32Array,
+        result: Float64Array,
     ) -> None:
         batch = self.plan(tokens, begin, end, contexts=contexts)
         batch, wide = self.widen(batch, Origin(tokens if contexts is None else contexts, np.arange(begin, end)))
@@ -242,7 +241,7 @@ class Learner(Engine):
         if self.config.classes:
             self._shared = np.zeros(self._shared.shape, np.float32)  # takes memory only where it is touched again
 
-    def step(self, stream: Tokens, begin: int, end: int, key: int, origin: Origin | None = None) -> float:
+    def step(self, stream: Int32Array, begin: int, end: int, key: int, origin: Origin | None = None) -> float:
         """Learn from tokens begin .. end - 1; `key` decides all that is random. Returns the sum of the objective.
 
         The objective is ln P, or with noise-contrastive estimation the log-likelihood of telling text from noise. Wide
@@ -282,7 +281,7 @@ class Learner(Engine):
             return np.float32(0.0)
         return np.float32(self.learning.decay * length / self.tokens) * self._factor(length)
 
-    def _drop_out(self, batch: Batch, key: int, table: Array) -> None:
+    def _drop_out(self, batch: Batch, key: int, table: Float32Array) -> None:
         rate = self.learning.prediction_dropout
         if rate:
             task = partial(
@@ -290,7 +289,7 @@ class Learner(Engine):
             )
             self.workers.run_ranges(task, len(table), SMALLEST_PIECE)
 
-    def _update_dense(self, name: str, shards: Array, shrink: np.float32) -> None:
+    def _update_dense(self, name: str, shards: Float32Array, shrink: np.float32) -> None:
         weights, squares = getattr(self.parameters, name), getattr(self.squares, name)
         numerics.update_dense(
             weights.reshape(-1), squares.reshape(-1), shards.reshape(SHARDS, -1), np.float32(self.step_size), shrink
@@ -298,7 +297,7 @@ class Learner(Engine):
 
     # ------------------------------------------------------------ with classes
 
-    def _learn_classes(self, batch: Batch, predictions: Array, errors: Array) -> float:
+    def _learn_classes(self, batch: Batch, predictions: Float32Array, errors: Float32Array) -> float:
         """P(c|h): updates S and t, writes the errors."""
         length, shape = len(batch.targets), self.parameters.S.shape
         vector_shards, bias_shards = self.space.rows("S", SHARDS, *shape), self.space.rows("t", SHARDS, shape[0])
@@ -325,7 +324,7 @@ class Learner(Engine):
         self._update_dense("t", bias_shards, np.float32(0.0))
         return math.fsum(objectives)
 
-    def _learn_words(self, batch: Batch, key: int, predictions: Array, errors: Array) -> float:
+    def _learn_words(self, batch: Batch, key: int, predictions: Float32Array, errors: Float32Array) -> float:
         """P(w|h,c): updates R and b, adds to the errors."""
         layout, length = self.structure.layout, len(batch.targets)
         objectives = np.zeros(self.structure.classes)
@@ -358,7 +357,7 @@ class Learner(Engine):
         self.workers.run_ranges(task, len(layout.shared), SMALLEST_PIECE)
         return math.fsum(objectives)
 
-    def _class_shards(self, batch: Batch) -> list[NDArray[np.int64]]:
+    def _class_shards(self, batch: Batch) -> list[Int64Array]:
         """The classes of the minibatch in shards that cost about the same; a class of one word has nothing to learn."""
         words, tokens = np.diff(self.structure.layout.starts), np.diff(batch.class_starts)
         costs = (words * (tokens + 8.0)).tolist()
@@ -368,7 +367,7 @@ class Learner(Engine):
 
     # ------------------------------------------------------------ without classes
 
-    def _learn_from_noise(self, batch: Batch, key: int, predictions: Array, errors: Array) -> float:
+    def _learn_from_noise(self, batch: Batch, key: int, predictions: Float32Array, errors: Float32Array) -> float:
         """Noise-contrastive estimation: updates R and b, writes the errors."""
         k, length, output = self.learning.samples, len(batch.targets), self.structure.output
         shared = self.learning.noise == "block"
@@ -401,14 +400,20 @@ class Learner(Engine):
         self._update_factors(words, output, surface_key, gradients, "R", length)
         return math.fsum(objectives)
 
-    def _draw_noise(self, key: int, count: int) -> Tokens:
+    def _draw_noise(self, key: int, count: int) -> Int32Array:
         uniform = np.random.default_rng([key, 1]).random(count)
         return np.searchsorted(self._noise_cumulated, uniform, side="right").astype(np.int32)
 
     # ------------------------------------------------------------ back to the context
 
     def _learn_context(
-        self, batch: Batch, key: int, vectors: Array, errors: Array, wide: Wide | None, means: Means | None
+        self,
+        batch: Batch,
+        key: int,
+        vectors: Float32Array,
+        errors: Float32Array,
+        wide: Wide | None,
+        means: Means | None,
     ) -> None:
         """Updates C and Q."""
         gradients = self.space.rows("context gradients", *vectors.shape)
@@ -429,7 +434,7 @@ class Learner(Engine):
         self._update_factors(batch.words, self.structure.context, key, gradients, "Q", length)
 
     def _update_factors(
-        self, words: Tokens, side: FactorRows, key: int, gradients: Array, name: str, length: int
+        self, words: Int32Array, side: FactorRows, key: int, gradients: Float32Array, name: str, length: int
     ) -> None:
         """AdaGrad on the factors of some words, whose gradients are given."""
         factors, holders = batching.touched_factors(words, side.rows, self._slot_of_factor)

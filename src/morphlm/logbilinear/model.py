@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array
 from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel
@@ -24,22 +24,20 @@ from morphlm.logbilinear.query import Queries, compile_model, compile_part, new_
 from morphlm.logbilinear.structure import Structure, build_structure, with_new_words
 from morphlm.logbilinear.wide import WideQueries, WideState
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
-from morphlm.processes import available_cores
 from morphlm.segmentation.analyser import analyser_from_files
 from morphlm.segmentation.factors import FACTORS_FILE, MORPHEMES_FILE, parse_factors
 from morphlm.text.reading import END
-from morphlm.threads import workers
+from morphlm.threads import available_cores, workers
 from morphlm.vectors.vectors import SideVectors, WordVectors
 from morphlm.vocabulary.corpus import check_tokens
-from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, parse_vocabulary
+from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, VOCABULARY_FILE, parse_vocabulary
 
-VOCABULARY_FILE, CLASSES_FILE = "vocabulary.tsv", "classes.tsv"
+CLASSES_FILE = "classes.tsv"
 FIXED = "fixed_wide_context"  # in the training record of a model whose wide context was fixed: how many words it had
 CLASS_OF = "class_of"  # the tensor behind classes.tsv, which is for people
 SMALL_TEXT = 4096  # tokens; less are scored by one thread, which starts sooner
 _COMPILING = threading.Lock()
 
-Array = NDArray[np.float32]
 State = tuple[int, ...] | WideState  # the n - 1 words before, the nearest first; more with wide contexts
 
 
@@ -55,7 +53,7 @@ class LogBilinearModel(LanguageModel):
         structure: Structure,
         parameters: Parameters,
         training: dict[str, Any],
-        output: Array | None = None,
+        output: Float32Array | None = None,
     ) -> None:
         """Take parameters whose rows belong to the factors and classes of a structure.
 
@@ -118,11 +116,11 @@ class LogBilinearModel(LanguageModel):
         config, training = replace(self.config, wide=0), self.training | {FIXED: self.config.wide}
         return LogBilinearModel(config, self.structure, self.wide_queries.fixed(before), training, self._output)
 
-    def score_tokens(self, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
+    def score_tokens(self, tokens: Int32Array) -> Float64Array:
         """ln P of every token of encoded sentences, each ending with END."""
         return self._score(tokens, self.structure)
 
-    def score_composed(self, tokens: NDArray[np.int32], forms: Sequence[str]) -> NDArray[np.float64]:
+    def score_composed(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:
         """The same, with id V + k for an unknown word forms[k], which contexts see as the sum of its known factors."""
         if not self.composes_contexts or self.structure.factors is None:
             return super().score_composed(tokens, forms)
@@ -136,14 +134,12 @@ class LogBilinearModel(LanguageModel):
         factors = self.structure.factors
         return self.config.context_factors and factors is not None and factors.analyser is not None
 
-    def _score(
-        self, tokens: NDArray[np.int32], structure: Structure, contexts: NDArray[np.int32] | None = None
-    ) -> NDArray[np.float64]:
+    def _score(self, tokens: Int32Array, structure: Structure, contexts: Int32Array | None = None) -> Float64Array:
         with workers(1 if len(tokens) < SMALL_TEXT else self.threads or available_cores()) as threads:
             engine = Engine(self.config, structure, self.parameters, threads)
             return engine.log_probabilities(tokens, self._output, self._biases, contexts)
 
-    def distribution(self, state: State) -> NDArray[np.float64]:
+    def distribution(self, state: State) -> Float64Array:
         """P of every word after a state, by id; BEGIN has none."""
         if isinstance(state, WideState):
             return self.wide_queries.distribution(state)
@@ -166,7 +162,7 @@ class LogBilinearModel(LanguageModel):
         return WideQueries(self.config, self.structure, self.parameters, self._output, self._biases)
 
     @cached_property
-    def _output(self) -> Array:
+    def _output(self) -> Float32Array:
         """R = M R^(f) by position."""
         if self._given_output is not None:
             return self._given_output
@@ -174,7 +170,7 @@ class LogBilinearModel(LanguageModel):
             return Engine(self.config, self.structure, self.parameters, threads).output_vectors()
 
     @cached_property
-    def _biases(self) -> Array:
+    def _biases(self) -> Float32Array:
         return self.parameters.b[self.structure.layout.members]
 
     def _few_tokens(self, tokens: Sequence[str]) -> list[float]:
@@ -210,7 +206,7 @@ class LogBilinearModel(LanguageModel):
     def to_files(self, notes: Mapping[str, str]) -> ModelFiles:
         """All that the directory holds."""
         structure = self.structure
-        tensors: dict[str, NDArray[Any]] = dict(self.parameters.named())
+        tensors: dict[str, Array] = dict(self.parameters.named())
         texts = {VOCABULARY_FILE: self.vocabulary.to_tsv()}
         if structure.partition is not None:
             tensors[CLASS_OF] = structure.partition.class_of.astype(np.int32)

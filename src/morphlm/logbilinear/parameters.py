@@ -6,31 +6,29 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array, Float32Array, Float64Array
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.structure import Structure
 from morphlm.vocabulary.vocabulary import BEGIN_ID
-
-Array = NDArray[np.float32]
 
 
 class Parameters(NamedTuple):
     """The paper's names. Vectors are rows; rows of Q and R belong to factors, which are the words in a plain model."""
 
-    Q: Array  # Q^(f), (F, d): context vectors
-    C: Array  # (n - 1, d, d) or diagonal (n - 1, d): the nearest word first; then that of the wide context
-    R: Array  # R^(f), (F, d): output vectors
-    b: Array  # (V,): biases of the surface words
-    S: Array  # (|C|, d): class vectors; no rows without classes
-    t: Array  # (|C|,): class biases
+    Q: Float32Array  # Q^(f), (F, d): context vectors
+    C: Float32Array  # (n - 1, d, d) or diagonal (n - 1, d): the nearest word first; then that of the wide context
+    R: Float32Array  # R^(f), (F, d): output vectors
+    b: Float32Array  # (V,): biases of the surface words
+    S: Float32Array  # (|C|, d): class vectors; no rows without classes
+    t: Float32Array  # (|C|,): class biases
 
     @property
-    def weights(self) -> tuple[Array, ...]:
+    def weights(self) -> tuple[Float32Array, ...]:
         """All but the biases: what the L2 term shrinks."""
         return self.Q, self.C, self.R, self.S
 
-    def named(self) -> Iterator[tuple[str, Array]]:
+    def named(self) -> Iterator[tuple[str, Float32Array]]:
         """Each with its name."""
         return zip(self._fields, self, strict=True)
 
@@ -85,14 +83,14 @@ def initial_parameters(
     return Parameters(**arrays, b=words.astype(np.float32), t=classes.astype(np.float32))
 
 
-def _scaled_identities(config: LogBilinearConfig) -> Array:
+def _scaled_identities(config: LogBilinearConfig) -> Float32Array:
     """I/j for the word at distance j, I for the wide context."""
     scales = [1.0 / j for j in range(1, config.order)] + [1.0] * bool(config.wide)
     identity = np.ones(config.width) if config.diagonal else np.eye(config.width)
     return np.stack([scale * identity for scale in scales]).astype(np.float32)
 
 
-def log_unigram(counts: NDArray[Any], skip: int | None = BEGIN_ID) -> NDArray[np.float64]:
+def log_unigram(counts: Array, skip: int | None = BEGIN_ID) -> Float64Array:
     """ln of the relative frequencies with one added to each count (Laplace); what is never predicted stays 0."""
     smoothed = counts.astype(np.float64) + 1.0
     if skip is not None:

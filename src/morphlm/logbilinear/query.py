@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array, Int64Array
 from morphlm.errors import ConfigError
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.kernels import query as kernels
@@ -22,9 +22,6 @@ from morphlm.logbilinear.kernels.query import TILE, WAYS, Cache, Compiled
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.logbilinear.structure import FactorRows, Structure
 from morphlm.threads import Workers, workers
-
-Array = NDArray[np.float32]
-Ids = NDArray[np.int32]
 
 MEGABYTE = 1 << 20
 SMALLEST_PIECE = 256  # words, of the work for a thread
@@ -49,7 +46,7 @@ def compile_model(
     structure: Structure,
     parameters: Parameters,
     pool: Workers,
-    output: Array | None = None,
+    output: Float32Array | None = None,
 ) -> Compiled:
     """The model for queries. `output`, R by position, may be given if it is composed already.
 
@@ -65,8 +62,8 @@ def compile_part(
     config: LogBilinearConfig,
     structure: Structure,
     parameters: Parameters,
-    words: Ids,
-    classes: NDArray[np.int64],
+    words: Int32Array,
+    classes: Int64Array,
 ) -> Compiled:
     """The same for some words in contexts, whose ids are then their places in this list, and the words of some classes.
 
@@ -83,9 +80,9 @@ def _compile(
     structure: Structure,
     parameters: Parameters,
     pool: Workers | None,
-    words: Ids,
-    positions: NDArray[np.int64],
-    output: Array | None,
+    words: Int32Array,
+    positions: Int64Array,
+    output: Float32Array | None,
 ) -> Compiled:
     layout, members = structure.layout, structure.layout.members[positions]
     position_of = np.full(len(structure.vocabulary), -1, np.int32)
@@ -107,15 +104,15 @@ def _compile(
     return arrays._replace(**read_only)
 
 
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+def _read_only(array: Array) -> Array:
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view
 
 
 def _context_table(
-    config: LogBilinearConfig, side: FactorRows, parameters: Parameters, pool: Workers | None, words: Ids
-) -> Array:
+    config: LogBilinearConfig, side: FactorRows, parameters: Parameters, pool: Workers | None, words: Int32Array
+) -> Float32Array:
     """((n - 1) V, d): Q C_j, or Q alone where it is multiplied by diagonals, which takes no time and less memory."""
     if config.diagonal:
         is_all = not config.context_factors and len(words) == len(parameters.Q)
@@ -126,7 +123,7 @@ def _context_table(
     return out.reshape(-1, config.width)
 
 
-def _composed(side: FactorRows, table: Array, pool: Workers | None, words: Ids) -> Array:
+def _composed(side: FactorRows, table: Float32Array, pool: Workers | None, words: Int32Array) -> Float32Array:
     """The vectors of some words."""
     out = np.empty((len(words), table.shape[1]), np.float32)
     _spread(pool, lambda a, b: kernels.compose_range(a, b, words, table, side.rows, out), len(words))
@@ -190,13 +187,13 @@ class _OfThread(threading.local):
     """What only one thread may touch."""
 
     cache: Cache | None = None
-    context: Ids
+    context: Int32Array
 
 
 class Queries:
     """Queries to a compiled model from any number of threads; each has its own cache."""
 
-    def __init__(self, model: Compiled, members: Ids, megabytes: float) -> None:
+    def __init__(self, model: Compiled, members: Int32Array, megabytes: float) -> None:
         """`members` are the words by position."""
         self.model, self.megabytes = model, megabytes
         self._members, self._own = members, _OfThread()
@@ -220,7 +217,7 @@ class Queries:
         logprob: float = kernels.log_probability(self.model, cache, context, word)
         return logprob
 
-    def log_probabilities(self, contexts: Ids, words: Ids) -> NDArray[np.float64]:
+    def log_probabilities(self, contexts: Int32Array, words: Int32Array) -> Float64Array:
         """ln P of many words, (m,), each after its own context, (m, n - 1); equal contexts are computed once."""
         cache = self.cache
         contexts, words = np.ascontiguousarray(contexts, np.int32), np.ascontiguousarray(words, np.int32)
@@ -230,10 +227,10 @@ class Queries:
             if ids.size and not 0 <= ids.min() <= ids.max() < self._words:
                 raise IndexError("a number is no id of a word")
         with workers(1):
-            logprobs: NDArray[np.float64] = query_batch.log_probabilities(self.model, cache, contexts, words)
+            logprobs: Float64Array = query_batch.log_probabilities(self.model, cache, contexts, words)
         return logprobs
 
-    def distribution(self, state: Sequence[int], threads: int) -> NDArray[np.float64]:
+    def distribution(self, state: Sequence[int], threads: int) -> Float64Array:
         """P of every word after a state, by id."""
         _ = self.cache
         context = self._context(state)
@@ -247,7 +244,7 @@ class Queries:
         kernels.distribute(model, context, self._members, scores, result)
         return result
 
-    def _context(self, state: Sequence[int]) -> Ids:
+    def _context(self, state: Sequence[int]) -> Int32Array:
         """The state in this thread's array, checked: compiled code would read beyond the tables."""
         context = self._own.context
         if len(state) != len(context) or min(state) < 0 or max(state) >= self._words:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Int32Array
 from morphlm.classes.partition import Partition, by_frequency
 from morphlm.errors import ConfigError
 from morphlm.logbilinear.config import LogBilinearConfig
@@ -36,7 +36,7 @@ class Structure:
     context: FactorRows
     output: FactorRows
     layout: Layout  # the output words in order of their classes
-    class_of: NDArray[np.int32]  # (V,) by word; all 0 without classes
+    class_of: Int32Array  # (V,) by word; all 0 without classes
 
     @property
     def classes(self) -> int:
@@ -59,7 +59,7 @@ def build_structure(
     return Structure(vocabulary, partition, factors, context, output, _layout(members, output), class_of)
 
 
-def arranged_by_class(structure: Structure) -> tuple[Structure, NDArray[np.int32]]:
+def arranged_by_class(structure: Structure) -> tuple[Structure, Int32Array]:
     """The same with the rows of R in the order in which training goes through them, and the factor of each row.
 
     A class's words are then neighbours in memory. Surface forms stay before the others.
@@ -87,7 +87,7 @@ def _check_given(
         raise ConfigError(f"{config.kind} needs factors of the words of its vocabulary; build them for it")
 
 
-def with_new_words(structure: Structure, factors_of: Sequence[NDArray[np.int32]]) -> Structure:
+def with_new_words(structure: Structure, factors_of: Sequence[Int32Array]) -> Structure:
     """The same with rows of the context side, after those of the words, for words that are not in the vocabulary.
 
     Each is composed of the factors that are given for it, of UNK's if there are none.
@@ -109,7 +109,7 @@ def _rows_of(factors: Factors) -> Rows:
     return Rows(factors.indptr.astype(np.int64), factors.indices.astype(np.int32))
 
 
-def _layout(members_of_classes: list[NDArray[np.int32]], output: FactorRows) -> Layout:
+def _layout(members_of_classes: list[Int32Array], output: FactorRows) -> Layout:
     """Words by class; what belongs to one word alone and what is shared."""
     members = np.concatenate(members_of_classes).astype(np.int32)
     sizes = np.array([len(words) for words in members_of_classes])
@@ -130,7 +130,7 @@ def _layout(members_of_classes: list[NDArray[np.int32]], output: FactorRows) -> 
     )
 
 
-def _selected(rows: Rows, chosen: NDArray[np.int32]) -> Rows:
+def _selected(rows: Rows, chosen: Int32Array) -> Rows:
     """Some of the rows, in this order."""
     lengths = (rows.starts[1:] - rows.starts[:-1])[chosen]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

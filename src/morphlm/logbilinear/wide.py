@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from morphlm.arrays import Float32Array, Float64Array, Int32Array
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.kernels import wide as kernels
 from morphlm.logbilinear.kernels.batch import Batch
@@ -24,13 +25,10 @@ from morphlm.text.reading import RESERVED
 from morphlm.threads import Workers, tapered_bounds
 from morphlm.vocabulary.vocabulary import UNK_ID
 
-Array = NDArray[np.float32]
-Tokens = NDArray[np.int32]
-
 CONTENT = 1e-4  # t: a word with a larger share of the text counts less
 
 
-def content_weights(structure: Structure) -> Array:
+def content_weights(structure: Structure) -> Float32Array:
     """omega(w) = sqrt(t / f(w)), at most 1, with f the word's share of the training text; marks and UNK say nothing."""
     counts = structure.vocabulary.counts.astype(np.float64)
     shares = np.maximum(counts, 0.5) / max(counts.sum(), 1.0)
@@ -39,7 +37,7 @@ def content_weights(structure: Structure) -> Array:
     return np.concatenate([weights, _weights_of_new_words(structure)]).astype(np.float32)
 
 
-def _weights_of_new_words(structure: Structure) -> NDArray[np.float64]:
+def _weights_of_new_words(structure: Structure) -> Float64Array:
     """1 for words of contexts that are not in the vocabulary but have known factors, as rare words have."""
     rows, words = structure.context.rows, len(structure.vocabulary)
     factors = [
@@ -52,15 +50,15 @@ def _weights_of_new_words(structure: Structure) -> NDArray[np.float64]:
 class Origin(NamedTuple):
     """Where the tokens of a stream of sentences in another order come from."""
 
-    text: Tokens  # the text as it is
+    text: Int32Array  # the text as it is
     places: NDArray[np.integer[Any]]  # the place in it of each token of the stream
 
 
 class Means(NamedTuple):
     """The wide vectors of a minibatch, by the places of its tokens."""
 
-    vectors: Array  # (L, d): u
-    scales: Array  # (L,): 1 / (c + sum of the weights)
+    vectors: Float32Array  # (L, d): u
+    scales: Float32Array  # (L,): 1 / (c + sum of the weights)
 
 
 class WideContexts:
@@ -72,7 +70,7 @@ class WideContexts:
         self.weights = content_weights(structure)
         self._reach = config.wide, np.float32(config.wide_decay)
 
-    def plan(self, origin: Origin, batch: Batch, slot_of_word: Tokens) -> tuple[Batch, Wide]:
+    def plan(self, origin: Origin, batch: Batch, slot_of_word: Int32Array) -> tuple[Batch, Wide]:
         """The words before the tokens of a minibatch, which are added to its words. `origin` is of its tokens alone."""
         words, wide = kernels.plan_wide(
             origin.text, origin.places, self.config.wide, self.weights, batch.words, slot_of_word
@@ -81,7 +79,9 @@ class WideContexts:
         starts = np.append(batch.occurrences.starts, np.full(added, batch.occurrences.starts[-1]))
         return batch._replace(words=words, occurrences=batch.occurrences._replace(starts=starts)), wide
 
-    def add(self, batch: Batch, wide: Wide, vectors: Array, transform: Array, predictions: Array) -> Means:
+    def add(
+        self, batch: Batch, wide: Wide, vectors: Float32Array, transform: Float32Array, predictions: Float32Array
+    ) -> Means:
         """p += u C; returns u."""
         means = Means(self.space.rows("wide", *predictions.shape), self.space.rows("scales", len(predictions)))
         self.workers.run_ranges(
@@ -97,10 +97,10 @@ class WideContexts:
         batch: Batch,
         wide: Wide,
         means: Means,
-        errors: Array,
-        transform: Array,
-        gradients: Array,
-        transform_shards: Array,
+        errors: Float32Array,
+        transform: Float32Array,
+        gradients: Float32Array,
+        transform_shards: Float32Array,
     ) -> None:
         """Writes dL/dC in shards, and adds to the gradients of the minibatch's words."""
         cuts = tapered_bounds(len(errors), SHARDS)
@@ -138,14 +138,19 @@ class WideQueries:
     """P(w|h) by states of a model with wide contexts, in plain NumPy: each state has its own p, so nothing is kept."""
 
     def __init__(
-        self, config: LogBilinearConfig, structure: Structure, parameters: Parameters, output: Array, biases: Array
+        self,
+        config: LogBilinearConfig,
+        structure: Structure,
+        parameters: Parameters,
+        output: Float32Array,
+        biases: Float32Array,
     ) -> None:
         """`output` and `biases` are by position."""
         self.config, self.structure, self.parameters = config, structure, parameters
         self._output, self._biases = output, biases
         self._weights = content_weights(structure).astype(np.float64)
 
-    def wide_prediction(self, before: tuple[int, ...]) -> NDArray[np.float64]:
+    def wide_prediction(self, before: tuple[int, ...]) -> Float64Array:
         """u C."""
         ids = np.array(before, np.int64)
         weights = self.config.wide_decay ** np.arange(len(ids)) * self._weights[ids]
@@ -169,7 +174,7 @@ class WideQueries:
         at = self.structure.layout.position_of[word] - first
         return float(_log_softmax(scores)[at] + self._log_classes(p)[c])
 
-    def distribution(self, state: WideState) -> NDArray[np.float64]:
+    def distribution(self, state: WideState) -> Float64Array:
         """P of every word, by id."""
         p, layout = self._prediction(state), self.structure.layout
         starts = layout.starts[:-1]
@@ -192,30 +197,30 @@ class WideQueries:
             C=parameters.C[: self.config.distances], b=biases, t=parameters.t + parameters.S @ part
         )
 
-    def _prediction(self, state: WideState) -> Array:
+    def _prediction(self, state: WideState) -> Float32Array:
         """p = sum_j q_j C_j + u C."""
         parts = [self._transformed(self._vector(word), j) for j, word in enumerate(state.words)]
-        prediction: NDArray[np.float64] = sum(parts, self.wide_prediction(state.before))
+        prediction: Float64Array = sum(parts, self.wide_prediction(state.before))
         return prediction.astype(np.float32)
 
-    def _vector(self, word: int) -> NDArray[np.float64]:
+    def _vector(self, word: int) -> Float64Array:
         rows = self.structure.context.rows
         factors = rows.items[rows.starts[word] : rows.starts[word + 1]]
-        vector: NDArray[np.float64] = self.parameters.Q[factors].sum(axis=0, dtype=np.float64)
+        vector: Float64Array = self.parameters.Q[factors].sum(axis=0, dtype=np.float64)
         return vector
 
-    def _transformed(self, vector: NDArray[np.float64], j: int) -> NDArray[np.float64]:
+    def _transformed(self, vector: Float64Array, j: int) -> Float64Array:
         transform = self.parameters.C[j]
-        result: NDArray[np.float64] = vector * transform if self.config.diagonal else vector @ transform
+        result: Float64Array = vector * transform if self.config.diagonal else vector @ transform
         return result
 
-    def _log_classes(self, p: Array) -> NDArray[np.float64]:
+    def _log_classes(self, p: Float32Array) -> Float64Array:
         if not self.config.classes:
             return np.zeros(1)
         return _log_softmax(self.parameters.S @ p + self.parameters.t)
 
 
-def _log_softmax(scores: Array) -> NDArray[np.float64]:
+def _log_softmax(scores: Float32Array) -> Float64Array:
     shifted = scores.astype(np.float64) - scores.max()
-    result: NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum())
+    result: Float64Array = shifted - np.log(np.exp(shifted).sum())
     return result

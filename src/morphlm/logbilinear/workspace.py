@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from morphlm.arrays import Float32Array
 
 SHARDS = 8  # of every sum over the tokens or words of a minibatch
 SMALLEST_PIECE = 64  # rows, of the work for a thread
@@ -17,9 +18,9 @@ class Workspace:
 
     def __init__(self) -> None:
         """Nothing yet."""
-        self._arrays: dict[str, NDArray[np.float32]] = {}
+        self._arrays: dict[str, Float32Array] = {}
 
-    def rows(self, name: str, *shape: int) -> NDArray[np.float32]:
+    def rows(self, name: str, *shape: int) -> Float32Array:
         """An array whose first dimension, which varies from call to call, is cut from a larger one."""
         held = self._arrays.get(name)
         if held is None or len(held) < shape[0] or held.shape[1:] != shape[1:]:

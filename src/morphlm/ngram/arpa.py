@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from morphlm.arrays import BoolArray, Float32Array, Int32Array, Int64Array
 from morphlm.errors import FormatError, InputError
 from morphlm.files import atomic_writer, source_name
 from morphlm.ngram import kernels
@@ -23,7 +24,7 @@ _BUFFER_BYTES = 1 << 22
 _COUNT = re.compile(r"ngram\s+(\d+)\s*=\s*(\d{1,18})")
 MAX_NGRAMS = 2**31
 
-Rows = NDArray[np.int32]  # (n-grams of one order, n) word ids
+Rows = Int32Array  # (n-grams of one order, n) word ids
 
 
 # ---------------------------------------------------------------- out
@@ -126,7 +127,7 @@ def _read_sizes(lines: _Lines) -> list[int]:
     return sizes
 
 
-_Order = tuple[Rows, NDArray[np.float32], NDArray[np.float32]]  # words, ln p, ln back-off
+_Order = tuple[Rows, Float32Array, Float32Array]  # words, ln p, ln back-off
 
 
 def _read_order(lines: _Lines, n: int, size: int, highest: bool, ids: dict[str, int]) -> _Order:
@@ -184,7 +185,7 @@ def build_trie(orders: list[_Order]) -> Trie:
     starts = np.concatenate([[0], np.cumsum(sizes)])
     check_number_of_nodes(int(starts[-1]))
     suffix = [np.full(sizes[0], kernels.ROOT, np.int64)]
-    first_child: list[NDArray[np.int64]] = []
+    first_child: list[Int64Array] = []
     for n in range(1, len(orders)):
         rows, shorter = orders[n][0], orders[n - 1][0]
         contexts = _locate(rows[:, :-1], shorter)
@@ -219,7 +220,7 @@ def _complete(orders: list[_Order]) -> list[_Order]:
     return completed
 
 
-def _sorted(rows: Rows, logprob: NDArray[np.float32], backoff: NDArray[np.float32]) -> _Order:
+def _sorted(rows: Rows, logprob: Float32Array, backoff: Float32Array) -> _Order:
     order = np.lexsort(rows.T[::-1])
     if (np.diff(rows[order], axis=0) == 0).all(axis=1).any():
         raise FormatError(f"the model has a {rows.shape[1]}-gram twice; remove one of them or make the model again")
@@ -231,16 +232,16 @@ def _as_keys(rows: Rows) -> NDArray[np.void]:
     return np.ascontiguousarray(rows.astype(">u4")).view(np.dtype((np.void, 4 * rows.shape[1]))).ravel()
 
 
-def _locate(rows: Rows, among: Rows) -> NDArray[np.int64]:
+def _locate(rows: Rows, among: Rows) -> Int64Array:
     """The place of each row in a sorted table that has them all."""
     return np.searchsorted(_as_keys(among), _as_keys(rows)).astype(np.int64)
 
 
-def _contains(table: Rows, rows: Rows) -> NDArray[np.bool_]:
+def _contains(table: Rows, rows: Rows) -> BoolArray:
     return np.isin(_as_keys(rows), _as_keys(table))
 
 
-def _fill_completed(trie: Trie, orders: list[_Order], starts: NDArray[np.int64]) -> Trie:
+def _fill_completed(trie: Trie, orders: list[_Order], starts: Int64Array) -> Trie:
     """Give the added n-grams the probability that backing off gives: ln b(context) + ln p(suffix)."""
     for n in range(1, trie.order):
         rows, logprob, _ = orders[n]

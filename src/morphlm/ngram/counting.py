@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from morphlm.arrays import BoolArray, Int32Array, Int64Array
 from morphlm.errors import ConfigError
 from morphlm.ngram import kernels
 from morphlm.vocabulary.corpus import Corpus
@@ -20,18 +21,16 @@ from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
 MAX_ORDER = 100
 MAX_TOKENS = 2**31 - 1
 
-Numbers = NDArray[np.int32]
-
 
 @dataclass
 class OrderCounts:
     """The n-grams of one order, sorted by their words; `counts` are raw first, then adjusted in place."""
 
-    words: Numbers  # last word of each n-gram
-    counts: NDArray[np.int64]
-    suffixes: Numbers  # number, in the order below, of the n-gram without its first word
-    at_begin: NDArray[np.bool_]  # its first word is BEGIN
-    first_child: NDArray[np.int64]  # for each context (the order below): where its n-grams begin
+    words: Int32Array  # last word of each n-gram
+    counts: Int64Array
+    suffixes: Int32Array  # number, in the order below, of the n-gram without its first word
+    at_begin: BoolArray  # its first word is BEGIN
+    first_child: Int64Array  # for each context (the order below): where its n-grams begin
 
     def __len__(self) -> int:
         """The number of n-grams."""
@@ -43,7 +42,7 @@ class NgramCounts:
     """All orders with adjusted counts, and for each how many n-grams have adjusted count 0, 1, 2, 3, 4."""
 
     orders: list[OrderCounts]
-    counts_of_counts: list[NDArray[np.int64]]
+    counts_of_counts: list[Int64Array]
 
 
 def count_ngrams(corpus: Corpus, order: int) -> NgramCounts:
@@ -65,7 +64,7 @@ def count_ngrams(corpus: Corpus, order: int) -> NgramCounts:
     return NgramCounts(orders, counts_of_counts)
 
 
-def _count_orders(stream: Numbers, depth: NDArray[np.uint8], order: int, vocabulary_size: int) -> list[OrderCounts]:
+def _count_orders(stream: Int32Array, depth: NDArray[np.uint8], order: int, vocabulary_size: int) -> list[OrderCounts]:
     by_word = kernels.positions_by_word(stream, depth, vocabulary_size)
     orders = [_unigrams(stream, vocabulary_size)]
     shorter = stream  # the number of a unigram is its word
@@ -81,7 +80,7 @@ def _count_orders(stream: Numbers, depth: NDArray[np.uint8], order: int, vocabul
     return orders
 
 
-def _unigrams(stream: Numbers, vocabulary_size: int) -> OrderCounts:
+def _unigrams(stream: Int32Array, vocabulary_size: int) -> OrderCounts:
     at_begin = np.zeros(vocabulary_size, np.bool_)
     at_begin[BEGIN_ID] = True
     return OrderCounts(
@@ -101,7 +100,7 @@ class _LastNgram:
     raw_count: int
 
 
-def _counts_of_last_ngrams(stream: Numbers, orders: list[OrderCounts]) -> list[_LastNgram | None]:
+def _counts_of_last_ngrams(stream: Int32Array, orders: list[OrderCounts]) -> list[_LastNgram | None]:
     """For each lower order, the last n-gram in lmplz's order of sorting, with its raw count.
 
     lmplz emits an n-gram's statistics when the next one differs; the ones still open at the end of its input enter the
@@ -125,7 +124,7 @@ def _counts_of_last_ngrams(stream: Numbers, orders: list[OrderCounts]) -> list[_
     return found
 
 
-def _ngram_number(stream: Numbers, end: int, n: int, orders: list[OrderCounts]) -> int:
+def _ngram_number(stream: Int32Array, end: int, n: int, orders: list[OrderCounts]) -> int:
     """The number, within its order, of the n-gram that ends at a position."""
     number = int(stream[end - n + 1])
     for level in range(1, n):
@@ -135,7 +134,7 @@ def _ngram_number(stream: Numbers, end: int, n: int, orders: list[OrderCounts]) 
     return number
 
 
-def _count_counts(counts: NDArray[np.int64], last: _LastNgram | None) -> NDArray[np.int64]:
+def _count_counts(counts: Int64Array, last: _LastNgram | None) -> Int64Array:
     """How many n-grams have count 0, 1, 2, 3 and 4."""
     histogram = np.bincount(np.minimum(counts, 5), minlength=6)
     if last is not None:

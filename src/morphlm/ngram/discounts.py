@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from morphlm.arrays import Float64Array, Int64Array
 
 FALLBACK = (0.5, 1.0, 1.5)
 
@@ -20,7 +21,7 @@ class Discounts:
     d3: float
     warning: str | None = None  # why the fallback stands here instead of an estimate
 
-    def table(self) -> NDArray[np.float64]:
+    def table(self) -> Float64Array:
         """By count, 0 to 3."""
         return np.array([0.0, self.d1, self.d2, self.d3])
 
@@ -29,7 +30,7 @@ class Discounts:
         return {"order": self.order, "D1": self.d1, "D2": self.d2, "D3+": self.d3, "warning": self.warning}
 
 
-def estimate_discounts(order: int, counts_of_counts: NDArray[np.int64]) -> Discounts:
+def estimate_discounts(order: int, counts_of_counts: Int64Array) -> Discounts:
     """Y = n1 / (n1 + 2 n2), D_k = k - (k + 1) Y n_{k+1} / n_k.
 
     Where a count of counts is zero or a discount leaves [0, k], as in tiny or artificial text, the whole order gets

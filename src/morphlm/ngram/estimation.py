@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array, Int64Array
 from morphlm.ngram import kernels
 from morphlm.ngram.counting import NgramCounts, OrderCounts
 from morphlm.ngram.discounts import Discounts, estimate_discounts
@@ -16,7 +16,7 @@ def estimate(counts: NgramCounts, *, open_vocabulary: bool) -> tuple[Trie, list[
     """Probabilities and back-offs of all orders."""
     discounts = [estimate_discounts(n, histogram) for n, histogram in enumerate(counts.counts_of_counts, 1)]
     probabilities = [unigram_probabilities(counts.orders[0].counts, discounts[0], open_vocabulary)]
-    gammas: list[NDArray[np.float64]] = []
+    gammas: list[Float64Array] = []
     for order, discount in zip(counts.orders[1:], discounts[1:], strict=True):
         p, gamma = kernels.interpolate(
             order.first_child, order.counts, order.suffixes, discount.table(), probabilities[-1]
@@ -26,9 +26,7 @@ def estimate(counts: NgramCounts, *, open_vocabulary: bool) -> tuple[Trie, list[
     return _assemble(counts.orders, probabilities, gammas), discounts
 
 
-def unigram_probabilities(
-    counts: NDArray[np.int64], discounts: Discounts, open_vocabulary: bool
-) -> NDArray[np.float64]:
+def unigram_probabilities(counts: Int64Array, discounts: Discounts, open_vocabulary: bool) -> Float64Array:
     """p(w) = (a(w) - D(a(w))) / sum a + gamma / |V|: interpolated with the uniform distribution over |V| words.
 
     BEGIN is never predicted. UNK takes part like a word that was not seen; with a closed vocabulary it gets nothing.
@@ -41,9 +39,7 @@ def unigram_probabilities(
     return np.where(predicted, (counts - taken) / counts.sum() + gamma / predicted.sum(), 0.0)
 
 
-def _assemble(
-    orders: list[OrderCounts], probabilities: list[NDArray[np.float64]], gammas: list[NDArray[np.float64]]
-) -> Trie:
+def _assemble(orders: list[OrderCounts], probabilities: list[Float64Array], gammas: list[Float64Array]) -> Trie:
     """Join the orders into one numbering of nodes."""
     sizes = tuple(len(order) for order in orders)
     starts = np.concatenate([[0], np.cumsum(sizes)])

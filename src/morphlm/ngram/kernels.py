@@ -6,15 +6,11 @@ one word to the right, are the nodes first_child[i] .. first_child[i + 1] - 1. s
 word, ROOT for a unigram. `first_child` and `backoff` end before the highest order, which has neither.
 """
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
-
-Array = NDArray[Any]
 
 ROOT = -1
 

@@ -7,20 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.errors import FormatError
 from morphlm.language_model.base import LanguageModel
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
 from morphlm.ngram.arpa import read_arpa, write_arpa
 from morphlm.ngram.trie import Trie
-from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, Vocabulary, parse_vocabulary
+from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, VOCABULARY_FILE, Vocabulary, parse_vocabulary
 
-VOCABULARY_FILE = "vocabulary.tsv"
 _ARRAYS = {"words": np.int32, "logprob": np.float32, "suffix": np.int32, "backoff": np.float32, "first_child": np.int64}
 TRUST_BUCKETS = 16  # of contexts of one length, by how much mass they keep for themselves
-
-Nodes = NDArray[np.int64]
 
 
 class NgramModel(LanguageModel):
@@ -40,11 +37,11 @@ class NgramModel(LanguageModel):
         """ln p(word | state) and the state after it."""
         return self.trie.score(state, word)
 
-    def score_tokens(self, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
+    def score_tokens(self, tokens: Int32Array) -> Float64Array:
         """ln p of every token of encoded sentences, each ending with END."""
         return self.trie.score_tokens(tokens)
 
-    def distribution(self, state: int) -> NDArray[np.float64]:
+    def distribution(self, state: int) -> Float64Array:
         """p of every word after a state, by id."""
         return self.trie.distribution(state)
 
@@ -53,11 +50,11 @@ class NgramModel(LanguageModel):
         """Into how many buckets `bucket_of` sorts states."""
         return self.order * TRUST_BUCKETS
 
-    def buckets_before(self, tokens: NDArray[np.int32]) -> Nodes:
+    def buckets_before(self, tokens: Int32Array) -> Int64Array:
         """The bucket of the state before every token of encoded sentences, each ending with END."""
         return self.bucket_of(states_before(self.trie, tokens))
 
-    def bucket_of(self, states: Nodes) -> Nodes:
+    def bucket_of(self, states: Int64Array) -> Int64Array:
         """States by the length of the longest known context and by half powers of two of 1 - gamma, the mass it keeps.
 
         gamma(h), the weight of backing off, is about D N(h) / c(h) for a context that was seen c(h) times, followed by
@@ -77,7 +74,7 @@ class NgramModel(LanguageModel):
         return int(self._bucket_of_node[state])
 
     @cached_property
-    def _bucket_of_node(self) -> Nodes:
+    def _bucket_of_node(self) -> Int64Array:
         """Of every state; ROOT, which is -1, stands at the end."""
         nodes = np.arange(len(self.trie.backoff) + 1)
         nodes[-1] = -1
@@ -116,7 +113,7 @@ class NgramModel(LanguageModel):
         write_model(directory, files)
 
 
-def states_before(trie: Trie, tokens: NDArray[np.int32]) -> Nodes:
+def states_before(trie: Trie, tokens: Int32Array) -> Int64Array:
     """The state before every token of encoded sentences: contexts grow by a word, for all tokens at once."""
     last = np.concatenate([[END_ID], tokens[:-1]]).astype(np.int64)
     begins = last == END_ID
@@ -129,7 +126,7 @@ def states_before(trie: Trie, tokens: NDArray[np.int32]) -> Nodes:
     return _shortest_equivalents(trie, longest)
 
 
-def _children(trie: Trie, nodes: Nodes, words: Nodes) -> Nodes:
+def _children(trie: Trie, nodes: Int64Array, words: Int64Array) -> Int64Array:
     """The child of each node for a word, or -1: a binary search among its children, for all nodes at once."""
     known = nodes >= 0
     low = np.where(known, trie.first_child[nodes], 0)
@@ -145,7 +142,7 @@ def _children(trie: Trie, nodes: Nodes, words: Nodes) -> Nodes:
     return np.where((low < end) & (trie.words[np.minimum(low, beyond)] == words), low, -1)
 
 
-def _shortest_equivalents(trie: Trie, nodes: Nodes) -> Nodes:
+def _shortest_equivalents(trie: Trie, nodes: Int64Array) -> Int64Array:
     """As the kernel of that name: contexts that nothing extends and that back off for free are dropped."""
     inner = len(trie.backoff)
     while True:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array, Int64Array
 from morphlm.errors import ConfigError
 from morphlm.ngram import kernels
 from morphlm.vocabulary.vocabulary import BEGIN_ID
@@ -26,11 +25,11 @@ class Trie:
     """n-grams with natural-log probabilities and back-offs. Nodes 0 .. V-1 are the unigrams in order of word ids."""
 
     sizes: tuple[int, ...]  # number of n-grams of order 1, 2, ...
-    words: NDArray[np.int32]  # (nodes) last word
-    logprob: NDArray[np.float32]  # (nodes) ln p(last word | the words before)
-    suffix: NDArray[np.int32]  # (nodes) the node without its first word
-    backoff: NDArray[np.float32]  # (nodes below the highest order) ln of the back-off weight
-    first_child: NDArray[np.int64]  # (nodes below the highest order, + 1)
+    words: Int32Array  # (nodes) last word
+    logprob: Float32Array  # (nodes) ln p(last word | the words before)
+    suffix: Int32Array  # (nodes) the node without its first word
+    backoff: Float32Array  # (nodes below the highest order) ln of the back-off weight
+    first_child: Int64Array  # (nodes below the highest order, + 1)
 
     @property
     def order(self) -> int:
@@ -38,7 +37,7 @@ class Trie:
         return len(self.sizes)
 
     @property
-    def arrays(self) -> tuple[NDArray[Any], ...]:
+    def arrays(self) -> tuple[Array, ...]:
         """What the query kernels take, in their order."""
         return self.first_child, self.words, self.logprob, self.backoff, self.suffix
 
@@ -57,12 +56,12 @@ class Trie:
         if not kernels.ROOT <= state < len(self.backoff):
             raise ConfigError(f"{state} is not a state of this model; begin with its begin()")
 
-    def score_tokens(self, tokens: NDArray[np.int32]) -> NDArray[np.float64]:
+    def score_tokens(self, tokens: Int32Array) -> Float64Array:
         """ln p of every token of sentences that each end with END."""
-        scores: NDArray[np.float64] = kernels.score_tokens(tokens, self.begin(), *self.arrays)
+        scores: Float64Array = kernels.score_tokens(tokens, self.begin(), *self.arrays)
         return scores
 
-    def distribution(self, state: State) -> NDArray[np.float64]:
+    def distribution(self, state: State) -> Float64Array:
         """p(word | state) of every word: the unigrams, overlaid context by context from the shortest to the longest."""
         self._check_state(state)
         contexts = []

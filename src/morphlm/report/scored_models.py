@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from morphlm.analysis.groups import ScoredBoth
+from morphlm.arrays import BoolArray, Float64Array
 from morphlm.classes.partition import Partition
 from morphlm.errors import InputError
 from morphlm.files import source_name
@@ -28,7 +28,6 @@ from morphlm.vectors.vectors import WordVectors
 from morphlm.vocabulary.corpus import Corpus, TokenEncoder, token_batches
 from morphlm.vocabulary.vocabulary import UNK_ID
 
-Array = NDArray[np.float64]
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -74,15 +73,15 @@ class ScoredModel:
     perplexity: Perplexity
 
     @property
-    def bits(self) -> Array:
+    def bits(self) -> Float64Array:
         """-log2 p of each token."""
-        bits: Array = np.abs(self.scored.logprobs) / np.log(2)  # not negated: 0 would become -0
+        bits: Float64Array = np.abs(self.scored.logprobs) / np.log(2)  # not negated: 0 would become -0
         return bits
 
     @property
-    def unknown(self) -> NDArray[np.bool_]:
+    def unknown(self) -> BoolArray:
         """Whether each token is unknown to the model."""
-        unknown: NDArray[np.bool_] = self.scored.corpus.tokens == UNK_ID
+        unknown: BoolArray = self.scored.corpus.tokens == UNK_ID
         return unknown
 
     @property

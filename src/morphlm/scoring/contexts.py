@@ -7,14 +7,11 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Int32Array, Int64Array
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, Vocabulary
 
 COUNT_BUCKETS = 16  # of words, by powers of two of their count
-
-Ids = NDArray[np.int32]
-Buckets = NDArray[np.int64]
 
 
 class SortsContexts(Protocol):
@@ -24,7 +21,7 @@ class SortsContexts(Protocol):
     def context_buckets(self) -> int:
         """The number of buckets."""
 
-    def buckets_before(self, tokens: Ids) -> Buckets:
+    def buckets_before(self, tokens: Int32Array) -> Int64Array:
         """The bucket of the context of every token of encoded sentences."""
 
     def bucket_of_state(self, state: Any) -> int:
@@ -40,7 +37,7 @@ class Contexts(ABC):
     buckets: int
 
     @abstractmethod
-    def before(self, tokens: Ids) -> Buckets:
+    def before(self, tokens: Int32Array) -> Int64Array:
         """The bucket of the context of every token of encoded sentences."""
 
     @abstractmethod
@@ -57,7 +54,7 @@ class AllContexts(Contexts):
 
     buckets = 1
 
-    def before(self, tokens: Ids) -> Buckets:
+    def before(self, tokens: Int32Array) -> Int64Array:
         """Zeros."""
         return np.zeros(len(tokens), np.int64)
 
@@ -73,12 +70,12 @@ class AllContexts(Contexts):
 class ComponentContexts(Contexts):
     """The buckets of a component that sorts contexts itself."""
 
-    def __init__(self, model: SortsContexts, index: int, ids: Ids | None) -> None:
+    def __init__(self, model: SortsContexts, index: int, ids: Int32Array | None) -> None:
         """`index` is the component's place in the mixture, `ids` are its ids of the mixture's words, if they differ."""
         self._model, self._index, self._ids = model, index, ids
         self.buckets = model.context_buckets
 
-    def before(self, tokens: Ids) -> Buckets:
+    def before(self, tokens: Int32Array) -> Int64Array:
         """Those of the component."""
         return self._model.buckets_before(tokens if self._ids is None else self._ids[tokens])
 
@@ -100,7 +97,7 @@ class LastWordContexts(Contexts):
         self._bucket_of = np.minimum(powers, COUNT_BUCKETS - 1).astype(np.int64)
         self.buckets = COUNT_BUCKETS
 
-    def before(self, tokens: Ids) -> Buckets:
+    def before(self, tokens: Int32Array) -> Int64Array:
         """By the token before, which is BEGIN at the start of a sentence."""
         last = np.concatenate([[END_ID], tokens[:-1]])
         return self._bucket_of[np.where(last == END_ID, BEGIN_ID, last)]

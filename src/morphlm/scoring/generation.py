@@ -9,15 +9,13 @@ from itertools import count
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array
 from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
 from morphlm.scoring.prediction import Predictor
 from morphlm.vectors.search import largest
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
-
-Distribution = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def _sentence(
     return Generated(tuple(words), logprob, complete=False)
 
 
-def _selectable(probabilities: Distribution, *, unknown: bool) -> Distribution:
+def _selectable(probabilities: Float64Array, *, unknown: bool) -> Float64Array:
     """A copy without what is never said: BEGIN, and UNK unless it is admitted."""
     result = probabilities.copy()
     result[BEGIN_ID] = 0.0
@@ -88,7 +86,7 @@ def _selectable(probabilities: Distribution, *, unknown: bool) -> Distribution:
     return result
 
 
-def draw(probabilities: Distribution, rng: np.random.Generator, options: GenerationOptions) -> int:
+def draw(probabilities: Float64Array, rng: np.random.Generator, options: GenerationOptions) -> int:
     """The id of a word, drawn from a distribution whose sum need not be 1."""
     if not probabilities.max() > 0:
         raise ConfigError("after these words the model knows of nothing but unknown words; admit them by --unknown")
@@ -100,9 +98,9 @@ def draw(probabilities: Distribution, rng: np.random.Generator, options: Generat
     return int(places[np.searchsorted(bounds, target, side="right")])  # what has no probability is never found
 
 
-def _tempered(probabilities: Distribution, temperature: float) -> Distribution:
+def _tempered(probabilities: Float64Array, temperature: float) -> Float64Array:
     """p^(1/temperature), the largest as 1 so that nothing vanishes."""
     if temperature == 1:
         return probabilities
-    result: Distribution = (probabilities / probabilities.max()) ** (1 / temperature)
+    result: Float64Array = (probabilities / probabilities.max()) ** (1 / temperature)
     return result

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from morphlm.errors import ConfigError, InputError
-from morphlm.text.prepare import located
+from morphlm.errors import ConfigError, InputError, located
 from morphlm.text.reading import read_blocks
 
 FormatName = Literal["auto", "moses", "cdec", "tsv"]

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array, Int64Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import check_can_make
 from morphlm.language_model.base import LanguageModel
@@ -36,17 +36,14 @@ GAIN = 1e-7  # EM ends when a step gains less than this a token, in nats
 PSEUDO_TOKENS = 10.0  # what the overall weights count for in every bucket of contexts
 DECIMALS = 9  # of weights that were fitted
 
-Buckets = NDArray[np.int64]
-Numbers = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Fit:
     """Weights and how they were found."""
 
-    weights: Numbers  # (buckets, components)
+    weights: Float64Array  # (buckets, components)
     objective: tuple[float, ...]  # a token, before each step; the log-likelihood and, with a prior, its logarithm
-    tokens: Buckets  # of the development text, in each bucket
+    tokens: Int64Array  # of the development text, in each bucket
 
 
 @dataclass(frozen=True)
@@ -91,8 +88,8 @@ class _Text:
 
     source: Source
     corpus: Corpus
-    logprobs: Numbers  # (tokens, components)
-    buckets: Buckets
+    logprobs: Float64Array  # (tokens, components)
+    buckets: Int64Array
 
     def perplexities(self, model: MixtureModel) -> tuple[Perplexity, ...]:
         """Of each component, then of the mixture."""
@@ -219,12 +216,12 @@ def _scored(source: Source, components: Sequence[Component], contexts: Contexts,
     return _Text(source, corpus, component_scores(components, corpus.tokens), contexts.before(corpus.tokens))
 
 
-def _given_weights(weights: Sequence[float]) -> Numbers:
+def _given_weights(weights: Sequence[float]) -> Float64Array:
     given = np.array([weights], np.float64)
     if not (np.isfinite(given).all() and (given >= 0).all() and abs(given.sum() - 1) < 1e-6):
         listed = ", ".join(f"{weight:g}" for weight in weights)
         raise ConfigError(f"weights are 0 or more and add up to 1, not {listed}; divide them by their sum")
-    normalised: Numbers = given / given.sum()
+    normalised: Float64Array = given / given.sum()
     return normalised
 
 
@@ -242,7 +239,7 @@ def _fitted(components: Sequence[Component], weights_by: WeightsBy, dev: _Text) 
     return MixtureModel(components, fit.weights, weights_by, record, fit.tokens)
 
 
-def _record(components: Sequence[Component], overall: Numbers) -> dict[str, Any]:
+def _record(components: Sequence[Component], overall: Float64Array) -> dict[str, Any]:
     """How the mixture came about; what the trainings of all components agree in is also said of it."""
     trainings = [component.model.training for component in components]
     shared = {
@@ -261,10 +258,10 @@ def _record(components: Sequence[Component], overall: Numbers) -> dict[str, Any]
 
 
 def fit_weights(
-    logprobs: Numbers,
-    buckets: Buckets | None = None,
+    logprobs: Float64Array,
+    buckets: Int64Array | None = None,
     count: int = 1,
-    overall: Numbers | None = None,
+    overall: Float64Array | None = None,
     pseudo_tokens: float = PSEUDO_TOKENS,
 ) -> Fit:
     """The weights under which a text is most likely, for each bucket of its tokens.
@@ -293,7 +290,9 @@ def fit_weights(
     return Fit(rounded / rounded.sum(axis=1, keepdims=True), tuple(objectives), np.bincount(groups, minlength=count))
 
 
-def _expectation(logprobs: Numbers, groups: Buckets, weights: Numbers, prior: Numbers) -> tuple[Numbers, float]:
+def _expectation(
+    logprobs: Float64Array, groups: Int64Array, weights: Float64Array, prior: Float64Array
+) -> tuple[Float64Array, float]:
     """The posteriors of the models for each token, and the objective a token."""
     with np.errstate(divide="ignore"):
         log_weights = np.log(weights)

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.signature import Signature, in_thousands
 from morphlm.modelfile import COMPONENTS, ModelFiles, PartWriter, check_self_test, copy_model, write_model
 from morphlm.ngram.model import NgramModel
-from morphlm.scoring.contexts import AllContexts, Buckets, ComponentContexts, Contexts, LastWordContexts
+from morphlm.scoring.contexts import AllContexts, ComponentContexts, Contexts, LastWordContexts
 from morphlm.vectors.vectors import WordVectors
 from morphlm.vocabulary.vocabulary import BEGIN_ID, UNK_ID
 
@@ -31,8 +31,6 @@ KIND = "mixture"
 WEIGHTS, DEV_TOKENS, WEIGHTS_FILE = "weights", "development_tokens", "weights.tsv"
 
 WeightsBy = Literal["none", "context"]
-Ids = NDArray[np.int32]
-Numbers = NDArray[np.float64]
 State = tuple[Any, ...]  # the bucket of the context, then the state of each component
 
 
@@ -42,7 +40,7 @@ class Component:
 
     name: str  # of its folder in the mixture's directory
     model: LanguageModel
-    ids: Ids | None  # the component's id of each word of the mixture; None: the ids are the same
+    ids: Int32Array | None  # the component's id of each word of the mixture; None: the ids are the same
     place: Path | None = None  # where it was read
     digest: str = ""  # of the manifest that was read there
 
@@ -50,14 +48,14 @@ class Component:
         """ln p of a word by the mixture's id, and the component's next state."""
         return self.model.score_id(state, word if self.ids is None else int(self.ids[word]))
 
-    def own_ids(self, tokens: Ids) -> Ids:
+    def own_ids(self, tokens: Int32Array) -> Int32Array:
         """Tokens under the component's ids; what lies beyond the vocabulary stays."""
         if self.ids is None:
             return tokens
         known = tokens < len(self.ids)
         return np.where(known, self.ids[np.where(known, tokens, UNK_ID)], tokens)
 
-    def distribution(self, state: Any) -> Numbers:
+    def distribution(self, state: Any) -> Float64Array:
         """p of every word, by the mixture's ids."""
         probabilities = self.model.distribution(state)
         return probabilities if self.ids is None else probabilities[self.ids]
@@ -72,7 +70,7 @@ class Component:
         return self.model.save(folder)
 
 
-def component_scores(components: Sequence[Component], tokens: Ids) -> Numbers:
+def component_scores(components: Sequence[Component], tokens: Int32Array) -> Float64Array:
     """ln p of every token under each component: (tokens, components)."""
     return np.stack([component.model.score_tokens(component.own_ids(tokens)) for component in components], axis=1)
 
@@ -99,10 +97,10 @@ class MixtureModel(LanguageModel):
     def __init__(
         self,
         components: Sequence[Component],
-        weights: Numbers,
+        weights: Float64Array,
         weights_by: WeightsBy,
         training: dict[str, Any],
-        development_tokens: Buckets | None = None,
+        development_tokens: Int64Array | None = None,
     ) -> None:
         """`weights` has a row for each bucket of contexts, which adds up to 1, and a column for each component."""
         self.components, self.weights_by, self.training = tuple(components), weights_by, training
@@ -151,11 +149,11 @@ class MixtureModel(LanguageModel):
         joint = [weight + logprob for weight, (logprob, _) in zip(self._log_rows[bucket], scored, strict=True)]
         return _log_sum(joint), self._state(word, [after for _, after in scored])
 
-    def score_tokens(self, tokens: Ids) -> Numbers:
+    def score_tokens(self, tokens: Int32Array) -> Float64Array:
         """ln p of every token of encoded sentences, each ending with END."""
         return self.combine(component_scores(self.components, tokens), self.contexts.before(tokens))
 
-    def score_composed(self, tokens: Ids, forms: Sequence[str]) -> Numbers:
+    def score_composed(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:
         """The same, with id V + k for an unknown word forms[k]; components that can compose it in contexts do."""
         known = np.where(tokens < len(self.vocabulary), tokens, np.int32(UNK_ID))
         columns = [component.model.score_composed(component.own_ids(tokens), forms) for component in self.components]
@@ -166,12 +164,12 @@ class MixtureModel(LanguageModel):
         """Whether some component composes unknown words in contexts."""
         return any(component.model.composes_contexts for component in self.components)
 
-    def combine(self, logprobs: Numbers, buckets: Buckets) -> Numbers:
+    def combine(self, logprobs: Float64Array, buckets: Int64Array) -> Float64Array:
         """ln sum_m lambda_m p_m."""
-        result: Numbers = np.logaddexp.reduce(logprobs + self._log_weights[buckets], axis=1)
+        result: Float64Array = np.logaddexp.reduce(logprobs + self._log_weights[buckets], axis=1)
         return result
 
-    def distribution(self, state: State) -> Numbers:
+    def distribution(self, state: State) -> Float64Array:
         """p of every word after a state, by id."""
         bucket, *states = state
         result = np.zeros(len(self.vocabulary))
@@ -200,7 +198,7 @@ class MixtureModel(LanguageModel):
         """Into how many buckets contexts are sorted."""
         return self.contexts.buckets
 
-    def buckets_before(self, tokens: Ids) -> Buckets:
+    def buckets_before(self, tokens: Int32Array) -> Int64Array:
         """The bucket of the context of every token."""
         return self.contexts.before(tokens)
 
@@ -289,7 +287,7 @@ def numbered(names: Sequence[str], mark: str = "-") -> list[str]:
     return result
 
 
-def _mapped(first: LanguageModel, other: LanguageModel) -> Ids | None:
+def _mapped(first: LanguageModel, other: LanguageModel) -> Int32Array | None:
     """The other's ids of the first's words; None if they are the same."""
     ours, theirs = first.vocabulary, other.vocabulary
     if ours.words == theirs.words:

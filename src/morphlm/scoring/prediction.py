@@ -10,17 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array, Int64Array
+from morphlm.errors import located
 from morphlm.language_model.base import LanguageModel
 from morphlm.scoring.streaming import Normaliser, normaliser_of
-from morphlm.text.prepare import located
 from morphlm.text.reading import RESERVED, read_blocks, split_tokens
 from morphlm.vectors.search import largest
 from morphlm.vocabulary.corpus import check_tokens
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
-
-Distribution = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class Predictor:
         """With `normalise`, words and prefixes are taken as the model's training text was prepared."""
         self.model = model
         self._normalise: Normaliser = normaliser_of(model) if normalise else list
-        self._last: tuple[Any, Distribution] | None = None
+        self._last: tuple[Any, Float64Array] | None = None
 
     def next_words(
         self, tokens: Sequence[str], k: int = 10, prefix: str = "", *, end: bool = True, unknown: bool = False
@@ -101,27 +99,27 @@ class Predictor:
         """How many of the words are not known."""
         return sum(token not in self.model.vocabulary for token in self._normalise(tokens))
 
-    def _distribution(self, state: Any) -> Distribution:
+    def _distribution(self, state: Any) -> Float64Array:
         """While a word is being typed its prefix grows and the state stays, so the last answer is kept."""
         if self._last is None or self._last[0] != state:
             self._last = state, self.model.distribution(state)
         return self._last[1]
 
     @cached_property
-    def _sorted(self) -> tuple[list[str], NDArray[np.int64]]:
+    def _sorted(self) -> tuple[list[str], Int64Array]:
         """The words in the order of their letters, and their ids."""
         words = self.model.vocabulary.words
         order = sorted(range(len(RESERVED), len(words)), key=words.__getitem__)
         return [words[number] for number in order], np.array(order, np.int64)
 
-    def _with_prefix(self, prefix: str) -> NDArray[np.int64]:
+    def _with_prefix(self, prefix: str) -> Int64Array:
         """The ids of the words that begin so, in order."""
         words, ids = self._sorted
         first = bisect_left(words, prefix)
         last = bisect_right(words, prefix, lo=first, key=lambda word: word[: len(prefix)])
         return np.sort(ids[first:last])
 
-    def _all(self, end: bool, unknown: bool) -> NDArray[np.int64]:
+    def _all(self, end: bool, unknown: bool) -> Int64Array:
         marks = [number for number, shown in ((UNK_ID, unknown), (END_ID, end)) if shown]
         return np.concatenate([np.array(marks, np.int64), np.arange(len(RESERVED), len(self.model.vocabulary))])
 

@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from morphlm.errors import ConfigError, InputError
+from morphlm.errors import ConfigError, InputError, located
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.scoring.kbest import Columns, FormatName, Hypothesis, KBestFormat, Values, check_feature_name, find_format
@@ -28,7 +28,6 @@ from morphlm.scoring.streaming import (
     sentence_sums,
 )
 from morphlm.tables import finite_or_none
-from morphlm.text.prepare import located
 from morphlm.text.reading import END, RESERVED, UNKNOWN, split_tokens
 
 WORDS = "words"  # the name of the feature that counts them

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array, Int32Array
 from morphlm.errors import ConfigError
 from morphlm.ngram.counting import MAX_ORDER, count_ngrams
 from morphlm.ngram.estimation import estimate
@@ -23,8 +24,6 @@ from morphlm.vocabulary.corpus import Corpus
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary
 
 Codes = NDArray[np.uint32]
-Ids = NDArray[np.int32]
-Numbers = NDArray[np.float64]
 
 WORD_END = ord("\n")  # like other white space it cannot be part of a word
 CHARACTERS = 0x110000 - 0x800 - len("\0\t\n\r ")  # Unicode scalar values that a word can consist of
@@ -54,7 +53,7 @@ class LetterModel:
     stop: float  # probability of a uniform string's end after each of its characters
     uniform: float  # share of the uniform strings
 
-    def log_probabilities(self, words: Sequence[str]) -> Numbers:
+    def log_probabilities(self, words: Sequence[str]) -> Float64Array:
         """ln P of strings; over all strings P adds up to 1."""
         if not words:
             return np.zeros(0)
@@ -66,7 +65,7 @@ class LetterModel:
         scores[ids == UNK_ID] -= math.log(CHARACTERS - len(self.letters))  # which of the unknown letters it is
         spelled = np.add.reduceat(scores, ends - lengths)
         uniform = math.log(self.stop) + lengths * (math.log1p(-self.stop) - math.log(CHARACTERS))
-        mixed: Numbers = np.logaddexp(math.log1p(-self.uniform) + spelled, math.log(self.uniform) + uniform)
+        mixed: Float64Array = np.logaddexp(math.log1p(-self.uniform) + spelled, math.log(self.uniform) + uniform)
         return mixed
 
 
@@ -77,9 +76,9 @@ class SpellingModel:
     strings: LetterModel
     log_rest: float  # ln of what the known words leave
 
-    def log_shares(self, words: Sequence[str]) -> Numbers:
+    def log_shares(self, words: Sequence[str]) -> Float64Array:
         """ln of each word's share of P(UNK), for words that are not in the vocabulary; over all these it sums to 1."""
-        shares: Numbers = self.strings.log_probabilities(words) - self.log_rest
+        shares: Float64Array = self.strings.log_probabilities(words) - self.log_rest
         return shares
 
 
@@ -111,7 +110,7 @@ def _codes(words: Sequence[str]) -> Codes:
     return np.frombuffer("".join(f"{word}\n" for word in words).encode("utf-32-le"), "<u4").astype(np.uint32)
 
 
-def _letter_ids(codes: Codes, letters: Codes) -> Ids:
+def _letter_ids(codes: Codes, letters: Codes) -> Int32Array:
     """The ids of letters as of words: END for a word's end, UNK for letters that are not known."""
     places = np.minimum(np.searchsorted(letters, codes), len(letters) - 1)
     ids = np.where(letters[places] == codes, places + len(RESERVED), UNK_ID)

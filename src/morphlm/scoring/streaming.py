@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from morphlm.errors import ConfigError
+from morphlm.arrays import Float64Array, Int32Array
+from morphlm.errors import ConfigError, located
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import ScoredText, UnknownContexts
 from morphlm.tables import finite_or_none
-from morphlm.text.prepare import PrepareOptions, located, prepare_line, read_preparation
+from morphlm.text.prepare import PrepareOptions, prepare_line, read_preparation
 from morphlm.text.reading import BLOCK_BYTES, END, UNKNOWN, Block, Marks, read_blocks, split_tokens
 from morphlm.vocabulary.corpus import Corpus, TokenEncoder, tokens_of_block
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
@@ -96,10 +96,10 @@ class BatchScorer:
             logprobs = self._continued(tokens)
         return ScoredText(Corpus(ids, self.model.vocabulary), logprobs, tokens)
 
-    def _score(self, tokens: list[bytes], ids: NDArray[np.int32]) -> NDArray[np.float64]:
+    def _score(self, tokens: list[bytes], ids: Int32Array) -> Float64Array:
         return self._score_composed(tokens, ids) if self._composed else self.model.score_tokens(ids)
 
-    def _apart(self, tokens: list[bytes], ids: NDArray[np.int32]) -> NDArray[np.float64]:
+    def _apart(self, tokens: list[bytes], ids: Int32Array) -> Float64Array:
         """Score each sentence as a text of its own.
 
         Empty sentences, which say nothing, are put between them until the one before is out of reach: many sentences
@@ -110,10 +110,10 @@ class BatchScorer:
         text = [END.encode()] * (len(ids) + self.model.reach * len(ends))
         for place, token in zip(places.tolist(), tokens, strict=True):
             text[place] = token
-        logprobs: NDArray[np.float64] = self._score(text, self._encode(text))[places]
+        logprobs: Float64Array = self._score(text, self._encode(text))[places]
         return logprobs
 
-    def _continued(self, tokens: list[bytes]) -> NDArray[np.float64]:
+    def _continued(self, tokens: list[bytes]) -> Float64Array:
         """Score what comes after the text so far, of which whole sentences are kept."""
         text = self._before + tokens
         logprobs = self._score(text, self._encode(text))[len(self._before) :]
@@ -123,7 +123,7 @@ class BatchScorer:
         self._before = text[first:]
         return logprobs
 
-    def _score_composed(self, tokens: list[bytes], ids: NDArray[np.int32]) -> NDArray[np.float64]:
+    def _score_composed(self, tokens: list[bytes], ids: Int32Array) -> Float64Array:
         """Unknown words get ids beyond the vocabulary, as `score_composed` wants them; <unk> itself stays UNK."""
         forms: dict[bytes, int] = {}
         extended = ids.copy()

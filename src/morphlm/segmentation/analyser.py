@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from numpy.typing import NDArray
-
+from morphlm.arrays import Array
 from morphlm.errors import ConfigError, FormatError
 from morphlm.segmentation.encoding import normalised, split_letters
 from morphlm.segmentation.kernels.paths import CATEGORIES
@@ -22,7 +21,6 @@ from morphlm.segmentation.sources.factorisation import KIND_FILE, Analyser, kind
 from morphlm.segmentation.sources.ngrams import NgramAnalyser
 from morphlm.segmentation.sources.pieces import MODEL, Pieces
 
-Array = NDArray[Any]
 Texts = Mapping[str, str]
 Tensors = Mapping[str, Array]
 

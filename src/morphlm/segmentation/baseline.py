@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array, Int32Array
 from morphlm.errors import ConfigError
 from morphlm.progress import progress_bar
 from morphlm.segmentation.encoding import EncodedWords, grown_to, lengthened, make_strings
 from morphlm.segmentation.kernels import baseline as kernels
 from morphlm.segmentation.kernels.strings import Strings, insert_all
-
-Array = NDArray[Any]
 
 WORDS_A_CALL = 4096  # between two calls of the kernel the bar moves and Ctrl-C is heard
 MAX_EPOCHS = 30
@@ -32,8 +29,8 @@ class Morphs:
     """Words as morphs: those of word w are morphs[bounds[w] : bounds[w] + sizes[w]], entries of the table."""
 
     strings: Strings
-    morphs: NDArray[np.int32]
-    sizes: NDArray[np.int32]
+    morphs: Int32Array
+    sizes: Int32Array
 
 
 @dataclass(frozen=True)

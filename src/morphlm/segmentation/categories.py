@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array, BoolArray, Float64Array, Int64Array
 from morphlm.errors import ConfigError
 from morphlm.progress import progress_bar
 from morphlm.segmentation.baseline import Morphs, empty_totals, slices
@@ -22,8 +21,6 @@ from morphlm.segmentation.kernels import categories as kernels
 from morphlm.segmentation.kernels.cleaning import clean
 from morphlm.segmentation.kernels.paths import EDGE, NEVER, PRE, SUF, ZZZ, Corpus, label_words
 from morphlm.segmentation.kernels.strings import insert_all
-
-Array = NDArray[Any]
 
 RULES_A_CALL = 2048
 WORDS_A_CALL = 4096
@@ -55,7 +52,7 @@ class CategoryConfig:
             raise ConfigError(f"the perplexity threshold is a number above 1, not {self.perplexity_threshold}")
 
     @property
-    def shape(self) -> NDArray[np.float64]:
+    def shape(self) -> Float64Array:
         """Thresholds and slopes as the kernels take them."""
         suffix = self.perplexity_threshold
         prefix = self.prefix_factor * suffix
@@ -129,7 +126,7 @@ class CategoryModel:
         totals, chain = self.totals, self.chain
         return float(kernels.category_cost(totals.sums, chain.transitions, totals, chain.corpus_weight))
 
-    def emissions(self) -> NDArray[np.float64]:
+    def emissions(self) -> Float64Array:
         """-log P(morph | category), by morph; what is not in use cannot be emitted."""
         with np.errstate(divide="ignore"):
             count = np.log(self.lexicon.count)[:, None]
@@ -212,7 +209,7 @@ class CategoryModel:
         self.measure()
         return changed
 
-    def pairs(self) -> NDArray[np.int64]:
+    def pairs(self) -> Int64Array:
         """All pairs of neighbours as rules (morph, morph, label, label, surrounding), frequent ones first."""
         rules, words = self._pair_places()
         keys = self._keys(rules)
@@ -220,7 +217,7 @@ class CategoryModel:
         totals = np.bincount(inverse, self.corpus.weights[words])
         return np.ascontiguousarray(rules[index[np.argsort(-totals, kind="stable")]])
 
-    def _pair_places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _pair_places(self) -> tuple[Int64Array, Int64Array]:
         """The rule that applies to each pair of neighbours, and the word that the pair is in."""
         corpus = self.corpus
         mask = used_places(corpus.bounds, corpus.sizes)
@@ -233,7 +230,7 @@ class CategoryModel:
         rules = np.column_stack([morphs[at], morphs[at + 1], labels[at], labels[at + 1], kind])
         return rules, np.repeat(np.arange(len(corpus.sizes)), corpus.sizes)[at]
 
-    def _single_places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _single_places(self) -> tuple[Int64Array, Int64Array]:
         """The rule that applies to each morph alone, and the word that it is in."""
         corpus = self.corpus
         morphs = corpus.morphs[used_places(corpus.bounds, corpus.sizes)]
@@ -241,12 +238,12 @@ class CategoryModel:
         rules[:, 0] = morphs
         return rules, np.repeat(np.arange(len(corpus.sizes)), corpus.sizes)
 
-    def _keys(self, rules: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _keys(self, rules: Int64Array) -> Int64Array:
         """Rules as single numbers; morphs are numbered below 2^28."""
         labels = (rules[:, 2] + 1) * 20 + (rules[:, 3] + 1) * 4 + rules[:, 4].clip(0)
         return np.asarray((rules[:, 0] << 35) + ((rules[:, 1] + 1) << 7) + labels)
 
-    def _run(self, rules: NDArray[np.int64], join: bool, description: str) -> int:
+    def _run(self, rules: Int64Array, join: bool, description: str) -> int:
         made = done = 0
         places = self._list_places(rules)
         with progress_bar(description, len(rules), "move") as bar:
@@ -275,7 +272,7 @@ class CategoryModel:
         new = np.full(n - len(places.head), -1, np.int64)
         return places._replace(head=np.concatenate([places.head, new]), changed=lengthened(places.changed, n))
 
-    def _list_places(self, rules: NDArray[np.int64]) -> kernels.Places:
+    def _list_places(self, rules: Int64Array) -> kernels.Places:
         """The words that each rule applies to now, and empty chains for those that will be changed."""
         single = len(rules) == 0 or rules[0, 1] == kernels.NO_MORPH
         found, words = self._single_places() if single else self._pair_places()
@@ -299,7 +296,7 @@ class CategoryModel:
         )
 
 
-def edges(sizes: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def edges(sizes: Array) -> tuple[BoolArray, BoolArray]:
     """Which morphs of all words in a row are the first of their word, and which are the last."""
     ends = np.cumsum(sizes)
     first, last = np.zeros(int(ends[-1]), bool), np.zeros(int(ends[-1]), bool)
@@ -307,7 +304,7 @@ def edges(sizes: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     return first, last
 
 
-def used_places(bounds: Array, sizes: Array) -> NDArray[np.bool_]:
+def used_places(bounds: Array, sizes: Array) -> BoolArray:
     """Which places of the corpus hold a morph; there is one for each letter."""
     edges = np.zeros(int(bounds[-1]) + 1, np.int32)
     np.add.at(edges, bounds[:-1], 1)
@@ -328,7 +325,7 @@ def morphs_of_pieces(words: EncodedWords, lengths: Array, sizes: Array) -> Morph
 
 def perplexities(
     morphs: Array, sizes: Array, weights: Array, lengths: Array, context_length: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Float64Array, Float64Array]:
     """The perplexity of what stands before and after each morph; the word's edge is one thing, short ones do not count.
 
     `morphs` and their `weights` are those of all words in a row, `sizes` the number of morphs of each word.
@@ -343,7 +340,7 @@ def perplexities(
     return sides[0], sides[1]
 
 
-def _perplexity(morphs: Array, contexts: Array, weights: Array, kinds: int) -> NDArray[np.float64]:
+def _perplexity(morphs: Array, contexts: Array, weights: Array, kinds: int) -> Float64Array:
     """exp of the entropy of the contexts of each morph; 1 where there is none."""
     keys = morphs.astype(np.int64) * (kinds + 1) + contexts
     order = np.argsort(keys, kind="stable")

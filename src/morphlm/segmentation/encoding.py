@@ -9,18 +9,17 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array, Int64Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.segmentation.kernels.strings import BASE, Letters, Strings, fill_slots
 from morphlm.segmentation.morphemes import letters
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import Vocabulary
 
-Array = NDArray[Any]
 Dampening = Literal["types", "log", "tokens"]
 WordSource = Mapping[str, int] | Vocabulary
 
@@ -32,10 +31,10 @@ class EncodedWords:
     """Words as letters, ready for the kernels."""
 
     words: tuple[str, ...]
-    counts: NDArray[np.int64]  # dampened
+    counts: Int64Array  # dampened
     alphabet: tuple[str, ...]  # sorted
     letters: Letters
-    bounds: NDArray[np.int64]  # word w is letters.text[bounds[w] : bounds[w + 1]]
+    bounds: Int64Array  # word w is letters.text[bounds[w] : bounds[w + 1]]
 
     @property
     def longest(self) -> int:
@@ -95,7 +94,7 @@ def _counts_by_word(source: WordSource) -> dict[str, int]:
     return counts
 
 
-def dampened(counts: NDArray[np.int64], dampening: Dampening) -> NDArray[np.int64]:
+def dampened(counts: Int64Array, dampening: Dampening) -> Int64Array:
     """What a word counts in training: 1 (types), the binary logarithm of its count, or its count (tokens)."""
     if dampening == "types":
         return np.ones_like(counts)
@@ -106,7 +105,7 @@ def dampened(counts: NDArray[np.int64], dampening: Dampening) -> NDArray[np.int6
     raise ConfigError(f"the dampening of counts is one of {', '.join(DAMPENINGS)}, not {dampening!r}")
 
 
-def encode_letters(atoms: Sequence[Sequence[str]], numbers: Mapping[str, int]) -> tuple[Array, NDArray[np.int64]]:
+def encode_letters(atoms: Sequence[Sequence[str]], numbers: Mapping[str, int]) -> tuple[Array, Int64Array]:
     """Letters as numbers, -1 for those outside the alphabet, all words one after the other; and where words begin."""
     bounds = np.zeros(len(atoms) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, atoms), np.int64, len(atoms)), out=bounds[1:])

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from morphlm.arrays import Array, BoolArray, Int32Array, Int64Array
 from morphlm.errors import ConfigError, FormatError
 from morphlm.segmentation.morphemes import Segmentation
 from morphlm.segmentation.sources.factorisation import Analyser, Factor, Factorisation, from_segmentation
@@ -24,8 +25,6 @@ from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import Vocabulary, two_columns
 
 Kind = Literal["surface", "morpheme"]
-Numbers = NDArray[np.int64]
-Ids = NDArray[np.int32]
 
 MORPHEMES_FILE, FACTORS_FILE = "morphemes.tsv", "factors.tsv"
 BLOCK_WORDS = 1 << 14  # words whose factors' vectors are gathered at a time
@@ -36,10 +35,10 @@ LONGEST_NEW_WORD = 1000  # characters; the search for the morphemes of a word ta
 class Inverse:
     """The transpose of M: the words that contain a factor, in order of their ids."""
 
-    indptr: Numbers  # (F + 1,)
-    words: Ids
+    indptr: Int64Array  # (F + 1,)
+    words: Int32Array
 
-    def __getitem__(self, factor: int) -> Ids:
+    def __getitem__(self, factor: int) -> Int32Array:
         """The ids of the words that contain a factor; twice, where it occurs twice."""
         return self.words[self.indptr[factor] : self.indptr[factor + 1]]
 
@@ -51,8 +50,8 @@ class Factors:
     vocabulary: Vocabulary
     names: tuple[str, ...]  # by factor id; a surface factor has the name of its word
     surfaces: int  # the number of surface factors
-    indptr: Numbers  # (V + 1,): where the factors of each word begin; every word has one at least
-    indices: Ids  # ids of factors, the surface factor first and the others in the order of the word
+    indptr: Int64Array  # (V + 1,): where the factors of each word begin; every word has one at least
+    indices: Int32Array  # ids of factors, the surface factor first and the others in the order of the word
     source: str  # where they come from
     analyser: Analyser | None = None  # gives the factors of words that are not in the vocabulary; None: they have none
 
@@ -60,7 +59,7 @@ class Factors:
         """The number of factors, F."""
         return len(self.names)
 
-    def __getitem__(self, word: int) -> Ids:
+    def __getitem__(self, word: int) -> Int32Array:
         """The factors of the word with this id."""
         return self.indices[self.indptr[word] : self.indptr[word + 1]]
 
@@ -73,7 +72,7 @@ class Factors:
         """Name to id, of all factors but the surface forms; these have names of their own, which may be the same."""
         return {name: number for number, name in enumerate(self.names[self.surfaces :], self.surfaces)}
 
-    def compose(self, factors: Iterable[Factor]) -> Ids:
+    def compose(self, factors: Iterable[Factor]) -> Int32Array:
         """The ids of those factors that are known, of a word that is not in the vocabulary.
 
         None may be: then the paper takes UNK's (section 4.3).
@@ -81,11 +80,11 @@ class Factors:
         known = [self.ids.get(str(factor), -1) for factor in factors]
         return np.array([factor for factor in known if factor >= 0], np.int32)
 
-    def of_new_word(self, word: str) -> Ids:
+    def of_new_word(self, word: str) -> Int32Array:
         """The ids of the known factors of a word that is not in the vocabulary; there may be none."""
         return self.of_new_words([word])[0]
 
-    def of_new_words(self, words: Sequence[str]) -> list[Ids]:
+    def of_new_words(self, words: Sequence[str]) -> list[Int32Array]:
         """The same of many words, which is quicker than one by one."""
         if self.analyser is None:
             return [np.zeros(0, np.int32) for _ in words]
@@ -100,7 +99,7 @@ class Factors:
         by_factor = np.argsort(self.indices, kind="stable")
         return Inverse(_indptr(np.bincount(self.indices, minlength=len(self))), word_of_entry[by_factor])
 
-    def times(self, table: NDArray[Any]) -> NDArray[Any]:
+    def times(self, table: Array) -> Array:
         """M R for a table R with a row for each factor: the sum of the rows of each word's factors."""
         product = np.empty((len(self.vocabulary), *table.shape[1:]), table.dtype)
         for begin in range(0, len(product), BLOCK_WORDS):
@@ -157,7 +156,7 @@ class Factors:
         return "".join(f"{self.kind_of(number)}\t{name}\n" for number, name in enumerate(self.names))
 
 
-def _indptr(lengths: NDArray[np.integer[Any]]) -> Numbers:
+def _indptr(lengths: NDArray[np.integer[Any]]) -> Int64Array:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
@@ -169,8 +168,8 @@ class _Entries:
     """What the source says of all words, with numbers in place of names."""
 
     names: list[str]
-    lengths: Numbers  # (V,): how many factors each word has; none for the reserved ones
-    numbers: Ids
+    lengths: Int64Array  # (V,): how many factors each word has; none for the reserved ones
+    numbers: Int32Array
 
 
 def build_factors(
@@ -213,7 +212,7 @@ def _check_names(names: list[str]) -> None:
         raise ConfigError(f"{bad!r} cannot be the name of a factor; use names without white space")
 
 
-def _merge_equal_names(names: list[str], lengths: Numbers, numbers: Ids) -> _Entries:
+def _merge_equal_names(names: list[str], lengths: Int64Array, numbers: Int32Array) -> _Entries:
     """A morpheme and a string may have one name; then they are one factor."""
     if len(set(names)) == len(names):
         return _Entries(names, lengths, numbers)
@@ -233,7 +232,7 @@ def _by_frequency(entries: _Entries, vocabulary: Vocabulary) -> _Entries:
     return _Entries([entries.names[k] for k in order.tolist()], entries.lengths, rank[entries.numbers])
 
 
-def _rows(has_surface: NDArray[np.bool_], lengths: Numbers, numbers: Ids) -> tuple[Numbers, Ids]:
+def _rows(has_surface: BoolArray, lengths: Int64Array, numbers: Int32Array) -> tuple[Int64Array, Int32Array]:
     """Put the surface factor of each word that has one before its other factors."""
     surfaces = int(has_surface.sum())
     indptr = _indptr(lengths + has_surface)
@@ -285,7 +284,7 @@ def _other_kinds(kinds: list[str], names: list[str]) -> FormatError:
     return _damaged(FACTORS_FILE, line + 1, "not `kind TAB factor` with the surface forms first")
 
 
-def _mark_surfaces(names: list[str], vocabulary: Vocabulary) -> NDArray[np.bool_]:
+def _mark_surfaces(names: list[str], vocabulary: Vocabulary) -> BoolArray:
     """Which words have a surface factor; those are listed in order of their ids."""
     if tuple(names) == vocabulary.words:
         return np.full(len(vocabulary), True)
@@ -297,7 +296,7 @@ def _mark_surfaces(names: list[str], vocabulary: Vocabulary) -> NDArray[np.bool_
     return has_surface
 
 
-def _parse_words(text: str, vocabulary: Vocabulary, number_of: Mapping[str, int]) -> tuple[Numbers, Ids]:
+def _parse_words(text: str, vocabulary: Vocabulary, number_of: Mapping[str, int]) -> tuple[Int64Array, Int32Array]:
     """How many factors besides the surface form each word has, and which."""
     words, lists = two_columns(text) or _first_tabs(text)
     if tuple(words) != vocabulary.words:

@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from morphlm.arrays import Array, Float64Array, Int32Array, Int64Array
 from morphlm.segmentation.baseline import Morphs
 from morphlm.segmentation.categories import CategoryModel, morphs_of_pieces, used_places
 from morphlm.segmentation.encoding import EncodedWords, encode_letters, make_letters, make_strings, split_letters
 from morphlm.segmentation.kernels.paths import CATEGORIES, EDGE, NEVER, STM, ZZZ, Unknown, segment_words
 from morphlm.segmentation.kernels.strings import Letters, Strings, insert_all
-
-Array = NDArray[Any]
 
 WORDS_A_CALL = 8192
 # The share of its letters' code length that a new stem pays, in a new word and in a training word seen as new. Chosen
@@ -32,9 +30,9 @@ NEW_SPELLING, TRAINING_SPELLING = 0.7, 0.5
 class Pieces:
     """Words cut and labelled: the pieces of word w are at places bounds[w] to bounds[w] + sizes[w] - 1."""
 
-    bounds: NDArray[np.int64]
-    sizes: NDArray[np.int32]
-    starts: NDArray[np.int32]  # in the word
+    bounds: Int64Array
+    sizes: Int32Array
+    starts: Int32Array  # in the word
     labels: NDArray[np.int8]
 
 
@@ -43,9 +41,9 @@ class PathModel:
     """All that segmenting a new word needs: the morphs, what they cost in each category, and what a new stem costs."""
 
     morphs: tuple[str, ...]  # sorted
-    counts: NDArray[np.int64]
-    emissions: NDArray[np.float64]  # (morphs, 4)
-    transitions: NDArray[np.float64]  # (5, 5)
+    counts: Int64Array
+    emissions: Float64Array  # (morphs, 4)
+    transitions: Float64Array  # (5, 5)
     new_stem: float  # what a new stem costs, besides its letters
 
     @cached_property
@@ -146,7 +144,7 @@ def generalised(model: CategoryModel) -> CategoryModel:
     return result
 
 
-def _lengths(pieces: Pieces) -> NDArray[np.int32]:
+def _lengths(pieces: Pieces) -> Int32Array:
     """The number of letters of each piece."""
     lengths = np.zeros(len(pieces.starts), np.int32)
     used = np.flatnonzero(used_places(pieces.bounds, pieces.sizes))

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array, Int64Array
 from morphlm.errors import FormatError, InputError
 from morphlm.files import atomic_writer
 from morphlm.modelfile import ModelFiles, read_model, write_model
@@ -40,7 +40,6 @@ from morphlm.segmentation.new_words import (
     string_of,
 )
 
-Array = NDArray[Any]
 Analysis = tuple[Morpheme, ...]
 
 KIND = "segmenter"
@@ -65,7 +64,7 @@ class MorphemeSegmenter:
     """A trained segmenter."""
 
     segmentation: Segmentation  # of the words that it was trained on
-    counts: NDArray[np.int64]  # what each of them counted
+    counts: Int64Array  # what each of them counted
     config: SegmenterConfig
     paths: PathModel
     training: Mapping[str, Any]  # costs, number of words and morphs
@@ -171,7 +170,7 @@ def segmentation_lines(segmentation: Segmentation, counts: Iterable[int]) -> Ite
         yield f"{count} {' + '.join(map(str, segmentation[word]))}"
 
 
-def _parse_lines(text: str) -> tuple[dict[str, Analysis], NDArray[np.int64]]:
+def _parse_lines(text: str) -> tuple[dict[str, Analysis], Int64Array]:
     """The lines that `segmentation_lines` gives; a ValueError says what is none."""
     analyses: dict[str, Analysis] = {}
     counts: list[int] = []

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from morphlm.errors import ConfigError, InputError
+from morphlm.errors import ConfigError, InputError, located
 from morphlm.files import source_name
 from morphlm.processes import ordered_map
 from morphlm.text.prepare import (
@@ -25,7 +25,6 @@ from morphlm.text.prepare import (
     check_streams,
     drop_reason,
     keep_record,
-    located,
     make_preparation,
     prepare_line,
     total_bytes,

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from morphlm.errors import ConfigError, FormatError, InputError
+from morphlm.errors import ConfigError, FormatError, InputError, located
 from morphlm.files import COMPRESSIONS, atomic_writer
 from morphlm.processes import ordered_map
 from morphlm.progress import progress_bar
@@ -252,15 +252,6 @@ def prepare_lines(lines: Iterable[str], options: PrepareOptions) -> Iterator[lis
             tokens = prepare_line(line, options)
         if drop_reason(len(tokens), options.max_tokens) is None:
             yield tokens
-
-
-@contextlib.contextmanager
-def located(source: str, line: int) -> Iterator[None]:
-    """Name the place in what is refused."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(error.what, source=source, line=line) from error
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from morphlm.arrays import Int32Array
 from morphlm.vocabulary.vocabulary import END_ID
 
-Tokens = NDArray[np.int32]
 Places = NDArray[np.integer[Any]]
 
 BLOCK_SENTENCES = 1 << 14  # whose places are computed at a time
 
 
-def shuffled_places(tokens: Tokens, seed: int, epoch: int) -> Places:
+def shuffled_places(tokens: Int32Array, seed: int, epoch: int) -> Places:
     """The places of all tokens, sentence by sentence in an order that depends on seed and epoch alone."""
     ends = np.flatnonzero(tokens == END_ID) + 1
     starts = np.concatenate([[0], ends[:-1]])

@@ -6,21 +6,17 @@ what a minibatch draws depends on seed, epoch and its number. So parameters, Ada
 
 from __future__ import annotations
 
-import hashlib
-import json
 import mmap
-import re
 import shutil
-import uuid
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.errors import ConfigError, FormatError
+from morphlm.files import partial_path, partial_pattern
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.modelfile import ModelFiles, read_model, write_model
 
@@ -58,23 +54,11 @@ def lock_path(out: Path) -> Path:
     return target.with_name(f".{target.name[:200]}.lock")
 
 
-def fingerprint(parts: Mapping[str, Any]) -> str:
-    """A hash of what a training depends on: arrays, texts and settings."""
-    digest = hashlib.sha256()
-    for name, part in sorted(parts.items()):
-        digest.update(f"\n{name}\n".encode())
-        if isinstance(part, np.ndarray):
-            digest.update(np.ascontiguousarray(part).data)
-        else:
-            digest.update(json.dumps(part, sort_keys=True).encode())
-    return digest.hexdigest()
-
-
 def write_checkpoint(
     place: Path, identity: str, progress: Progress, parameters: Parameters | None, squares: Parameters | None
 ) -> None:
     """Write it; without arrays it says that training begins at the beginning."""
-    tensors: dict[str, NDArray[Any]] = {}
+    tensors: dict[str, Array] = {}
     for prefix, arrays in (("", parameters), ("squares.", squares)):
         if arrays is not None:
             tensors |= {prefix + name: array for name, array in arrays.named()}
@@ -114,7 +98,7 @@ def _copied(files: ModelFiles, prefix: str) -> Parameters:
     return Parameters(*(_taken(files.tensors[prefix + name]) for name in Parameters._fields))
 
 
-def _taken(mapped: NDArray[Any]) -> NDArray[Any]:
+def _taken(mapped: Array) -> Array:
     """A copy of a mapped array; the pages of the file do not stay in memory beside it."""
     copy = np.array(mapped)
     base: Any = mapped
@@ -128,7 +112,7 @@ def _taken(mapped: NDArray[Any]) -> NDArray[Any]:
 def remove_checkpoint(place: Path) -> None:
     """It is not needed any more. It loses its name first: half a checkpoint would not be one."""
     if place.exists():
-        aside = place.with_name(f".{place.name[:200]}.{uuid.uuid4().hex[:8]}.partial")
+        aside = partial_path(place)
         place.rename(aside)
         shutil.rmtree(aside, ignore_errors=True)
 
@@ -137,7 +121,7 @@ def remove_leftovers(out: Path) -> None:
     """What a process that was killed was writing: models and checkpoints beside `out`, files in it."""
     for path in (out, checkpoint_path(out)):
         target = path.resolve()
-        leftover = re.compile(re.escape(f".{target.name[:200]}.") + r"[0-9a-f]{8}\.partial")
+        leftover = partial_pattern(target)
         for entry in target.parent.iterdir():
             if leftover.fullmatch(entry.name):
                 shutil.rmtree(entry, ignore_errors=True)

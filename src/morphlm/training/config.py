@@ -39,9 +39,9 @@ class TrainingConfig:
         if not 0 < self.step_decay <= 1:
             raise ConfigError(f"step_decay is {self.step_decay}; it lies in (0, 1]")
         if not 0 <= self.plateau_ratio < 1:
-            raise ConfigError(f"slow is {self.plateau_ratio}; a share lies in [0, 1)")
+            raise ConfigError(f"plateau_ratio is {self.plateau_ratio}; a share lies in [0, 1)")
         if not 0 <= self.init_std < math.inf:
-            raise ConfigError(f"deviation is {self.init_std}; it must be a finite number, 0 or more")
+            raise ConfigError(f"init_std is {self.init_std}; it must be a finite number, 0 or more")
 
     def batch_for(self, tokens: int) -> int:
         """L for a text of so many tokens: a small text needs small minibatches to learn anything in an epoch."""
@@ -68,8 +68,13 @@ RECIPES: dict[str, TrainingConfig] = {
 }
 
 
+# Settings that had other names in 0.1; those go on working.
+RENAMED = {"decay_inside": "l2_in_gradient", "slow": "plateau_ratio", "deviation": "init_std"}
+
+
 def recipe(name: str, **changes: Any) -> TrainingConfig:
     """A recipe by its name, with some settings changed; `LearningConfig`'s and `TrainingConfig`'s fields alike."""
+    changes = {RENAMED.get(key, key): value for key, value in changes.items()}
     if name not in RECIPES:
         raise ConfigError(f"{name!r} is no recipe; choose one of {', '.join(RECIPES)}")
     if "accumulator" in changes:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from morphlm.artefacts import fingerprint
 from morphlm.classes.exchange import cluster
 from morphlm.classes.formats import FORMATS, read_classes
 from morphlm.classes.frequency import frequency_bins
@@ -27,7 +28,6 @@ from morphlm.segmentation.morphemes import Segmentation
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
 from morphlm.segmentation.source_spec import choose_source, segmenter_source
 from morphlm.segmentation.sources import Factorisation
-from morphlm.training.checkpoint import fingerprint
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus, Source, as_paths, describe, read_corpus
 from morphlm.vocabulary.vocabulary import Vocabulary, check_kappa, load_vocabulary

@@ -15,8 +15,9 @@ from types import FrameType
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float32Array, Int32Array
+from morphlm.artefacts import fingerprint
 from morphlm.errors import ConfigError, TrainingError
 from morphlm.files import atomic_writer, exclusive
 from morphlm.logbilinear.config import LogBilinearConfig
@@ -26,14 +27,12 @@ from morphlm.logbilinear.parameters import Parameters, filled_like, initial_para
 from morphlm.logbilinear.structure import Structure, arranged_by_class
 from morphlm.logbilinear.wide import Origin
 from morphlm.modelfile import MANIFEST, check_can_hold_model, read_model, write_model
-from morphlm.processes import available_cores
 from morphlm.progress import notify, progress_bar
-from morphlm.threads import Workers, workers
-from morphlm.training.batches import Tokens, key_of, shuffled_places
+from morphlm.threads import Workers, available_cores, workers
+from morphlm.training.batches import key_of, shuffled_places
 from morphlm.training.checkpoint import (
     Progress,
     checkpoint_path,
-    fingerprint,
     has_begun,
     lock_path,
     read_checkpoint,
@@ -54,8 +53,6 @@ from morphlm.training.log import (
 )
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus
-
-Order = NDArray[np.int32]
 
 MOVED_COLUMNS = 8  # of R at a time, when its rows change places
 
@@ -214,7 +211,7 @@ def is_of(task: Task, out: Path) -> bool:
     return (out / MANIFEST).is_file() and read_model(out).training.get("identity") == task.identity
 
 
-def _begin(task: Task, order: Order, out: Path | None, resume: bool) -> tuple[Progress, Parameters, Parameters]:
+def _begin(task: Task, order: Int32Array, out: Path | None, resume: bool) -> tuple[Progress, Parameters, Parameters]:
     """Initialise, or take up what a checkpoint holds; the rows of R are in the order of the training."""
     if out is not None:
         check_can_hold_model(out)
@@ -270,7 +267,7 @@ class TrainingRun:
     def __init__(
         self,
         task: Task,
-        order: Order,
+        order: Int32Array,
         out: Path | None,
         learner: Learner,
         progress: Progress,
@@ -319,7 +316,7 @@ class TrainingRun:
                     bar.update(self._minibatch(stream, origin))
                 self._pause()
 
-    def _minibatch(self, stream: Tokens, origin: Origin) -> int:
+    def _minibatch(self, stream: Int32Array, origin: Origin) -> int:
         """Learn from the next minibatch; returns the number of its tokens."""
         training, progress, batch = self.task.training, self.progress, self.task.batch
         begin = progress.batch * batch
@@ -473,7 +470,7 @@ class TrainingRun:
         with rows_by_factor(parameters.R, self._order):
             self._model(parameters, output).save(self.out, notes={LOG_FILE: log_text(self.progress.log)})
 
-    def _model(self, parameters: Parameters, output: NDArray[np.float32] | None = None) -> LogBilinearModel:
+    def _model(self, parameters: Parameters, output: Float32Array | None = None) -> LogBilinearModel:
         """The model with its record."""
         task, progress = self.task, self.progress
         record = task.record | task.training.to_json()
@@ -521,7 +518,7 @@ class TrainingRun:
 
 
 @contextmanager
-def rows_by_factor(table: NDArray[np.float32], order: Order) -> Iterator[None]:
+def rows_by_factor(table: Float32Array, order: Int32Array) -> Iterator[None]:
     """Row k of the table is that of factor order[k]; while the block lasts it is that of factor k.
 
     Rows change places within the table, some columns at a time: a second table would be half a model more in memory.

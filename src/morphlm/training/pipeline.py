@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from morphlm.artefacts import fingerprint
 from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError, FormatError, TrainingError
 from morphlm.files import check_can_make
@@ -24,7 +25,7 @@ from morphlm.ngram.model import ngram_from_files
 from morphlm.ngram.training import NgramConfig, train_ngram_on
 from morphlm.progress import notify
 from morphlm.tables import format_columns
-from morphlm.training.checkpoint import checkpoint_path, fingerprint
+from morphlm.training.checkpoint import checkpoint_path
 from morphlm.training.config import TrainingConfig
 from morphlm.training.config import recipe as recipe_named
 from morphlm.training.inputs import FactorChoice, InputOptions, TrainingInputs, prepare_inputs

@@ -15,16 +15,16 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from morphlm.artefacts import fingerprint
 from morphlm.errors import ConfigError, FormatError, InputError, MorphlmError
-from morphlm.files import cannot_write, exclusive, make_folder, open_binary, sha256_of
+from morphlm.files import cannot_write, exclusive, make_folder, open_binary, partial_path, sha256_of
 from morphlm.language_model.base import LanguageModel
 from morphlm.modelfile import copy_model, read_model
-from morphlm.processes import available_cores
 from morphlm.progress import notify, progress_bar
 from morphlm.scoring.loading import load, model_from_files
 from morphlm.text.parallel_pairs import prepare_pair_files
 from morphlm.text.tokenise import sacremoses_version
-from morphlm.training.checkpoint import fingerprint
+from morphlm.threads import available_cores
 from morphlm.translation.alignment.align import align_text
 from morphlm.translation.alignment.model import Pass
 from morphlm.translation.alignment.parallel_text import read_parallel
@@ -400,7 +400,7 @@ def _take_model(model: _Model, place: Path) -> None:
 @contextmanager
 def _replacing(place: Path) -> Any:
     """A folder beside its final place, which it takes when the block ends without an exception."""
-    beside = place.with_name(f".{place.name}.partial")
+    beside = partial_path(place)
     shutil.rmtree(beside, ignore_errors=True)
     try:
         yield beside

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from morphlm.artefacts import fingerprint
 from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel
 from morphlm.modelfile import read_model
 from morphlm.progress import notify
 from morphlm.scoring.loading import model_from_files
-from morphlm.training.checkpoint import fingerprint
 from morphlm.translation.decoder.config import COUNTED, names_of_models
 from morphlm.translation.decoder.decoder import Decoder
 from morphlm.translation.decoder.translation import Translation

@@ -9,12 +9,11 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from morphlm.errors import ConfigError, InputError
+from morphlm.artefacts import fingerprint
+from morphlm.errors import ConfigError, InputError, located
 from morphlm.files import exclusive, source_name
 from morphlm.progress import notify, progress_bar
-from morphlm.text.prepare import located
 from morphlm.text.reading import Mending, read_blocks
-from morphlm.training.checkpoint import fingerprint
 from morphlm.translation.decoder.decoder import Rules
 from morphlm.translation.decoder.kbest import CandidateArrays
 from morphlm.translation.decoder.translation import Translation

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from morphlm.arrays import Float32Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import atomic_writer
 from morphlm.modelfile import write_tensors
 from morphlm.segmentation.factors import BLOCK_WORDS
 from morphlm.text.reading import RESERVED, read_blocks, split_tokens
 from morphlm.vectors.forms import form_of, is_lowercased
-from morphlm.vectors.search import Array
 from morphlm.vectors.vectors import WordVectors
 
 FORMATS = ("word2vec", "word2vec-binary", "npy", "safetensors")
@@ -110,7 +110,7 @@ def _check_words(words: Sequence[str]) -> None:
             raise InputError(f"the word {word!r} holds white space, so no file of vectors can hold it; leave it out")
 
 
-def _blocks(vectors: WordVectors, composed: Sequence[str]) -> Iterator[tuple[Sequence[str], Array]]:
+def _blocks(vectors: WordVectors, composed: Sequence[str]) -> Iterator[tuple[Sequence[str], Float32Array]]:
     """Words with their vectors, thousands at a time: all words of the vocabulary, then the others."""
     known = vectors.vocabulary.words
     for begin in range(len(RESERVED), len(known), BLOCK_WORDS):
@@ -127,7 +127,7 @@ class _Matrix:
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
-    blocks: Iterator[tuple[Sequence[str], Array]]
+    blocks: Iterator[tuple[Sequence[str], Float32Array]]
 
     @property
     def header(self) -> bytes:

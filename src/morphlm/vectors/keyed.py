@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array, Float32Array
 from morphlm.errors import ConfigError
-from morphlm.vectors.search import Array, nearest, unit_rows
+from morphlm.vectors.search import nearest, unit_rows
 
-Key = str | NDArray[Any]  # a word, or a vector
+Key = str | Array  # a word, or a vector
 
 
 class KeyedVectors:
     """A vector for each of some words. Names and results are gensim's; a missing word is a KeyError, as there."""
 
-    def __init__(self, words: Iterable[str], vectors: NDArray[Any]) -> None:
+    def __init__(self, words: Iterable[str], vectors: Array) -> None:
         """Take words, each once, and the matrix of their vectors."""
         self.index_to_key: list[str] = list(words)
         self.key_to_index: dict[str, int] = {word: number for number, word in enumerate(self.index_to_key)}
@@ -42,15 +41,15 @@ class KeyedVectors:
         """Whether a word has a vector."""
         return word in self.key_to_index
 
-    def __getitem__(self, words: str | Sequence[str]) -> NDArray[Any]:
+    def __getitem__(self, words: str | Sequence[str]) -> Array:
         """The vector of a word, or a row for each of several."""
         if isinstance(words, str):
             return self.get_vector(words)
         return self.vectors[[self._place(word) for word in words]]
 
-    def get_vector(self, word: str, norm: bool = False) -> NDArray[Any]:
+    def get_vector(self, word: str, norm: bool = False) -> Array:
         """The vector of a word, on demand with length 1."""
-        row: NDArray[Any] = (self._units if norm else self.vectors)[self._place(word)]
+        row: Array = (self._units if norm else self.vectors)[self._place(word)]
         return row
 
     def _place(self, word: str) -> int:
@@ -59,7 +58,7 @@ class KeyedVectors:
         return self.key_to_index[word]
 
     @cached_property
-    def _units(self) -> Array:
+    def _units(self) -> Float32Array:
         return unit_rows(self.vectors)
 
     # ------------------------------------------------------------ any word
@@ -72,7 +71,7 @@ class KeyedVectors:
         """Never: there is nothing to compose from."""
         return False
 
-    def rows(self, words: Sequence[str]) -> Array:
+    def rows(self, words: Sequence[str]) -> Float32Array:
         """A row for each word; zeros for those that have no vector."""
         places = np.array([self.key_to_index.get(word, -1) for word in words], np.int64)
         rows = self.vectors[places].astype(np.float32)

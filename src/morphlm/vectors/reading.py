@@ -5,18 +5,16 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array, Float32Array
 from morphlm.errors import ConfigError, FormatError, InputError, MorphlmError
 from morphlm.files import open_binary, source_name
 from morphlm.modelfile import map_tensors
 from morphlm.progress import notify
 from morphlm.vectors.export import FORMAT_OF, FORMATS, VECTORS, WORDS, words_file
 from morphlm.vectors.keyed import KeyedVectors
-from morphlm.vectors.search import Array
 
 HEADER_BYTES = 64  # of `words dimensions`
 LINE_BYTES = 1 << 24  # a line of text with a vector is not longer
@@ -37,7 +35,7 @@ def load_vectors(path: str | Path, file_format: str | None = None) -> KeyedVecto
     return _keyed(path, *_read_word2vec(path, None if file_format is None else file_format == "word2vec-binary"))
 
 
-def _keyed(path: str | Path, words: list[str], vectors: NDArray[Any]) -> KeyedVectors:
+def _keyed(path: str | Path, words: list[str], vectors: Array) -> KeyedVectors:
     """Of a word that comes twice the first counts, as in gensim."""
     first = dict(zip(reversed(words), range(len(words) - 1, -1, -1), strict=True))
     if not np.isfinite(vectors).all():
@@ -56,7 +54,7 @@ def _refused(path: str | Path, what: str) -> FormatError:
 # ---------------------------------------------------------------- word2vec
 
 
-def _read_word2vec(path: str | Path, binary: bool | None) -> tuple[list[str], Array]:
+def _read_word2vec(path: str | Path, binary: bool | None) -> tuple[list[str], Float32Array]:
     with open_binary(path) as stream:
         number, width = _header(path, stream.readline(HEADER_BYTES))
         line = stream.readline(LINE_BYTES)
@@ -90,7 +88,7 @@ def _lines(first: bytes, stream: io.BufferedReader) -> Iterable[bytes]:
         first = stream.readline(LINE_BYTES)
 
 
-def _parse_text(path: str | Path, lines: Iterable[bytes], number: int, width: int) -> tuple[list[str], Array]:
+def _parse_text(path: str | Path, lines: Iterable[bytes], number: int, width: int) -> tuple[list[str], Float32Array]:
     words: list[str] = []
     blocks, rows = [np.zeros((0, width), np.float32)], []
     for count, line in enumerate(lines, 1):
@@ -114,7 +112,7 @@ def _parse_text(path: str | Path, lines: Iterable[bytes], number: int, width: in
     return words, np.concatenate(blocks)
 
 
-def _parse_binary(path: str | Path, data: bytes, number: int, width: int) -> tuple[list[str], Array]:
+def _parse_binary(path: str | Path, data: bytes, number: int, width: int) -> tuple[list[str], Float32Array]:
     if number * (4 * width + 2) > len(data) + number:  # without ends of lines
         raise _refused(path, f"cut off, the first line says {number} words; make or copy the file again")
     words: list[str] = []
@@ -148,17 +146,17 @@ def _check_number(path: str | Path, found: int, expected: int) -> None:
 # ---------------------------------------------------------------- npy and safetensors
 
 
-def _read_npy(path: str | Path) -> tuple[list[str], NDArray[Any]]:
+def _read_npy(path: str | Path) -> tuple[list[str], Array]:
     with open_binary(words_file(path)) as stream:
         words = _split(words_file(path), stream.read())
     return words, _mapped(path, len(words), lambda: np.load(path, mmap_mode="r", allow_pickle=False))
 
 
-def _read_safetensors(path: str | Path) -> tuple[list[str], NDArray[Any]]:
+def _read_safetensors(path: str | Path) -> tuple[list[str], Array]:
     with open_binary(path) as stream:
-        tensors: dict[str, NDArray[Any]] = {}
+        tensors: dict[str, Array] = {}
 
-        def matrix() -> NDArray[Any]:
+        def matrix() -> Array:
             tensors.update(map_tensors(stream))
             return tensors[VECTORS]
 
@@ -175,7 +173,7 @@ def _split(path: str | Path, text: bytes) -> list[str]:
     return words
 
 
-def _mapped(path: str | Path, number: int | None, read: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+def _mapped(path: str | Path, number: int | None, read: Callable[[], Array]) -> Array:
     """A matrix of numbers with as many rows as there are words."""
     try:
         matrix = read()

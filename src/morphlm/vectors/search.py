@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float32]
-Found = tuple[NDArray[np.int64], Array]  # rows, nearest first, and their cosines
+from morphlm.arrays import Array, Float32Array, Int64Array
+
+Found = tuple[Int64Array, Float32Array]  # rows, nearest first, and their cosines
 
 QUERIES_A_CALL = 64  # their cosines with 200,000 rows take 50 MB
 
@@ -21,7 +21,7 @@ class Neighbour(NamedTuple):
     similarity: float
 
 
-def unit_rows(rows: NDArray[Any]) -> Array:
+def unit_rows(rows: Array) -> Float32Array:
     """The rows with length 1; those of zeros stay."""
     rows = rows.astype(np.float32)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
@@ -30,7 +30,7 @@ def unit_rows(rows: NDArray[Any]) -> Array:
     return rows
 
 
-def nearest(units: Array, queries: Array, k: int, excluded: Sequence[Sequence[int]]) -> Iterator[Found]:
+def nearest(units: Float32Array, queries: Float32Array, k: int, excluded: Sequence[Sequence[int]]) -> Iterator[Found]:
     """For each query the k rows with the highest cosine, without those that are excluded for it; of equals the first.
 
     `units` are rows of length 1, queries are rows of any length.
@@ -45,7 +45,7 @@ def nearest(units: Array, queries: Array, k: int, excluded: Sequence[Sequence[in
             yield places, scores[places]
 
 
-def largest(values: NDArray[Any], k: int) -> NDArray[np.int64]:
+def largest(values: Array, k: int) -> Int64Array:
     """The places of the k largest values, the largest first; of equals the first."""
     if k < 1:
         return np.zeros(0, np.int64)
@@ -54,5 +54,5 @@ def largest(values: NDArray[Any], k: int) -> NDArray[np.int64]:
         places = np.flatnonzero(values >= least)  # more than k, if the last place is shared
     else:
         places = np.arange(len(values))
-    found: NDArray[np.int64] = places[np.argsort(-values[places], kind="stable")][:k]
+    found: Int64Array = places[np.argsort(-values[places], kind="stable")][:k]
     return found

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from morphlm.arrays import BoolArray, Float32Array, Float64Array
 from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.segmentation.encoding import normalised
@@ -23,7 +23,6 @@ from morphlm.segmentation.sources.lines import numbered_lines
 from morphlm.tables import format_columns
 from morphlm.text.reading import split_tokens
 from morphlm.vectors.forms import Vectors, form_of, is_lowercased
-from morphlm.vectors.search import Array
 from morphlm.vectors.vectors import WordVectors
 
 Policy = Literal["composed", "unk", "dropped"]
@@ -41,7 +40,7 @@ class Pairs:
     name: str
     left: tuple[str, ...]
     right: tuple[str, ...]
-    ratings: NDArray[np.float64]
+    ratings: Float64Array
 
     def __len__(self) -> int:
         """The number of pairs."""
@@ -140,7 +139,7 @@ def evaluate_similarity(
     return Similarity(pairs.name, len(pairs), int(known.sum()), int(covered.sum()), correlations, signature)
 
 
-def _both(pairs: Pairs, question: Callable[[str], bool]) -> NDArray[np.bool_]:
+def _both(pairs: Pairs, question: Callable[[str], bool]) -> BoolArray:
     """For which pairs the answer is yes for every word on both sides."""
     yes = {phrase: all(map(question, split_tokens(phrase))) for phrase in {*pairs.left, *pairs.right}}
     return np.array([yes[one] and yes[other] for one, other in zip(pairs.left, pairs.right, strict=True)], bool)
@@ -150,25 +149,23 @@ def _with_policy(vectors: Vectors, compose: bool) -> Vectors:
     return vectors.using(compose=compose) if isinstance(vectors, WordVectors) else vectors
 
 
-def _cosines(vectors: Vectors, pairs: Pairs) -> NDArray[np.float64]:
+def _cosines(vectors: Vectors, pairs: Pairs) -> Float64Array:
     """The cosine of each pair; 0 where a word has no vector at all."""
     left, right = (_sums(vectors, phrases).astype(np.float64) for phrases in (pairs.left, pairs.right))
     lengths = np.sqrt((left**2).sum(axis=1) * (right**2).sum(axis=1))
     products = (left * right).sum(axis=1)
-    cosines: NDArray[np.float64] = np.divide(products, lengths, out=np.zeros(len(pairs)), where=lengths > 0)
+    cosines: Float64Array = np.divide(products, lengths, out=np.zeros(len(pairs)), where=lengths > 0)
     return cosines.round(DIGITS)
 
 
-def _sums(vectors: Vectors, phrases: Sequence[str]) -> Array:
+def _sums(vectors: Vectors, phrases: Sequence[str]) -> Float32Array:
     """The vectors of words, and of phrases, whose words' vectors are added."""
     parts = [split_tokens(phrase) for phrase in phrases]
     rows = vectors.rows([word for words in parts for word in words])
     return np.add.reduceat(rows, np.cumsum([0, *map(len, parts)])[:-1])
 
 
-def correlate(
-    scores: NDArray[np.float64], ratings: NDArray[np.float64], seed: int = 1, resamples: int = RESAMPLES
-) -> Correlation:
+def correlate(scores: Float64Array, ratings: Float64Array, seed: int = 1, resamples: int = RESAMPLES) -> Correlation:
     """Spearman's rho x 100 with its percentile bootstrap interval; resamples without a rho do not count."""
     if len(scores) < 2:
         return Correlation(len(scores), None, None, None)
@@ -181,12 +178,12 @@ def correlate(
     return Correlation(len(scores), float(100 * rho) if math.isfinite(rho) else None, low, high)
 
 
-def spearman(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+def spearman(one: Float64Array, other: Float64Array) -> Float64Array:
     """Spearman's rho of each row: the correlation of ranks, equal values sharing theirs; NaN if all are equal."""
     x, y = (rankdata(values, axis=1) for values in (one, other))
     x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
     spread = np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
-    rho: NDArray[np.float64] = np.divide((x * y).sum(axis=1), spread, out=np.full(len(x), np.nan), where=spread > 0)
+    rho: Float64Array = np.divide((x * y).sum(axis=1), spread, out=np.full(len(x), np.nan), where=spread > 0)
     return rho
 
 

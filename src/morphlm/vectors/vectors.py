@@ -13,57 +13,56 @@ from itertools import pairwise
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float32Array, Float64Array, Int32Array
 from morphlm.errors import ConfigError
 from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.factors import BLOCK_WORDS, Factors
 from morphlm.text.reading import RESERVED
 from morphlm.vectors.keyed import KeyedVectors
-from morphlm.vectors.search import Array, Found, Neighbour, nearest, unit_rows
+from morphlm.vectors.search import Found, Neighbour, nearest, unit_rows
 from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
 
 Side = Literal["both", "context", "output"]
 SIDES: tuple[Side, ...] = get_args(Side)
-Ids = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
 class SideVectors:
     """Q^(f) or R^(f): the vectors of one side of a model."""
 
-    table: Array  # (F, d), or (V, d) without factors
+    table: Float32Array  # (F, d), or (V, d) without factors
     factors: Factors | None  # None: every word has a row of its own
 
-    def of_words(self, words: Ids) -> Array:
+    def of_words(self, words: Int32Array) -> Float32Array:
         """Rows of M Q^(f): the vectors of the words with these ids."""
         if self.factors is None:
             return self.table[words]
         return self.sums([self.factors[word] for word in words.tolist()])
 
-    def of_range(self, begin: int, end: int) -> Array:
+    def of_range(self, begin: int, end: int) -> Float32Array:
         """The same of consecutive words."""
         if self.factors is None:
             return self.table[begin:end]
         starts = self.factors.indptr[begin : end + 1]
         return np.add.reduceat(self.table[self.factors.indices[starts[0] : starts[-1]]], starts[:-1] - starts[0])
 
-    def mean(self, counts: NDArray[np.float64]) -> Array:
+    def mean(self, counts: Float64Array) -> Float32Array:
         """The mean over words that have these counts; nothing if they have none."""
         weights = counts
         if self.factors is not None:
             repeated = np.repeat(counts, np.diff(self.factors.indptr))
             weights = np.bincount(self.factors.indices, repeated, len(self.table)).astype(np.float64)
-        mean: Array = (weights @ self.table / max(counts.sum(), 1.0)).astype(np.float32)
+        mean: Float32Array = (weights @ self.table / max(counts.sum(), 1.0)).astype(np.float32)
         return mean
 
-    def of_factors(self, begin: int, end: int) -> Array:
+    def of_factors(self, begin: int, end: int) -> Float32Array:
         """The vectors of consecutive factors; on a side without factors a morpheme adds nothing."""
         if self.factors is None:
             return np.zeros((end - begin, self.table.shape[1]), np.float32)
         return self.table[begin:end]
 
-    def sums(self, lists: Sequence[Ids]) -> Array:
+    def sums(self, lists: Sequence[Int32Array]) -> Float32Array:
         """The sum of the rows of each list; none is empty."""
         if not lists:
             return np.zeros((0, self.table.shape[1]), np.float32)
@@ -133,9 +132,9 @@ class WordVectors:
         """Whether a word is known."""
         return isinstance(word, str) and self.known(word)
 
-    def __getitem__(self, word: str) -> Array:
+    def __getitem__(self, word: str) -> Float32Array:
         """The vector of a word: its own, or composed, or UNK's."""
-        row: Array = self.rows([word])[0]
+        row: Float32Array = self.rows([word])[0]
         return row
 
     def known(self, word: str) -> bool:
@@ -155,7 +154,7 @@ class WordVectors:
         """The word as it stands, or else in Unicode NFC."""
         return self.vocabulary.ids.get(word) or self.vocabulary.id_of(normalised(word))
 
-    def rows(self, words: Sequence[str]) -> Array:
+    def rows(self, words: Sequence[str]) -> Float32Array:
         """The vectors of many words, a row each."""
         ids = np.fromiter(map(self._id_of, words), np.int32, len(words))
         q, r = self.context.of_words(ids), self.output.of_words(ids)
@@ -171,28 +170,28 @@ class WordVectors:
         return self._joined(*self._centred(q, r))
 
     @cached_property
-    def matrix(self) -> Array:
+    def matrix(self) -> Float32Array:
         """The vectors of all words by id, the reserved marks included: M Q^(f) beside M R^(f)."""
         matrix = np.empty((len(self.vocabulary), self.dimensions), np.float32)
         for begin in range(0, len(matrix), BLOCK_WORDS):
             matrix[begin : begin + BLOCK_WORDS] = self.of_range(begin, min(begin + BLOCK_WORDS, len(matrix)))
         return matrix
 
-    def of_range(self, begin: int, end: int) -> Array:
+    def of_range(self, begin: int, end: int) -> Float32Array:
         """Some rows of the matrix, without making all of it."""
         return self._joined(*self._centred(self.context.of_range(begin, end), self.output.of_range(begin, end)))
 
-    def _centred(self, q: Array, r: Array) -> tuple[Array, Array]:
+    def _centred(self, q: Float32Array, r: Float32Array) -> tuple[Float32Array, Float32Array]:
         return (q - self._means[0], r - self._means[1]) if self.centre else (q, r)
 
     @cached_property
-    def _means(self) -> tuple[Array, Array]:
+    def _means(self) -> tuple[Float32Array, Float32Array]:
         """The mean q and r of the words of the training text, each counted as often as it stands there."""
         counts = self.vocabulary.counts.astype(np.float64)
         counts[: len(RESERVED)] = 0.0
         return self.context.mean(counts), self.output.mean(counts)
 
-    def _joined(self, q: Array, r: Array) -> Array:
+    def _joined(self, q: Float32Array, r: Float32Array) -> Float32Array:
         parts = {"both": (q, r), "context": (q,), "output": (r,)}[self.side]
         return np.concatenate([unit_rows(part) if self.normalise else part for part in parts], axis=1)
 
@@ -207,10 +206,12 @@ class WordVectors:
         """The names of the morphemes, or of what else the model's factors are; frequent ones first."""
         return () if self.factors is None else self.factors.names[self.factors.surfaces :]
 
-    def morpheme(self, name: str) -> Array:
+    def morpheme(self, name: str) -> Float32Array:
         """The vector of a morpheme: `ung/SUF`."""
         number = self._morpheme_id(name)
-        row: Array = self._joined(*(side.of_factors(number, number + 1) for side in (self.context, self.output)))[0]
+        row: Float32Array = self._joined(
+            *(side.of_factors(number, number + 1) for side in (self.context, self.output))
+        )[0]
         return row
 
     def _morpheme_id(self, name: str) -> int:
@@ -222,26 +223,26 @@ class WordVectors:
 
     # ------------------------------------------------------------ neighbours
 
-    def neighbours(self, query: str | Array, k: int = 10, *, morpheme: bool = False) -> list[Neighbour]:
+    def neighbours(self, query: str | Float32Array, k: int = 10, *, morpheme: bool = False) -> list[Neighbour]:
         """The words nearest to a word, to a morpheme (`morpheme=True`), or to a vector; the word itself left out."""
         return self.neighbours_of_all([query] if isinstance(query, str) else query[None], k, morphemes=morpheme)[0]
 
     def neighbours_of_all(
-        self, queries: Sequence[str] | Array, k: int = 10, *, morphemes: bool = False
+        self, queries: Sequence[str] | Float32Array, k: int = 10, *, morphemes: bool = False
     ) -> list[list[Neighbour]]:
         """The same for many words, or morphemes, or for the rows of a matrix."""
         rows = self._query_rows(queries, morphemes)
         skip = [[] if morphemes or not isinstance(query, str) else self._places([query]) for query in queries]
         return self._named(nearest(self._units, rows, k, skip), self.words)
 
-    def nearest_morphemes(self, query: str | Array, k: int = 10, *, morpheme: bool = False) -> list[Neighbour]:
+    def nearest_morphemes(self, query: str | Float32Array, k: int = 10, *, morpheme: bool = False) -> list[Neighbour]:
         """The morphemes nearest to a word, to a morpheme, which is left out, or to a vector."""
         return self.nearest_morphemes_of_all([query] if isinstance(query, str) else query[None], k, morphemes=morpheme)[
             0
         ]
 
     def nearest_morphemes_of_all(
-        self, queries: Sequence[str] | Array, k: int = 10, *, morphemes: bool = False
+        self, queries: Sequence[str] | Float32Array, k: int = 10, *, morphemes: bool = False
     ) -> list[list[Neighbour]]:
         """The same for many."""
         if self.factors is None:
@@ -263,7 +264,7 @@ class WordVectors:
         """Where those that are known stand among the words."""
         return [number - len(RESERVED) for number in map(self._id_of, words) if number >= len(RESERVED)]
 
-    def _query_rows(self, queries: Sequence[str] | Array, morphemes: bool) -> Array:
+    def _query_rows(self, queries: Sequence[str] | Float32Array, morphemes: bool) -> Float32Array:
         if not isinstance(queries, np.ndarray):
             rows = [self.morpheme(name) for name in queries] if morphemes else self.rows(queries)
             return np.asarray(rows, np.float32).reshape(len(queries), self.dimensions)
@@ -279,12 +280,12 @@ class WordVectors:
         ]
 
     @cached_property
-    def _units(self) -> Array:
+    def _units(self) -> Float32Array:
         """The words' vectors with length 1, without the reserved marks: these are nobody's neighbours."""
         return self._units_by(self.of_range, len(RESERVED), len(self.vocabulary))
 
     @cached_property
-    def _morpheme_units(self) -> Array:
+    def _morpheme_units(self) -> Float32Array:
         assert self.factors is not None
         return self._units_by(
             lambda begin, end: self._joined(self.context.of_factors(begin, end), self.output.of_factors(begin, end)),
@@ -292,7 +293,7 @@ class WordVectors:
             len(self.factors),
         )
 
-    def _units_by(self, rows: Callable[[int, int], Array], first: int, last: int) -> Array:
+    def _units_by(self, rows: Callable[[int, int], Float32Array], first: int, last: int) -> Float32Array:
         units = np.empty((last - first, self.dimensions), np.float32)
         for begin, end in pairwise([*range(first, last, BLOCK_WORDS), last]):
             units[begin - first : end - first] = unit_rows(rows(begin, end))

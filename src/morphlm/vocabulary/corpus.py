@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import IO, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Int32Array, Int64Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import source_name
 from morphlm.progress import progress_bar
@@ -25,7 +25,6 @@ from morphlm.text.prepare import read_preparation
 from morphlm.text.reading import RESERVED, Block, read_blocks
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary, build_vocabulary
 
-Ids = NDArray[np.int32]
 Source = str | Path | Sequence[str | Path] | Iterable[Sequence[str]]
 
 IN_MEMORY_BYTES = 1 << 28  # a corpus above this size is kept in a mapped file
@@ -47,11 +46,11 @@ class _IdStore:
     """Collects arrays of ids, in memory while they are small, then in a temporary file."""
 
     def __init__(self) -> None:
-        self._pieces: list[Ids] = []
+        self._pieces: list[Int32Array] = []
         self._bytes = 0
         self._file: IO[bytes] | None = None
 
-    def append(self, ids: Ids) -> None:
+    def append(self, ids: Int32Array) -> None:
         self._pieces.append(ids)
         self._bytes += ids.nbytes
         if self._bytes > IN_MEMORY_BYTES:
@@ -64,7 +63,7 @@ class _IdStore:
             self._file.write(piece.tobytes())
         self._pieces = []
 
-    def array(self) -> Ids:
+    def array(self) -> Int32Array:
         if self._file is None:
             return np.concatenate(self._pieces) if self._pieces else np.zeros(0, np.int32)
         self._spill()
@@ -78,14 +77,14 @@ class NewWords:
     """The words of a text that are not in the vocabulary, and the text with an id for each of them."""
 
     forms: tuple[str, ...]  # each once, in order of appearance
-    tokens: Ids  # V + k, for a vocabulary of V words, where forms[k] stands; an <unk> of the text itself is UNK
+    tokens: Int32Array  # V + k, for a vocabulary of V words, where forms[k] stands; an <unk> of the text itself is UNK
 
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
     """An encoded text and the vocabulary of its ids."""
 
-    tokens: Ids  # words of a sentence, END, words of the next, END, ...
+    tokens: Int32Array  # words of a sentence, END, words of the next, END, ...
     vocabulary: Vocabulary
     new_words: NewWords | None = None  # what stands behind UNK, where it was kept
 
@@ -100,7 +99,7 @@ class WordCounts:
     """The forms of a text and how often each occurs; the reserved marks come first."""
 
     forms: list[str]
-    counts: NDArray[np.int64]
+    counts: Int64Array
 
     @property
     def sentences(self) -> int:
@@ -147,7 +146,7 @@ def add_counts(texts: Sequence[WordCounts]) -> WordCounts:
 class RawCorpus:
     """A text under provisional ids: the reserved marks, then forms in order of appearance."""
 
-    tokens: Ids
+    tokens: Int32Array
     words: WordCounts
 
     def encode(self, vocabulary: Vocabulary) -> Corpus:
@@ -198,7 +197,7 @@ class TokenEncoder:
         """Build the table once."""
         self._id_of = {word.encode(): number for word, number in vocabulary.ids.items()}.get
 
-    def __call__(self, tokens: list[bytes]) -> Ids:
+    def __call__(self, tokens: list[bytes]) -> Int32Array:
         """The ids of the tokens, UNK's for those that are not known."""
         return np.fromiter(map(self._id_of, tokens, repeat(UNK_ID)), np.int32, len(tokens))
 

@@ -12,13 +12,14 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import BoolArray, Int32Array, Int64Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import atomic_writer, source_name
 from morphlm.text.reading import BEGIN, END, RESERVED, UNKNOWN, read_blocks
 
 UNK_ID, BEGIN_ID, END_ID = 0, 1, 2
+VOCABULARY_FILE = "vocabulary.tsv"  # in a model directory
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +27,7 @@ class Vocabulary:
     """Words by id, each with its count in the training text."""
 
     words: tuple[str, ...]
-    counts: NDArray[np.int64]
+    counts: Int64Array
 
     def __post_init__(self) -> None:
         """The reserved marks come first, and no word comes twice."""
@@ -56,7 +57,7 @@ class Vocabulary:
         """The id of a word, UNK's if it is not known."""
         return self.ids.get(word, UNK_ID)
 
-    def encode(self, tokens: Sequence[str]) -> NDArray[np.int32]:
+    def encode(self, tokens: Sequence[str]) -> Int32Array:
         """The ids of a sentence's tokens."""
         return np.fromiter((self.ids.get(token, UNK_ID) for token in tokens), np.int32, len(tokens))
 
@@ -82,7 +83,7 @@ def parse_vocabulary(text: str, source: str) -> Vocabulary:
     return Vocabulary(words, counts)
 
 
-def _split_columns(text: str) -> tuple[tuple[str, ...], NDArray[np.int64]] | None:
+def _split_columns(text: str) -> tuple[tuple[str, ...], Int64Array] | None:
     """All lines at once, which is several times faster; None if anything is wrong with any of them."""
     columns = two_columns(text)
     if columns is None or " " in text:
@@ -105,7 +106,7 @@ def two_columns(text: str) -> tuple[list[str], list[str]] | None:
     return fields[:-1:2], fields[1::2]
 
 
-def _split_lines(text: str, source: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+def _split_lines(text: str, source: str) -> tuple[tuple[str, ...], Int64Array]:
     """Line by line, to name the one that is wrong."""
     counted: dict[str, int] = {}
     for number, line in enumerate(text.split("\n")[:-1], 1):
@@ -130,7 +131,7 @@ def check_kappa(kappa: float) -> None:
         raise ConfigError(f"kappa is a share of the singletons and lies in [0, 1], not {kappa}; 0 prunes none, 1 all")
 
 
-def prune_singletons(counts: NDArray[np.int64], kappa: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+def prune_singletons(counts: Int64Array, kappa: float, rng: np.random.Generator) -> BoolArray:
     """Which words to keep: a random share kappa of those with count 1 goes (0: none, 1: all)."""
     check_kappa(kappa)
     keep = np.ones(len(counts), bool)
@@ -141,7 +142,7 @@ def prune_singletons(counts: NDArray[np.int64], kappa: float, rng: np.random.Gen
 
 
 def build_vocabulary(
-    forms: Iterable[str], counts: NDArray[np.int64], sentences: int, *, kappa: float, seed: int, unknowns: int = 0
+    forms: Iterable[str], counts: Int64Array, sentences: int, *, kappa: float, seed: int, unknowns: int = 0
 ) -> Vocabulary:
     """The vocabulary of a text whose words and their counts are given.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.ngram.kernels import ROOT, find_child, score_word, shortest_equivalent
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
@@ -28,7 +28,7 @@ WEIGHTS = {"f": 1.0, "LM0": 0.5, "LM1": 0.25, "Glue": -0.25, "PassThrough": -2.0
 
 
 @compiled
-def ask_all(guide: Guide, states: NDArray[np.int64], words: NDArray[np.int32]) -> tuple[NDArray[np.float64], ...]:
+def ask_all(guide: Guide, states: Int64Array, words: Int32Array) -> tuple[Float64Array, ...]:
     logprobs, after, longer = np.empty(len(words)), np.empty(len(words)), np.empty(len(words))
     for i in range(len(words)):
         slot = answer_of(guide, states[i], words[i])

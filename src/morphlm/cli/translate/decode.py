@@ -10,10 +10,9 @@ import click
 
 from morphlm.cli import options
 from morphlm.cli.translate import settings
-from morphlm.errors import ConfigError
+from morphlm.errors import ConfigError, located
 from morphlm.files import atomic_writer
 from morphlm.progress import notify, progress_bar
-from morphlm.text.prepare import located
 from morphlm.text.reading import Block, Mending, read_blocks, split_tokens
 from morphlm.translation.directory import read_manifest
 from morphlm.translation.extra_rules import ExtraRules

@@ -12,8 +12,8 @@ from morphlm.cli import options
 from morphlm.cli.translate import settings
 from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
-from morphlm.processes import available_cores
 from morphlm.progress import notify, progress_bar
+from morphlm.threads import available_cores
 from morphlm.translation.alignment.parallel_text import read_parallel
 from morphlm.translation.alignment.pharaoh import read_pharaoh
 from morphlm.translation.grammar.bitext import Bitext, build_bitext, check_can_hold_bitext, load_bitext

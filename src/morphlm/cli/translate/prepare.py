@@ -7,9 +7,9 @@ import click
 from morphlm.cli import options
 from morphlm.cli.translate import settings
 from morphlm.files import check_can_write
-from morphlm.processes import available_cores
 from morphlm.progress import notify
 from morphlm.text.parallel_pairs import prepare_pair_files
+from morphlm.threads import available_cores
 from morphlm.translation.settings import SystemConfig
 
 

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from morphlm.logbilinear.kernels.numerics import Array, Rows, compiled, dropped
+from morphlm.arrays import Array
+from morphlm.logbilinear.kernels.numerics import Rows, compiled, dropped
 
 DROPPED = -1
 

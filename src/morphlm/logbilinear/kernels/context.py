@@ -6,8 +6,9 @@ which a word occurs are gathered in a fixed order, so that no two threads add to
 
 import numpy as np
 
+from morphlm.arrays import Array
 from morphlm.logbilinear.kernels.batch import DROPPED, Batch
-from morphlm.logbilinear.kernels.numerics import Array, Rows, adagrad, compiled, dropped, inlined, surface_weight
+from morphlm.logbilinear.kernels.numerics import Rows, adagrad, compiled, dropped, inlined, surface_weight
 
 F = np.float32
 BLOCK = 128  # words that are transformed at a time

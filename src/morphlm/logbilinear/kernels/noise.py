@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from morphlm.logbilinear.kernels.numerics import Array, Rows, compiled, inlined, sigmoid
+from morphlm.arrays import Array
+from morphlm.logbilinear.kernels.numerics import Rows, compiled, inlined, sigmoid
 
 F = np.float32
 SMALLEST = 1e-30

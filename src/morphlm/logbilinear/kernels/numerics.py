@@ -7,9 +7,9 @@ from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from morphlm.arrays import Array
+
 F = np.float32
 
 # Sums may be reordered, which is what makes them vector code; infinities and NaNs keep their meaning, so they show.

@@ -9,17 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from morphlm.arrays import Array
 from morphlm.logbilinear.kernels.context import BLOCK as TRANSFORMED
 from morphlm.logbilinear.kernels.context import compose
-from morphlm.logbilinear.kernels.numerics import (
-    FAST,
-    Array,
-    Rows,
-    compiled,
-    exponential,
-    inlined,
-    mixed,
-)
+from morphlm.logbilinear.kernels.numerics import FAST, Rows, compiled, exponential, inlined, mixed
 
 F = np.float32
 WAYS = 4  # places in the cache where one entry may lie

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from morphlm.logbilinear.kernels.numerics import Array, compiled
+from morphlm.arrays import Array
+from morphlm.logbilinear.kernels.numerics import compiled
 from morphlm.logbilinear.kernels.query import (
     ALL_CLASSES,
     LOWEST,

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from morphlm.arrays import Array
 from morphlm.logbilinear.kernels.batch import Batch
 from morphlm.logbilinear.kernels.context import compose, gather_rows
 from morphlm.logbilinear.kernels.numerics import (
-    Array,
     Rows,
     adagrad,
     compiled,

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from morphlm.logbilinear.kernels.numerics import Array, Rows, compiled, inlined
+from morphlm.arrays import Array
+from morphlm.logbilinear.kernels.numerics import Rows, compiled, inlined
 
 F = np.float32
 NEUTRAL = F(5.0)  # c: few words before give a short vector

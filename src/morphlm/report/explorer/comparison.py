@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from morphlm.analysis.bootstrap import Change, bootstrap_note
 from morphlm.analysis.groups import Group, GroupComparison, ScoredBoth, compare_groups
+from morphlm.arrays import BoolArray, Float64Array
 from morphlm.errors import InputError
 from morphlm.report.explorer.limits import Deadline, Limits, check_count, check_text
 from morphlm.report.explorer.models import ExploredModel, TextIs
@@ -24,8 +24,6 @@ from morphlm.tables import finite_or_none
 from morphlm.text.reading import END
 from morphlm.vectors.search import largest
 from morphlm.vocabulary.vocabulary import UNK_ID
-
-Array = NDArray[np.float64]
 
 GROUPS = ("words known to both", "words unknown to one or both", "ends of sentences")
 PIECE_TOKENS = 8192  # that are scored before the time is looked at
@@ -215,7 +213,7 @@ def _notes(read: _Sentences) -> list[str]:
 
 def _score(
     explored: ExploredModel, sentences: Sequence[Sequence[str]], deadline: Deadline
-) -> tuple[Array, NDArray[np.bool_]]:
+) -> tuple[Float64Array, BoolArray]:
     """ln p of every token, and which are unknown; a piece at a time, so that the deadline can stop it."""
     scorer = BatchScorer(explored.model)
     logprobs, unknown = [], []
@@ -238,7 +236,9 @@ def _pieces(sentences: Sequence[Sequence[str]]) -> Iterator[list[bytes]]:
         yield piece
 
 
-def _scored(baseline: ExploredModel, other: ExploredModel, read: _Sentences, one: Array, two: Array) -> ScoredBoth:
+def _scored(
+    baseline: ExploredModel, other: ExploredModel, read: _Sentences, one: Float64Array, two: Float64Array
+) -> ScoredBoth:
     tokens, others = ([token for words in side for token in (*words, END)] for side in (read.baseline, read.other))
     return ScoredBoth(
         "the text",
@@ -251,7 +251,7 @@ def _scored(baseline: ExploredModel, other: ExploredModel, read: _Sentences, one
     )
 
 
-def _groups(scored: ScoredBoth, unknown: NDArray[np.bool_], names: tuple[str, str]) -> GroupComparison:
+def _groups(scored: ScoredBoth, unknown: BoolArray, names: tuple[str, str]) -> GroupComparison:
     group_of = unknown.astype(np.int64)
     group_of[scored.ends] = GROUPS.index("ends of sentences")
     with np.errstate(invalid="ignore"):  # a model may say that a word cannot be
@@ -301,7 +301,7 @@ class _Finder:
             sentences=[self._sentence(number, float(sums[number])) for number in self._top(sign * sums)],
         )
 
-    def _top(self, values: Array) -> list[int]:
+    def _top(self, values: Float64Array) -> list[int]:
         return [place for place in largest(values, min(self.k, len(values))).tolist() if values[place] > 0]
 
     def _words(self, sign: float) -> list[WordGain]:

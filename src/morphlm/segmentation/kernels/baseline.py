@@ -7,15 +7,13 @@ count of an entry is how often words and larger strings use it; a change of it r
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.segmentation.kernels.strings import NOT_FOUND, Letters, Strings, copy_into, find, insert, keys_of_parts
-
-Array = NDArray[Any]
 
 # The elements of `Totals.sums`: what the cost is made of.
 TOKENS, LOG_TOKENS, WORDS, LETTERS, LOG_LETTERS, MORPHS, ALPHABET, FEATURES, CONDITIONALS = range(9)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.segmentation.kernels.baseline import (
     CONDITIONALS,
     FEATURES,
@@ -39,8 +39,6 @@ from morphlm.segmentation.kernels.paths import (
     make_grid,
 )
 from morphlm.segmentation.kernels.strings import NOT_FOUND, Letters, Strings, copy_into, find, insert, keys_of_parts
-
-Array = NDArray[Any]
 
 UNSEEN_TRANSITION = 30.0
 LEFT_SCRATCH, RIGHT_SCRATCH, FIRST_MORPH = 0, 1, 2  # entries 0 and 1 stand for morphs that a move would make

@@ -5,15 +5,11 @@
 Pieces of a word are given by their number of letters, because joining makes morphs that no table has yet.
 """
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.segmentation.kernels.paths import STM, SUF, ZZZ, Corpus
-
-Array = NDArray[Any]
 
 LONG = 4  # letters from which on joined non-morphemes pass as a stem
 

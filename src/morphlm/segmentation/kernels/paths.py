@@ -6,15 +6,13 @@ The states are the categories PRE, STM, SUF and ZZZ (0 to 3) and the word's edge
 transitions[from, to], and emissions[morph, category].
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.segmentation.kernels.strings import NOT_FOUND, Letters, Strings, find
-
-Array = NDArray[Any]
 
 PRE, STM, SUF, ZZZ, EDGE = range(5)
 CATEGORIES = 4

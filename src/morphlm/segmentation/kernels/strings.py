@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from morphlm.arrays import Array
 
 BASE = np.uint64(0x9E3779B97F4A7C15)
 _SCATTER = np.uint64(0xBF58476D1CE4E5B9)

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from numpy.typing import NDArray
-
+from morphlm.arrays import Array
 from morphlm.segmentation.morphemes import Morpheme, Segmentation
 
 Factor = str | Morpheme  # a morpheme's name is `form/LABEL`
@@ -28,7 +27,7 @@ class Analyser(Protocol):
     def to_texts(self) -> dict[str, str]:
         """Its text files; one of them says what kind it is."""
 
-    def to_tensors(self) -> dict[str, NDArray[Any]]:
+    def to_tensors(self) -> dict[str, Array]:
         """Its arrays."""
 
 

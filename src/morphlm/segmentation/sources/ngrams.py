@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
-from numpy.typing import NDArray
-
+from morphlm.arrays import Array
 from morphlm.errors import ConfigError
 from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.morphemes import letters
@@ -53,7 +51,7 @@ class NgramAnalyser:
         """The lengths."""
         return kind_text(kind="ngrams", shortest=self.shortest, longest=self.longest)
 
-    def to_tensors(self) -> dict[str, NDArray[Any]]:
+    def to_tensors(self) -> dict[str, Array]:
         """There are none."""
         return {}
 

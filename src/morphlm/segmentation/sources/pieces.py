@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.errors import ConfigError
 from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.morphemes import Morpheme, Segmentation
@@ -69,7 +69,7 @@ class Pieces:
         """Where the pieces come from."""
         return kind_text(kind="pieces", source=self.source)
 
-    def to_tensors(self) -> dict[str, NDArray[Any]]:
+    def to_tensors(self) -> dict[str, Array]:
         """The model, byte by byte."""
         return {MODEL: np.frombuffer(self.model, np.uint8)}
 

@@ -10,14 +10,13 @@ import contextlib
 import hashlib
 import json
 import shutil
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from morphlm.errors import FormatError, InputError
-from morphlm.files import sha256_of
+from morphlm.files import partial_path, sha256_of
 from morphlm.modelfile import canonical_json
 
 DESCRIPTION = "dataset.json"
@@ -141,7 +140,7 @@ def make_folder(
     directory = directory.resolve()
     if (present := _present(directory, request, options)) is not None:
         return present
-    beside = directory.with_name(f".{directory.name}.{uuid.uuid4().hex[:8]}.partial")
+    beside = partial_path(directory)
     try:
         beside.mkdir(parents=True)
     except OSError as error:

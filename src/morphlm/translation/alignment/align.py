@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.translation.alignment.config import AlignmentConfig
 from morphlm.translation.alignment.links import Alignments
 from morphlm.translation.alignment.model import AlignmentModel, Pass, train_alignment
@@ -56,7 +56,7 @@ class Aligned:
         }
 
 
-def _unlinked(side: Side, positions: NDArray[Any], links: Alignments) -> float:
+def _unlinked(side: Side, positions: Array, links: Alignments) -> float:
     linked = np.zeros(len(side.tokens), np.bool_)
     linked[np.repeat(side.starts[:-1], np.diff(links.starts)) + positions] = True
     return 1.0 - float(linked.mean()) if len(linked) else 0.0

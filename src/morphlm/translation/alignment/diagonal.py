@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from morphlm.arrays import Array
 from morphlm.threads import Workers
 from morphlm.translation.alignment.config import TENSION_RANGE
 from morphlm.translation.alignment.kernels import tension
 from morphlm.translation.alignment.rows import Layout, Shapes
-
-Array = NDArray[Any]
 
 
 def linked_masses(layout: Layout, links: Array, crew: Workers) -> Array:

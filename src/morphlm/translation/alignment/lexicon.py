@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.threads import Workers
 from morphlm.translation.alignment.kernels.expectation import count_entries, list_entries
 from morphlm.translation.alignment.rows import Layout
-
-Array = NDArray[Any]
 
 NULL = "<eps>"  # the given word of what translates nothing; as fast_align writes it
 LEAST = 1e-6  # smaller probabilities are not kept: they are most of the table and say nothing

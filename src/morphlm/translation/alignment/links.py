@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.errors import InputError
 from morphlm.translation.alignment.parallel_text import starts_of
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from morphlm.processes import available_cores
-from morphlm.threads import Workers, workers
+from morphlm.arrays import Array
+from morphlm.threads import Workers, available_cores, workers
 from morphlm.translation.alignment.config import AlignmentConfig
 from morphlm.translation.alignment.diagonal import fitted_tension, linked_masses
 from morphlm.translation.alignment.kernels import expectation
@@ -22,8 +21,6 @@ from morphlm.translation.alignment.lexicon import Lexicon, collect_lexicon
 from morphlm.translation.alignment.links import Alignments, sorted_alignments
 from morphlm.translation.alignment.parallel_text import ParallelText
 from morphlm.translation.alignment.rows import Layout, lay_out
-
-Array = NDArray[Any]
 
 _SHARD = 512  # sentences; their sums are added up in order, whoever computed them
 

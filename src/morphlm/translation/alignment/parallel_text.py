@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.vocabulary.corpus import RawCorpus, Source, describe, read_corpus
 from morphlm.vocabulary.vocabulary import END_ID
-
-Array = NDArray[Any]
 
 SEPARATOR = "|||"
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.errors import InputError
 from morphlm.files import atomic_writer, source_name
 from morphlm.text.reading import Block, read_blocks
 from morphlm.translation.alignment.kernels.pharaoh import format_links, parse_links
 from morphlm.translation.alignment.links import Alignments, sorted_alignments
 from morphlm.translation.alignment.parallel_text import ParallelText
-
-Array = NDArray[Any]
 
 _WRITTEN_AT_ONCE = 1 << 16  # pairs
 

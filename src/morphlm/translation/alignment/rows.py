@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.translation.alignment.kernels.expectation import Rows, rows_by_word
 from morphlm.translation.alignment.parallel_text import Side, starts_of
-
-Array = NDArray[Any]
 
 _PIECES = 256  # of the given words; a word's result does not depend on how they are cut
 

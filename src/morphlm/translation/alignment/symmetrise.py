@@ -7,8 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from morphlm.errors import ConfigError
-from morphlm.processes import available_cores
-from morphlm.threads import workers
+from morphlm.threads import available_cores, workers
 from morphlm.translation.alignment.kernels import symmetry
 from morphlm.translation.alignment.links import Alignments, check_same_pairs
 from morphlm.translation.alignment.parallel_text import starts_of

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array
 from morphlm.errors import ConfigError
 
 WORD_PENALTY, RULE_PENALTY, GLUE, PASS_THROUGH = "WordPenalty", "RulePenalty", "Glue", "PassThrough"
@@ -67,7 +67,7 @@ class Weights:
             if name not in known:
                 raise ConfigError(f"there is a weight for {name}, but no such feature; there are {', '.join(known)}")
 
-    def of(self, names: Sequence[str]) -> NDArray[np.float64]:
+    def of(self, names: Sequence[str]) -> Float64Array:
         """As an array in the order of these names."""
         return np.array([self.values.get(name, 0.0) for name in names], np.float64)
 

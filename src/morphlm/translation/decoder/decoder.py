@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
-from morphlm.processes import available_cores
+from morphlm.threads import available_cores
 from morphlm.translation.decoder.config import DecoderConfig, Weights
 from morphlm.translation.decoder.models import Caches, Models, ready_models
 from morphlm.translation.decoder.search import search

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.translation.decoder.kernels.kbest import (
     EDGE,
     GOALS,
@@ -28,7 +29,6 @@ from morphlm.translation.decoder.search import Chart
 from morphlm.translation.decoder.sentence_grammar import SentenceGrammar
 
 Words = tuple[str, ...]
-Ids = NDArray[np.int32]
 
 ROOM = 256  # for ways and for different words, to begin with; a power of 2
 
@@ -38,11 +38,11 @@ class CandidateArrays:
     """Some of the k best translations, the best first."""
 
     vocabulary: Words  # what the numbers of words stand for
-    words: Ids  # of all translations, one after the other
-    starts: NDArray[np.int64]  # where those of each begin; one more than there are translations
-    scores: NDArray[np.float64]
-    features: NDArray[np.float64]  # (translations, F)
-    ways: Ids  # numbers in the lists that they are from
+    words: Int32Array  # of all translations, one after the other
+    starts: Int64Array  # where those of each begin; one more than there are translations
+    scores: Float64Array
+    features: Float64Array  # (translations, F)
+    ways: Int32Array  # numbers in the lists that they are from
 
     def __len__(self) -> int:
         """The number of translations."""
@@ -121,7 +121,7 @@ def _target_sides(grammar: SentenceGrammar) -> tuple[Words, Targets]:
     return (*table.target_words, *new), Targets(starts, symbols)
 
 
-def _model_columns(grammar: SentenceGrammar) -> NDArray[np.int64]:
+def _model_columns(grammar: SentenceGrammar) -> Int64Array:
     """The feature that each column of the models' ln p goes to; NONE for a guide that stands in."""
     models, size = grammar.rules.models, len(grammar.rules.feature_names)
     places = [size - 2 * (len(models.given) - model) if model >= 0 else NONE for model in models.columns]

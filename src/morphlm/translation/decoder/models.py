@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array, Float64Array, Int32Array, Int64Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.logbilinear.kernels import query_batch
@@ -29,8 +29,6 @@ from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, Vocabulary
 IMPOSSIBLE = -100 * np.log(10)  # ln p of a word that a model excludes; infinity would leave nothing to compare
 STAND_IN = -1  # in place of a model's number
 
-Ids = NDArray[np.int32]
-Numbers = NDArray[np.float64]
 Forms = Callable[[Sequence[str]], list[str]]
 Caches = list[Cache | None]  # of the models but the guide; n-gram models have none
 
@@ -49,7 +47,7 @@ class Models:
     forms: tuple[Forms, ...]  # of the columns: words as they would stand in the model's own training text
 
     @property
-    def orders(self) -> NDArray[np.int64]:
+    def orders(self) -> Int64Array:
         """n of the models other than the guide."""
         return np.array([self.given[at].order for at in self.columns[1:]], np.int64)
 
@@ -63,7 +61,7 @@ class Models:
         """How many words at the left end may lack some of their context."""
         return max(self.reach, len(self.guide.bounds) - 1)
 
-    def ids(self, words: Sequence[str]) -> Ids:
+    def ids(self, words: Sequence[str]) -> Int32Array:
         """The number of each word in each column's model, (columns, words); a mark in the text is unknown."""
         columns = zip(self.vocabularies, self.forms, strict=True)
         ids = np.stack([vocabulary.encode(forms(words)) for vocabulary, forms in columns])
@@ -74,7 +72,7 @@ class Models:
         """For one thread."""
         return [new_cache(m.queries.model, megabytes) if isinstance(m, LogBilinearModel) else None for m in self.others]
 
-    def answer(self, questions: Questions, begin: int, end: int, ids: Ids, caches: Caches) -> None:
+    def answer(self, questions: Questions, begin: int, end: int, ids: Int32Array, caches: Caches) -> None:
         """Write down ln p of some questions. `ids` are of all words."""
         for b, (model, order) in enumerate(zip(self.others, self.orders.tolist(), strict=True)):
             chosen = begin + np.flatnonzero(questions.asked[begin:end, MODEL] == b)
@@ -83,9 +81,9 @@ class Models:
             questions.answer[chosen] = _ask(model, contexts, words, caches[b])
 
 
-def _ask(model: Ngram | LogBilinearModel, contexts: Ids, words: Ids, cache: Cache | None) -> Numbers:
+def _ask(model: Ngram | LogBilinearModel, contexts: Int32Array, words: Int32Array, cache: Cache | None) -> Float64Array:
     if isinstance(model, LogBilinearModel):
-        answers: Numbers = query_batch.log_probabilities(model.queries.model, cache, contexts, words)
+        answers: Float64Array = query_batch.log_probabilities(model.queries.model, cache, contexts, words)
     else:
         answers = ngram_answers(model, contexts, words)
     return answers
@@ -173,7 +171,7 @@ def _unigrams(vocabulary: Vocabulary) -> Ngram:
     )
 
 
-def _read_only(*arrays: NDArray[np.generic]) -> Ngram:
+def _read_only(*arrays: Array) -> Ngram:
     """One machine code serves what is mapped and what is made."""
     views = [np.ascontiguousarray(array).view() for array in arrays]
     for view in views:

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.translation.decoder.config import (
     COUNTED,
@@ -30,9 +30,6 @@ from morphlm.translation.decoder.models import Models
 from morphlm.translation.grammar.rules import RuleTable
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
 
-Ids = NDArray[np.int32]
-Numbers = NDArray[np.float64]
-
 UNSEEN = np.iinfo(np.int32).max - 1  # the number of source words that no rule has
 
 
@@ -44,19 +41,19 @@ class ReadyRules:
     models: Models
     weights: Weights
     feature_names: tuple[str, ...]  # of the table, then COUNTED, then of the language models
-    features: Numbers  # (R, F): of each rule; ln p of language models is 0, they come with the edges
-    guesses: Numbers  # (R,): what the guide, which stands in for all models, says to the words of each rule alone
+    features: Float64Array  # (R, F): of each rule; ln p of language models is 0, they come with the edges
+    guesses: Float64Array  # (R,): what the guide, which stands in for all models, says to the words of each rule alone
     source_ids: Mapping[str, int]  # numbers of source words
-    ids: Ids  # (columns, words): numbers of the words in the models; the last two are END and BEGIN
+    ids: Int32Array  # (columns, words): numbers of the words in the models; the last two are END and BEGIN
     numbers: Mapping[tuple[int, ...], int]  # the number of a word by its ids in the models
-    symbols: Ids  # target sides in these numbers
+    symbols: Int32Array  # target sides in these numbers
     trie: Trie
-    group_of: Ids  # (R,): rules of one source side are a group
-    group_starts: NDArray[np.int64]
+    group_of: Int32Array  # (R,): rules of one source side are a group
+    group_starts: Int64Array
     # What depends on weights:
-    weight_of: Numbers  # (F,)
-    scores: Numbers  # (R,): features times weights
-    group_rules: NDArray[np.int32]  # the rules of each group, the most promising first
+    weight_of: Float64Array  # (F,)
+    scores: Float64Array  # (R,): features times weights
+    group_rules: Int32Array  # the rules of each group, the most promising first
 
     def __len__(self) -> int:
         """The number of rules."""
@@ -73,12 +70,12 @@ class ReadyRules:
         return replace(self, weights=weights, weight_of=weight_of, scores=scores, group_rules=order)
 
     @property
-    def model_weights(self) -> Numbers:
+    def model_weights(self) -> Float64Array:
         """Of the columns of the search; 0 for a guide that stands in."""
         return model_weights(self.models, self.weights)
 
 
-def model_weights(models: Models, weights: Weights) -> Numbers:
+def model_weights(models: Models, weights: Weights) -> Float64Array:
     """See `ReadyRules.model_weights`."""
     values = weights.values
     return np.array([values.get(models.names[at], 0.0) if at >= 0 else 0.0 for at in models.columns], np.float64)
@@ -122,7 +119,7 @@ def _check_rules(table: RuleTable) -> None:
         raise ConfigError(f"rule {int(endless[0])} has no word in its source, it could be used without end; remove it")
 
 
-def _number_words(models: Models, words: Sequence[str]) -> tuple[Ids, Ids]:
+def _number_words(models: Models, words: Sequence[str]) -> tuple[Int32Array, Int32Array]:
     """The words that the models tell apart, with END and BEGIN at the end: their ids, and the number of each word."""
     # Without models, all words are one to them.
     of_words = models.ids(words) if words else np.full((len(models.columns), 1), UNK_ID)
@@ -132,7 +129,9 @@ def _number_words(models: Models, words: Sequence[str]) -> tuple[Ids, Ids]:
     return np.concatenate([different, marks], axis=1).astype(np.int32), np.append(numbers.ravel(), 0).astype(np.int32)
 
 
-def _features(table: RuleTable, models: Models, names: Sequence[str], ids: Ids, symbols: Ids) -> Numbers:
+def _features(
+    table: RuleTable, models: Models, names: Sequence[str], ids: Int32Array, symbols: Int32Array
+) -> Float64Array:
     features = np.zeros((len(table), len(names)))
     features[:, : len(table.feature_names)] = table.features
     column = {name: number for number, name in enumerate(names)}
@@ -157,9 +156,9 @@ class SentenceGrammar:
 
     rules: ReadyRules
     tokens: tuple[str, ...]
-    sentence: Ids  # numbers of the source words
-    added: Numbers  # (added, F): features of the rules that are added
-    ids: Ids  # (columns, words + tokens)
+    sentence: Int32Array  # numbers of the source words
+    added: Float64Array  # (added, F): features of the rules that are added
+    ids: Int32Array  # (columns, words + tokens)
     grammar: Grammar
 
     @property
@@ -216,7 +215,7 @@ def sentence_grammar(rules: ReadyRules, tokens: Sequence[str]) -> SentenceGramma
     return SentenceGrammar(rules, tuple(tokens), sentence, added_features, ids, grammar)
 
 
-def _added_features(rules: ReadyRules, own: Ids) -> Numbers:
+def _added_features(rules: ReadyRules, own: Int32Array) -> Float64Array:
     """Of the words that are left as they are, of the two glue rules and of the end."""
     names, count = rules.feature_names, own.shape[1]
     features = np.zeros((count + 3, len(names)))

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array
 from morphlm.translation.decoder.config import DecoderConfig
 from morphlm.translation.decoder.derivation import Derivation, derivation_of, rule_of, span_of
 from morphlm.translation.decoder.kbest import CandidateArrays, KBest
@@ -24,7 +24,7 @@ class Candidate:
     tokens: tuple[str, ...]
     score: float  # the sum of weights times features
     feature_names: tuple[str, ...]
-    values: NDArray[np.float64]  # of the features, in this order
+    values: Float64Array  # of the features, in this order
     chart: Chart
     kbest: KBest
     way: int  # its number among their derivations

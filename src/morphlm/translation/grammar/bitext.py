@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.errors import FormatError, InputError
 from morphlm.modelfile import ModelFiles, check_can_hold_model, read_model, write_model
 from morphlm.text.reading import END as END_MARK
@@ -25,8 +24,6 @@ from morphlm.translation.grammar.kernels.features import Lexicon
 from morphlm.translation.grammar.kernels.links import HALF, MAX_SENTENCE, Pairs, make_extents
 from morphlm.translation.grammar.kernels.search import END, FIRST_WORD, UNKNOWN, Text
 from morphlm.translation.grammar.suffix_array import read_only, searchable
-
-Array = NDArray[Any]
 
 KIND = "bitext"
 SOURCE_WORDS, TARGET_WORDS = "source.words.txt", "target.words.txt"

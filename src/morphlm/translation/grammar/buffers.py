@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.translation.grammar.bitext import Bitext
 from morphlm.translation.grammar.kernels.extraction import Limits, Rules, Scratch, Sides, extract_patterns
 from morphlm.translation.grammar.kernels.patterns import MAX_GAPS
 from morphlm.translation.grammar.kernels.search import MAX_CHUNKS
-
-Array = NDArray[Any]
 
 
 def new_sides(size: int) -> Sides:

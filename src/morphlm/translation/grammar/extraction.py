@@ -24,8 +24,8 @@ from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array, Float32Array
 from morphlm.threads import workers
 from morphlm.translation.alignment.parallel_text import starts_of
 from morphlm.translation.grammar.bitext import Bitext
@@ -35,8 +35,6 @@ from morphlm.translation.grammar.kernels.assembly import renumber, source_sides,
 from morphlm.translation.grammar.kernels.features import count_patterns, weigh_rules
 from morphlm.translation.grammar.kernels.patterns import find_patterns
 from morphlm.translation.grammar.rules import FEATURES, RuleTable, empty_table
-
-Array = NDArray[Any]
 
 _AHEAD = 4  # sentences for each thread that are extracted before the first of them is handed over
 
@@ -196,7 +194,7 @@ def _rows_of(patterns: list[bytes], symbols: int) -> Array:
 
 def _features(
     counts: Array, sampled: Array, totals: Array, in_target: Array, lexical: tuple[Array, Array]
-) -> NDArray[np.float32]:
+) -> Float32Array:
     """The equations above, a column each, in the order of FEATURES."""
     joint = counts * (totals / np.maximum(sampled, 1))
     columns = [

@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from morphlm.errors import InputError
+from morphlm.arrays import Float32Array, Int32Array, Int64Array
+from morphlm.errors import InputError, located
 from morphlm.files import atomic_writer, open_binary
-from morphlm.text.prepare import located
 from morphlm.text.reading import read_blocks, split_tokens
 
 # Natural logarithms, the more the better; the last two are 0 or 1. See extraction.py.
@@ -71,12 +71,12 @@ class RuleTable:
     source_words: tuple[str, ...]
     target_words: tuple[str, ...]
     feature_names: tuple[str, ...]  # K
-    source_starts: NDArray[np.int64]  # (R + 1,) into source_symbols
-    source_symbols: NDArray[np.int32]
-    target_starts: NDArray[np.int64]  # (R + 1,) into target_symbols
-    target_symbols: NDArray[np.int32]
-    features: NDArray[np.float32]  # (R, K)
-    link_starts: NDArray[np.int64]  # (R + 1,) into links
+    source_starts: Int64Array  # (R + 1,) into source_symbols
+    source_symbols: Int32Array
+    target_starts: Int64Array  # (R + 1,) into target_symbols
+    target_symbols: Int32Array
+    features: Float32Array  # (R, K)
+    link_starts: Int64Array  # (R + 1,) into links
     links: NDArray[np.int16]  # (N, 2) positions in the source and the target of a rule
 
     def __len__(self) -> int:
@@ -99,9 +99,7 @@ class RuleTable:
         return map(self.rule, range(len(self)))
 
 
-def _names(
-    symbols: NDArray[np.int32], starts: NDArray[np.int64], words: Sequence[str], number: int
-) -> tuple[str | int, ...]:
+def _names(symbols: Int32Array, starts: Int64Array, words: Sequence[str], number: int) -> tuple[str | int, ...]:
     own = symbols[starts[number] : starts[number + 1]].tolist()
     return tuple(words[symbol] if symbol >= 0 else -symbol for symbol in own)
 
@@ -148,12 +146,12 @@ def table_of(rules: Iterable[Rule], feature_names: Sequence[str] = ()) -> RuleTa
     )
 
 
-def starts_of(rows: Iterable[Sequence[object]]) -> NDArray[np.int64]:
+def starts_of(rows: Iterable[Sequence[object]]) -> Int64Array:
     """Where each row begins when all stand one behind the other, and where the last ends."""
     return np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(np.int64)
 
 
-def _flat(rows: list[list[int]]) -> NDArray[np.int32]:
+def _flat(rows: list[list[int]]) -> Int32Array:
     return np.array([item for row in rows for item in row], np.int32)
 
 
@@ -187,7 +185,7 @@ def join_tables(tables: Sequence[RuleTable]) -> RuleTable:
     )
 
 
-def _joined(sides: list[tuple[tuple[str, ...], NDArray[np.int32]]]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+def _joined(sides: list[tuple[tuple[str, ...], Int32Array]]) -> tuple[tuple[str, ...], Int32Array]:
     numbers = _Numbers()
     pieces = [np.zeros(0, np.int32)]
     for words, symbols in sides:
@@ -196,7 +194,7 @@ def _joined(sides: list[tuple[tuple[str, ...], NDArray[np.int32]]]) -> tuple[tup
     return tuple(numbers), np.concatenate(pieces)
 
 
-def _joined_starts(all_starts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+def _joined_starts(all_starts: list[Int64Array]) -> Int64Array:
     lengths = [np.diff(starts) for starts in all_starts]
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate([np.zeros(0, np.int64), *lengths]))])
 

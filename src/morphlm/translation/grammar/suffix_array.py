@@ -7,14 +7,11 @@ on stay in the order of the text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.translation.grammar.kernels.search import Text, find_phrase
-
-Array = NDArray[Any]
 
 DEPTH = 16  # words to which suffixes are in order; no phrase of a rule is longer
 

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array, Int32Array, Int64Array
 from morphlm.translation.tuning import kernels
 from morphlm.translation.tuning.kernels import SIZE
 
-Statistics = NDArray[np.int32]  # (..., SIZE): length, reference's length, right 1- to 4-grams, all 1- to 4-grams
+Statistics = Int32Array  # (..., SIZE): length, reference's length, right 1- to 4-grams, all 1- to 4-grams
 __all__ = ["SIZE", "Reference", "Statistics", "bleu", "statistics_of"]
 
 
@@ -25,8 +24,8 @@ class Reference:
     """The references of one sentence, with their words numbered, for counting n-grams of many translations."""
 
     ids: dict[str, int]
-    words: NDArray[np.int32]  # of all references, one after the other
-    starts: NDArray[np.int64]
+    words: Int32Array  # of all references, one after the other
+    starts: Int64Array
 
     @classmethod
     def of(cls, references: Sequence[Sequence[str]]) -> Reference:
@@ -46,7 +45,7 @@ class Reference:
         row: Statistics = kernels.count_matches(words, self.words, self.starts)
         return row
 
-    def statistics_of_ids(self, words: NDArray[np.int32], starts: NDArray[np.int64]) -> Statistics:
+    def statistics_of_ids(self, words: Int32Array, starts: Int64Array) -> Statistics:
         """Of several translations, a row each; numbers above those of `ids` are words that no reference has."""
         known = np.where(words < len(self.ids), words, np.int32(-1))
         rows: Statistics = kernels.count_all_matches(known, starts, self.words, self.starts)
@@ -60,6 +59,6 @@ def statistics_of(translations: Iterable[Sequence[str]], references: Iterable[Se
     return np.array(rows, np.int32).reshape(len(rows), SIZE)
 
 
-def bleu(sums: NDArray[Any]) -> float:
+def bleu(sums: Array) -> float:
     """BLEU x 100 of summed statistics, where orders without a match are smoothed as sacreBLEU does (`exp`)."""
     return float(kernels.bleu(np.asarray(sums, np.int64)))

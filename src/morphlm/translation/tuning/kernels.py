@@ -7,18 +7,15 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Words = NDArray[np.int32]
-Ids = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from morphlm.arrays import Float64Array, Int32Array, Int64Array
 
 ORDER = 4
 SIZE = 2 + 2 * ORDER
 
 
 @njit(cache=True, nogil=True)
-def _same(a: Words, i: int, b: Words, j: int, n: int) -> bool:
+def _same(a: Int32Array, i: int, b: Int32Array, j: int, n: int) -> bool:
     for k in range(n):  # noqa: SIM110
         if a[i + k] != b[j + k] or a[i + k] < 0:
             return False
@@ -26,7 +23,7 @@ def _same(a: Words, i: int, b: Words, j: int, n: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def count_matches(words: Words, references: Words, starts: Ids) -> Words:
+def count_matches(words: Int32Array, references: Int32Array, starts: Int64Array) -> Int32Array:
     """The statistics of a translation; words that are in no reference are negative."""
     length = len(words)
     row = np.zeros(SIZE, np.int32)
@@ -50,7 +47,9 @@ def count_matches(words: Words, references: Words, starts: Ids) -> Words:
 
 
 @njit(cache=True, nogil=True)
-def count_all_matches(words: Words, word_starts: Ids, references: Words, starts: Ids) -> Words:
+def count_all_matches(
+    words: Int32Array, word_starts: Int64Array, references: Int32Array, starts: Int64Array
+) -> Int32Array:
     """The statistics of several translations, which stand one after the other."""
     rows = np.empty((len(word_starts) - 1, SIZE), np.int32)
     for number in range(len(rows)):
@@ -59,7 +58,7 @@ def count_all_matches(words: Words, word_starts: Ids, references: Words, starts:
 
 
 @njit(cache=True, nogil=True)
-def _nearest_length(length: int, starts: Ids) -> int:
+def _nearest_length(length: int, starts: Int64Array) -> int:
     best = starts[1] - starts[0]
     for r in range(1, len(starts) - 1):
         other = starts[r + 1] - starts[r]
@@ -70,7 +69,7 @@ def _nearest_length(length: int, starts: Ids) -> int:
 
 
 @njit(cache=True, nogil=True)
-def bleu(sums: Ids) -> float:
+def bleu(sums: Int64Array) -> float:
     """BLEU x 100 of summed statistics: exp(mean ln p_n) times the brevity penalty."""
     if sums[2] + sums[3] + sums[4] + sums[5] == 0:
         return 0.0
@@ -89,7 +88,7 @@ def bleu(sums: Ids) -> float:
 
 
 @njit(cache=True, nogil=True)
-def upper_envelope(offsets: Floats, slopes: Floats, places: Ids, steps: Floats) -> int:
+def upper_envelope(offsets: Float64Array, slopes: Float64Array, places: Int64Array, steps: Float64Array) -> int:
     """The lines offset + slope x that are highest somewhere, from left to right.
 
     Writes their numbers to `places` and where each begins to be the highest to `steps` (the first at -inf); gives their
@@ -128,7 +127,7 @@ CORNERS = 2 ** (REFINEMENTS + 1)
 
 
 @njit(cache=True, nogil=True)
-def keep_high_lines(offsets: Floats, slopes: Floats, kept: Ids) -> int:
+def keep_high_lines(offsets: Float64Array, slopes: Float64Array, kept: Int64Array) -> int:
     """Write the lines that may be the highest somewhere to `kept`, in their order; gives their number.
 
     Take some lines of the upper envelope, among them the first and the last: the maximum of these is convex, and a line
@@ -157,7 +156,7 @@ def keep_high_lines(offsets: Floats, slopes: Floats, kept: Ids) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _find_corners(tops: Floats, corners: Floats, number: int) -> None:
+def _find_corners(tops: Float64Array, corners: Float64Array, number: int) -> None:
     """Where neighbours meet, and a little less than how high; parallel ones leave the place of a corner as it is."""
     for k in range(number):
         if tops[1, k] != tops[1, k + 1]:
@@ -167,7 +166,14 @@ def _find_corners(tops: Floats, corners: Floats, number: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _add_highest(offsets: Floats, slopes: Floats, lines: Ids, tops: Floats, corners: Floats, number: int) -> None:
+def _add_highest(
+    offsets: Float64Array,
+    slopes: Float64Array,
+    lines: Int64Array,
+    tops: Float64Array,
+    corners: Float64Array,
+    number: int,
+) -> None:
     """Put the line that is the highest at a corner between its neighbours, which makes two corners of it."""
     for k in range(number - 1, -1, -1):  # from the right, so that nothing is overwritten that is still needed
         place = corners[0, k]
@@ -182,7 +188,9 @@ def _add_highest(offsets: Floats, slopes: Floats, lines: Ids, tops: Floats, corn
 
 
 @njit(cache=True, nogil=True)
-def _keep_above(offsets: Floats, slopes: Floats, lines: Ids, corners: Floats, number: int) -> int:
+def _keep_above(
+    offsets: Float64Array, slopes: Float64Array, lines: Int64Array, corners: Float64Array, number: int
+) -> int:
     """Move the lines that are above a corner to the front, in their order; gives their number."""
     count = 0
     for line in lines:
@@ -195,7 +203,7 @@ def _keep_above(offsets: Floats, slopes: Floats, lines: Ids, corners: Floats, nu
 
 
 @njit(cache=True, nogil=True, fastmath=COMPARING)
-def _least(values: Floats) -> float:
+def _least(values: Float64Array) -> float:
     least = np.inf
     for value in values:
         least = value if value < least else least
@@ -203,7 +211,7 @@ def _least(values: Floats) -> float:
 
 
 @njit(cache=True, nogil=True, fastmath=COMPARING)
-def _largest(values: Floats) -> float:
+def _largest(values: Float64Array) -> float:
     largest = -np.inf
     for value in values:
         largest = value if value > largest else largest
@@ -211,7 +219,7 @@ def _largest(values: Floats) -> float:
 
 
 @njit(cache=True, nogil=True, fastmath=COMPARING)
-def _largest_where(values: Floats, keys: Floats, key: float) -> float:
+def _largest_where(values: Float64Array, keys: Float64Array, key: float) -> float:
     """The largest of the values whose key is this one."""
     largest = -np.inf
     for k in range(len(values)):
@@ -221,7 +229,9 @@ def _largest_where(values: Floats, keys: Floats, key: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def line_search(columns: Any, statistics: Any, starts: Ids, scores: Floats, direction: Floats) -> tuple[float, float]:
+def line_search(
+    columns: Any, statistics: Any, starts: Int64Array, scores: Float64Array, direction: Float64Array
+) -> tuple[float, float]:
     """The step along a direction after which the best translations have the highest BLEU, and that BLEU (Och 2003).
 
     Features (K, H), statistics (H, SIZE) and scores (H,) without a step belong to all translations, those of sentence
@@ -253,7 +263,7 @@ def line_search(columns: Any, statistics: Any, starts: Ids, scores: Floats, dire
 
 
 @njit(cache=True, nogil=True)
-def products(columns: Any, vector: Floats) -> Floats:
+def products(columns: Any, vector: Float64Array) -> Float64Array:
     """Of each translation, its features times a vector; summed in float64 and in their order."""
     out = np.empty(columns.shape[1], np.float64)
     _products(columns, vector, 0, out)
@@ -261,7 +271,7 @@ def products(columns: Any, vector: Floats) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def _products(columns: Any, vector: Floats, begin: int, out: Floats) -> None:
+def _products(columns: Any, vector: Float64Array, begin: int, out: Float64Array) -> None:
     """The same for as many translations as `out` has room for, from `begin` on."""
     out[:] = 0.0
     for k in range(len(vector)):
@@ -273,7 +283,7 @@ def _products(columns: Any, vector: Floats, begin: int, out: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
-def bleu_of_best(scores: Floats, statistics: Any, starts: Ids) -> float:
+def bleu_of_best(scores: Float64Array, statistics: Any, starts: Int64Array) -> float:
     """BLEU of the translation of each sentence with the highest score, the first of equal ones."""
     sums = np.zeros(SIZE, np.int64)
     for s in range(len(starts) - 1):
@@ -291,7 +301,9 @@ NARROW = 1e-9  # intervals that are narrower are no place to stay
 
 
 @njit(cache=True, nogil=True)
-def _sweep(changes: Floats, olds: Ids, news: Ids, order: Ids, statistics: Any, sums: Ids) -> tuple[float, float]:
+def _sweep(
+    changes: Float64Array, olds: Int64Array, news: Int64Array, order: Int64Array, statistics: Any, sums: Int64Array
+) -> tuple[float, float]:
     """Go through the steps at which sums change, and remember the middle of the best interval."""
     number = len(order)
     best, step = bleu(sums), 0.0

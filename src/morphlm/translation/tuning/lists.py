@@ -8,18 +8,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array, Float32Array, Int32Array, Int64Array
 from morphlm.errors import ConfigError, MorphlmError
 from morphlm.files import atomic_writer, make_folder, open_binary
 
 KINDS = ("<i4", "<i8", "<f4")  # of words, starts and features in a file
 
-Features = NDArray[np.float32]
-Hypothesis = tuple[Sequence[str], Features]  # the words of a translation and its features
+Hypothesis = tuple[Sequence[str], Float32Array]  # the words of a translation and its features
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +26,9 @@ class TranslationList:
     """Translations of one sentence, the best first."""
 
     vocabulary: tuple[str, ...]  # what the numbers of words stand for
-    words: NDArray[np.int32]  # of all translations, one after the other
-    starts: NDArray[np.int64]  # where those of each begin; one more than there are translations
-    features: Features  # (translations, K)
+    words: Int32Array  # of all translations, one after the other
+    starts: Int64Array  # where those of each begin; one more than there are translations
+    features: Float32Array  # (translations, K)
 
     @classmethod
     def of(cls, hypotheses: Iterable[Hypothesis]) -> TranslationList:
@@ -64,7 +63,7 @@ def write_lists(path: Path, key: str, lists: Lists) -> None:
     with atomic_writer(path) as file:
         file.write((json.dumps(key) + "\n").encode())
         for one in lists:
-            arrays: tuple[NDArray[Any], ...] = (one.words, one.starts, one.features)
+            arrays: tuple[Array, ...] = (one.words, one.starts, one.features)
             head = [one.vocabulary, [array.shape for array in arrays]]
             file.write((json.dumps(head, ensure_ascii=False) + "\n").encode())
             for array, kind in zip(arrays, KINDS, strict=True):
@@ -93,7 +92,7 @@ def read_lists(path: Path, sentences: int) -> Iterator[TranslationList]:
         raise ConfigError(f"{path}: lists of {count} sentences where {sentences} are meant; remove it")
 
 
-def _read_array(file: IO[bytes], kind: str, shape: Sequence[int]) -> NDArray[Any]:
+def _read_array(file: IO[bytes], kind: str, shape: Sequence[int]) -> Array:
     # Not by NumPy's own functions: they would read compressed bytes from below.
     content = file.read(math.prod(shape) * np.dtype(kind).itemsize)
     return np.frombuffer(content, kind).reshape(shape)

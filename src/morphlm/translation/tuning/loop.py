@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array
+from morphlm.artefacts import fingerprint
 from morphlm.errors import ConfigError, MorphlmError
 from morphlm.files import atomic_writer, make_folder
 from morphlm.progress import notify
-from morphlm.training.checkpoint import fingerprint
 from morphlm.translation.tuning.bleu import SIZE, bleu
 from morphlm.translation.tuning.lists import Lists, has_key, read_lists, write_lists
 from morphlm.translation.tuning.mert import MertConfig, optimise
@@ -33,8 +33,6 @@ from morphlm.translation.tuning.pool import CandidatePool
 
 STATE, FIRST = "state.json", "first-{}.gz"
 FORMAT = 3
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class TuningProblem:
     decode: Callable[[Mapping[str, float]], Lists]
     key: str  # a hash of all that the lists depend on beside the weights
 
-    def weights_of(self, values: Sequence[float] | Floats) -> dict[str, float]:
+    def weights_of(self, values: Sequence[float] | Float64Array) -> dict[str, float]:
         """By name."""
         return dict(zip(self.feature_names, map(float, values), strict=True))
 

@@ -11,13 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float64Array
 from morphlm.errors import ConfigError
-from morphlm.processes import available_cores
-from morphlm.threads import Workers, workers
+from morphlm.threads import Workers, available_cores, workers
 from morphlm.translation.tuning import kernels
-from morphlm.translation.tuning.pool import Candidates, Scores, Weights
+from morphlm.translation.tuning.pool import Candidates
 
 
 @dataclass(frozen=True)
@@ -41,13 +40,13 @@ class MertConfig:
 class Optimum:
     """Where a search ended."""
 
-    weights: Weights
+    weights: Float64Array
     bleu: float
 
 
 def optimise(
     candidates: Candidates,
-    starts: Sequence[Weights],
+    starts: Sequence[Float64Array],
     config: MertConfig | None = None,
     *,
     seed: int = 1,
@@ -63,7 +62,7 @@ def optimise(
     generators = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(len(starts) + config.restarts))
     with workers(threads or available_cores()) as pool:
 
-        def climb(start: Weights, rng: np.random.Generator) -> Optimum:
+        def climb(start: Float64Array, rng: np.random.Generator) -> Optimum:
             return _climb(candidates, start, config, rng, units, pool)
 
         best = _best_of(climb(start, next(generators)) for start in starts)
@@ -78,20 +77,20 @@ def _best_of(found: Iterable[Optimum]) -> Optimum:
     return max(found, key=lambda optimum: optimum.bleu)
 
 
-def _units(candidates: Candidates) -> NDArray[np.float64]:
+def _units(candidates: Candidates) -> Float64Array:
     """What a weight is measured in, so that a step of 1 means as much for every feature; 0 where it means nothing."""
     spreads = candidates.spreads()
     return np.divide(1.0, spreads, out=np.zeros_like(spreads), where=spreads > 0)
 
 
-def _noise(weights: Weights, units: NDArray[np.float64], rng: np.random.Generator) -> Weights:
+def _noise(weights: Float64Array, units: Float64Array, rng: np.random.Generator) -> Float64Array:
     """Random numbers that mean as much as the weights do."""
     is_free = units > 0
     size = np.sqrt(np.mean((weights[is_free] / units[is_free]) ** 2)) if is_free.any() else 0.0
     return (size or 1.0) * units * rng.normal(size=len(units))
 
 
-def _scaled(weights: Weights) -> Weights:
+def _scaled(weights: Float64Array) -> Float64Array:
     """The same ranking with weights whose absolute values sum to 1, so that runs can be compared."""
     total = float(np.abs(weights).sum())
     return weights / total if total > 0 else weights
@@ -99,10 +98,10 @@ def _scaled(weights: Weights) -> Weights:
 
 def _climb(
     candidates: Candidates,
-    weights: Weights,
+    weights: Float64Array,
     config: MertConfig,
     rng: np.random.Generator,
-    units: NDArray[np.float64],
+    units: Float64Array,
     pool: Workers,
 ) -> Optimum:
     """Steps along the direction that gains most, until a round of all directions gains nothing."""
@@ -121,8 +120,8 @@ def _climb(
 
 
 def _line_searches(
-    candidates: Candidates, scores: Scores, directions: NDArray[np.float64], pool: Workers
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    candidates: Candidates, scores: Float64Array, directions: Float64Array, pool: Workers
+) -> tuple[Float64Array, Float64Array]:
     """The best step along each direction, and BLEU there."""
     steps, gains = np.empty(len(directions)), np.empty(len(directions))
 
@@ -135,7 +134,7 @@ def _line_searches(
     return steps, gains
 
 
-def _directions(some: int, units: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+def _directions(some: int, units: Float64Array, rng: np.random.Generator) -> Float64Array:
     """The axes, then random ones."""
     axes = np.diag(units)[units > 0]
     return np.concatenate([axes, rng.normal(size=(some, len(units))) * units])

@@ -6,31 +6,28 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Float32Array, Float64Array, Int32Array, Int64Array
 from morphlm.errors import ConfigError
 from morphlm.translation.tuning import kernels
 from morphlm.translation.tuning.bleu import SIZE, Reference, Statistics
-from morphlm.translation.tuning.lists import Features, TranslationList
-
-Weights = NDArray[np.float64]
-Scores = NDArray[np.float64]
+from morphlm.translation.tuning.lists import TranslationList
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """Translations of all sentences one after the other."""
 
-    columns: Features  # (K, H): a feature of all translations is in one piece
+    columns: Float32Array  # (K, H): a feature of all translations is in one piece
     statistics: Statistics  # (H, SIZE)
-    starts: NDArray[np.int64]  # those of sentence s begin at starts[s]
+    starts: Int64Array  # those of sentence s begin at starts[s]
 
-    def scores(self, weights: Weights) -> Scores:
+    def scores(self, weights: Float64Array) -> Float64Array:
         """Of each translation."""
-        scores: Scores = kernels.products(self.columns, weights)
+        scores: Float64Array = kernels.products(self.columns, weights)
         return scores
 
-    def spreads(self) -> NDArray[np.float64]:
+    def spreads(self) -> Float64Array:
         """By how much each feature differs between translations of a sentence: the standard deviation.
 
         It is exactly 0 where none differ, as the lowest value is taken away before anything is summed.
@@ -38,18 +35,18 @@ class Candidates:
         begins = self.starts[:-1][np.diff(self.starts) > 0]
         sizes = np.diff([*begins, self.columns.shape[1]])
 
-        def spread(column: NDArray[np.float64]) -> float:
+        def spread(column: Float64Array) -> float:
             above = column - np.repeat(np.minimum.reduceat(column, begins), sizes)
             means = np.repeat(np.add.reduceat(above, begins) / sizes, sizes)
             return float(np.sqrt(((above - means) ** 2).mean()))
 
         return np.array([spread(column.astype(np.float64)) for column in self.columns])
 
-    def bleu(self, weights: Weights) -> float:
+    def bleu(self, weights: Float64Array) -> float:
         """BLEU of the best translations under these weights, the first of equal ones."""
         return self.bleu_of(self.scores(weights))
 
-    def bleu_of(self, scores: Scores) -> float:
+    def bleu_of(self, scores: Float64Array) -> float:
         """BLEU of the translations with the highest scores."""
         return float(kernels.bleu_of_best(scores, self.statistics, self.starts))
 
@@ -88,7 +85,7 @@ class _Sentence:
         self._reference = reference
         self._ids = dict(reference.ids)  # numbers of words, those of the reference first
         self._seen: set[bytes] = set()
-        self.features: list[Features] = [np.zeros((0, features), np.float32)]
+        self.features: list[Float32Array] = [np.zeros((0, features), np.float32)]
         self.statistics: list[Statistics] = [np.zeros((0, SIZE), np.int32)]
 
     def __len__(self) -> int:
@@ -110,7 +107,7 @@ class _Sentence:
         return len(new), statistics
 
 
-def _keys(words: NDArray[np.int32], starts: NDArray[np.int64], features: Features) -> Iterator[bytes]:
+def _keys(words: Int32Array, starts: Int64Array, features: Float32Array) -> Iterator[bytes]:
     """Words and features of each translation as they are, so that no two different ones are taken as the same."""
     spelled, cuts = words.tobytes(), (starts * words.itemsize).tolist()
     for number in range(len(features)):

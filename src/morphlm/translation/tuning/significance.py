@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array, Float64Array, Int64Array
 from morphlm.errors import ConfigError
 from morphlm.translation.tuning.bleu import Statistics, bleu
 
@@ -68,7 +68,7 @@ def randomisation_p(one: Statistics, other: Statistics, *, seed: int = 1, shuffl
 
 def _pairings(
     one: Statistics, other: Statistics, rng: np.random.Generator, count: int
-) -> list[tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]]:
+) -> list[tuple[Float64Array, Int64Array, Int64Array]]:
     """Pairings of the runs: what a swap adds to the first system, and the sums of both without swaps."""
     base = one.sum(1, dtype=np.int64)
     found = []
@@ -78,6 +78,6 @@ def _pairings(
     return found
 
 
-def _mean(sums: NDArray[Any]) -> float:
+def _mean(sums: Array) -> float:
     """Mean BLEU of summed statistics of several runs."""
     return float(np.mean([bleu(row) for row in sums]))

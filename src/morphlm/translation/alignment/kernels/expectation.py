@@ -9,15 +9,13 @@ searched, and no two threads add to the same count.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.logbilinear.kernels.numerics import CACHE_LINE, prefetch
-
-Array = NDArray[Any]
 
 FLOOR = 1e-25  # the least t(f|e): far below what decides anything, and its products stay normal in 32 bits
 _MORE = 1.0 + 1e-9  # what exceeds by less is equal

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from morphlm.arrays import Array
 
 _NEWLINE, _SPACE, _TAB, _DASH, _ZERO = 10, 32, 9, 45, 48
 _MOST = 10_000_000  # no sentence is so long: a line has at most a million bytes

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from morphlm.arrays import Array
 
 FORWARD, BACKWARD, BOTH, TAKEN = (
     1,

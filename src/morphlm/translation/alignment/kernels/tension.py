@@ -7,15 +7,12 @@ k = floor(j m / n) the positions k, k-1, .. 1 and k+1, .. m are two geometric se
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.translation.alignment.kernels.expectation import Rows
-
-Array = NDArray[Any]
 
 
 @njit(cache=True, nogil=True)

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from morphlm.arrays import Array
 from morphlm.translation.compiling import borrowing, called_inside, compiled
 from morphlm.translation.decoder.kernels.heap import best_first
 from morphlm.translation.decoder.kernels.records import (
     NONE,
-    Array,
     Cells,
     Edges,
     Grammar,

@@ -7,6 +7,7 @@ models; these are asked later, in one batch, about what was good enough.
 
 import numpy as np
 
+from morphlm.arrays import Array
 from morphlm.translation.compiling import borrowing, called_inside, compiled
 from morphlm.translation.decoder.kernels.guide import Guide, combine
 from morphlm.translation.decoder.kernels.heap import heap_pop, heap_push
@@ -20,7 +21,6 @@ from morphlm.translation.decoder.kernels.questions import (
 )
 from morphlm.translation.decoder.kernels.records import (
     NONE,
-    Array,
     Candidates,
     Cells,
     Cubes,

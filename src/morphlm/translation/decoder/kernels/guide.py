@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from morphlm.arrays import Array
 from morphlm.ngram.kernels import ROOT, find_child, score_word, shortest_equivalent
 from morphlm.translation.compiling import borrowing, called_inside, compiled
 from morphlm.translation.decoder.kernels.records import (
     ANSWER,
     FIRST_GAP,
     NONE,
-    Array,
     Candidates,
     Grammar,
     Int,

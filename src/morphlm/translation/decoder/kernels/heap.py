@@ -1,7 +1,8 @@
 """Heaps of numbered things by their scores, equal ones in order of the numbers: results are always the same."""
 
+from morphlm.arrays import Array
 from morphlm.translation.compiling import called_inside
-from morphlm.translation.decoder.kernels.records import Array, Int
+from morphlm.translation.decoder.kernels.records import Int
 
 
 @called_inside

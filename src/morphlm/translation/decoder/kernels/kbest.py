@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from morphlm.arrays import Array
 from morphlm.translation.compiling import called_inside, compiled
-from morphlm.translation.decoder.kernels.records import FIRST_GAP, NONE, Array, Int, room_for
+from morphlm.translation.decoder.kernels.records import FIRST_GAP, NONE, Int, room_for
 
 Records = Any  # an array of those below
 

@@ -2,19 +2,9 @@
 
 import numpy as np
 
+from morphlm.arrays import Array
 from morphlm.translation.compiling import called_inside, compiled
-from morphlm.translation.decoder.kernels.records import (
-    NONE,
-    Array,
-    Cells,
-    Cubes,
-    Int,
-    Items,
-    Trie,
-    longer,
-    room_for,
-    taller,
-)
+from morphlm.translation.decoder.kernels.records import NONE, Cells, Cubes, Int, Items, Trie, longer, room_for, taller
 
 GAP = -1
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from morphlm.arrays import Array
 from morphlm.ngram.kernels import ROOT, score_word
 from morphlm.translation.compiling import called_inside, compiled
 from morphlm.translation.decoder.kernels.records import (
@@ -15,7 +16,6 @@ from morphlm.translation.decoder.kernels.records import (
     MODEL,
     NONE,
     WORD,
-    Array,
     Grammar,
     Int,
     Ngram,

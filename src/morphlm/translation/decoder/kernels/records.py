@@ -10,11 +10,10 @@ asked in batches. `reach` is the longest context of these.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.translation.compiling import compiled
 
-Array = NDArray[Any]
 Records = Any  # an array of records
 Int = Any  # a whole number of Python's or of NumPy's: to compiled code they are the same
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from morphlm.arrays import Array
 from morphlm.translation.compiling import compiled
 from morphlm.translation.grammar.kernels.patterns import AFTER, BEFORE, BOTH
-from morphlm.translation.grammar.kernels.search import END, Array
+from morphlm.translation.grammar.kernels.search import END
 
 
 @compiled

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from morphlm.arrays import Array
 from morphlm.translation.compiling import borrowing, compiled
 from morphlm.translation.grammar.kernels.links import HALF, Pairs, hull, is_linked, links_stay_inside
 from morphlm.translation.grammar.kernels.patterns import AFTER, BEFORE, BOTH, MAX_GAPS, NEITHER
@@ -18,7 +19,6 @@ from morphlm.translation.grammar.kernels.search import (
     LENGTH,
     MAX_CHUNKS,
     ZERO,
-    Array,
     Text,
     evenly,
     find_matches,

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from morphlm.arrays import Array
 from morphlm.translation.compiling import borrowing, compiled
 from morphlm.translation.grammar.kernels.search import (
     END,
@@ -11,7 +12,6 @@ from morphlm.translation.grammar.kernels.search import (
     HIGH,
     LOW,
     MAX_CHUNKS,
-    Array,
     Text,
     find_matches,
     split_chunks,

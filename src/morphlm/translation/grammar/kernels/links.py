@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from morphlm.arrays import Array
 from morphlm.translation.compiling import borrowing, compiled
-from morphlm.translation.grammar.kernels.search import Array
 
 MAX_SENTENCE = 65_000  # words; positions need 16 bits
 HALF = 0xFFFF

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from morphlm.arrays import Array
 from morphlm.translation.compiling import borrowing, compiled
-from morphlm.translation.grammar.kernels.search import END, FIRST_WORD, GAP, ZERO, Array, Text, narrow
+from morphlm.translation.grammar.kernels.search import END, FIRST_WORD, GAP, ZERO, Text, narrow
 
 # Where a pattern has gaps outside its words.
 NEITHER: Any = np.int64(0)

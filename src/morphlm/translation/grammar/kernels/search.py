@@ -3,11 +3,9 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from morphlm.arrays import Array
 from morphlm.translation.compiling import borrowing
-
-Array = NDArray[Any]
 
 ZERO: Any = np.int64(0)  # for arguments: Numba compiles a function once more for every literal that it is called with
 
