@@ -1,17 +1,31 @@
-"""Results that are kept under a hash of what they depend on."""
+"""Find a result or make it: every result that is kept lies under the hash of what it depends on.
+
+A *producer* makes one sort of result (a segmenter, word classes, an alignment, a step of an experiment). It has a name
+and a revision, an integer that is raised when the same inputs give another result. The *key* of a result is a hash of
+producer, revision, inputs and settings, so it is known before anything is made, and an old result is not found once
+the revision has risen. A *shelf* is where results lie: files in a folder, a manifest, a model directory.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from morphlm.errors import FormatError, InputError
+from morphlm.progress import notify
+
+Result = TypeVar("Result")
+
 
 def fingerprint(parts: Mapping[str, Any]) -> str:
-    """A hash of what a training depends on: arrays, texts and settings."""
+    """A SHA-256 of named arrays and of values that JSON can hold."""
     digest = hashlib.sha256()
     for name, part in sorted(parts.items()):
         digest.update(f"\n{name}\n".encode())
@@ -20,3 +34,85 @@ def fingerprint(parts: Mapping[str, Any]) -> str:
         else:
             digest.update(json.dumps(part, sort_keys=True).encode())
     return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Producer:
+    """What makes one sort of result, and by which code."""
+
+    name: str  # "segmenter", "classes", "align", ...: also the first word of messages
+    revision: int  # raise it when the same inputs give another result; tests/producers.json watches the code
+    modules: tuple[str, ...] = ()  # modules and packages whose code decides the result
+
+    def key(self, **depends_on: Any) -> str:
+        """The hash of everything that a result depends on."""
+        return fingerprint(depends_on | {"producer": self.name, "revision": self.revision})
+
+
+class Shelf(ABC, Generic[Result]):
+    """Where the results of a producer lie."""
+
+    @abstractmethod
+    def find(self, key: str) -> Result | None:
+        """The result with this key; None if there is none.
+
+        A result that is damaged raises FormatError or InputError and is made again. A place that must not be filled
+        with anything else raises ConfigError, which is for the user.
+        """
+
+    @abstractmethod
+    def keep(self, key: str, result: Result) -> None:
+        """Store the result in one step: an interrupted run leaves a whole result or none."""
+
+    @property
+    def place(self) -> str:
+        """What messages call it; '' where naming it helps nobody."""
+        return ""
+
+
+class NoShelf(Shelf[Result]):
+    """Nothing is kept."""
+
+    def find(self, key: str) -> Result | None:
+        """Never anything."""
+        return None
+
+    def keep(self, key: str, result: Result) -> None:
+        """Let it go."""
+
+
+@dataclass(frozen=True)
+class Obtained(Generic[Result]):
+    """A result, and whether it was there before."""
+
+    result: Result
+    was_found: bool
+    seconds: float  # that making it took
+
+
+def find(producer: Producer, key: str, shelf: Shelf[Result]) -> Result | None:
+    """The result if it is there and whole; says so, or that it is damaged."""
+    place = f" in {shelf.place}" if shelf.place else ""
+    try:
+        result = shelf.find(key)
+    except (FormatError, InputError) as error:
+        notify(f"{producer.name}: the one{place} is damaged and is made again ({error})")
+        return None
+    if result is not None:
+        notify(f"{producer.name}: found{place}")
+    return result
+
+
+def find_or_make(
+    producer: Producer, key: str, shelf: Shelf[Result], make: Callable[[], Result], *, announce: str = ""
+) -> Obtained[Result]:
+    """Take the result from the shelf, or make it and put it there; `announce` says what is being made."""
+    result = find(producer, key, shelf)
+    if result is not None:
+        return Obtained(result, True, 0.0)
+    if announce:
+        notify(f"{producer.name}: {announce}")
+    begin = perf_counter()
+    result = make()
+    shelf.keep(key, result)
+    return Obtained(result, False, perf_counter() - begin)

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacremoses import MosesTokenizer
 
+from morphlm import processes
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.processes import ITEMS_AHEAD, ordered_map
-from morphlm.text import processes
 from morphlm.text.parallel_pairs import PairOptions, pair_options, prepare_pair_files
 from morphlm.text.prepare import (
     BlockPreparer,

@@ -99,7 +99,7 @@ def test_patience_counts_evaluations_in_a_row(tmp_path: Path) -> None:
         best = min(best, entry["development_perplexity"])
 
 
-@pytest.mark.parametrize("slow", [0.0, 0.1])
+@pytest.mark.parametrize("plateau_ratio", [0.0, 0.1])
 def test_the_step_shrinks_after_every_evaluation_once_progress_is_slow(tmp_path: Path, plateau_ratio: float) -> None:
     train_model(task(epochs=12, patience=4, step=0.5, step_decay=0.25, plateau_ratio=plateau_ratio), tmp_path / "model")
     log = log_of(tmp_path / "model")
@@ -456,7 +456,7 @@ def test_the_step_is_adapted_by_epochs_not_by_evaluations(tmp_path: Path) -> Non
     assert {entry["step"] for entry in log} == {log[0]["step"]}  # the first that can be slow is the second epoch's end
 
 
-@pytest.mark.parametrize("name", ["step", "decay", "accumulator", "deviation"])
+@pytest.mark.parametrize("name", ["step", "decay", "accumulator", "init_std"])
 def test_infinite_settings_are_refused(name: str) -> None:
     with pytest.raises(ConfigError, match=name):
         recipe("default", **{name: math.inf})

@@ -16,7 +16,7 @@ from morphlm.training.inputs import InputOptions
 from morphlm.training.loop import Task
 from morphlm.training.pipeline import ModelOptions, RunOptions
 from morphlm.training.tune import Candidate, TuneResult, design, tune
-from tests.training.test_chain import HELD_OUT, SENTENCES
+from tests.training.test_pipeline import HELD_OUT, SENTENCES
 
 LEARNING = recipe("default").learning
 CHOICES = ModelOptions(width=8, settings={"batch": 500, "step": 0.1, "decay": 3.0})

@@ -120,6 +120,7 @@ learning = applied(
             "--l2-in-gradient/--l2-decoupled",
             "l2_in_gradient",
             "Add the L2 term to AdaGrad's gradient, or decay the weights beside it.",
+            former=["--decay-inside/--decay-outside"],
         ),
         _switch("--mean-gradients/--sum-gradients", "mean_gradients", "Over the minibatch."),
         _value(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -36,8 +37,12 @@ class LanguageModel(ABC):
     training: dict[str, Any]  # how the model came about; stored in its manifest
 
     @abstractmethod
-    def begin(self) -> Any:
-        """The state at the start of a sentence. States can be hashed; equal ones have the same future."""
+    def begin(self, *, sentence: bool = True, unknown_contexts: UnknownContexts = "unk") -> Any:
+        """The state at the start of a sentence, or with `sentence=False` one that knows nothing of the words before.
+
+        States can be hashed; equal ones have the same future. `unknown_contexts` says what stands for an unknown word
+        in the states that follow: UNK, or ("composed") the sum of its known factors.
+        """
 
     def next_sentence(self, state: Any) -> Any:
         """The state at the start of the sentence after a state; `begin()` unless the model looks back further."""
@@ -74,6 +79,33 @@ class LanguageModel(ABC):
     def score(self, state: Any, word: str) -> tuple[float, Any]:
         """ln p(word | state) and the state after it; words that are not known are scored as UNK."""
         return self.score_id(state, self.vocabulary.id_of(word))
+
+    # ------------------------------------------------------------ many at once; models may have faster versions
+
+    def score_many(self, states: Sequence[Any], words: Sequence[int] | Int32Array) -> tuple[Float64Array, list[Any]]:
+        """ln p(words[k] | states[k]) for every k, and the states after; words are ids."""
+        scored = [self.score_id(state, int(word)) for state, word in zip(states, words, strict=True)]
+        return np.array([logprob for logprob, _ in scored], np.float64), [state for _, state in scored]
+
+    def score_grid(self, states: Sequence[Any], words: Sequence[int] | Int32Array) -> Float64Array:
+        """ln p of every word after every state, (states, words); words are ids."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.distributions(states)[:, np.asarray(words, np.int64)])
+
+    def distributions(self, states: Sequence[Any]) -> Float64Array:
+        """p of every word of the vocabulary after every state, (states, words)."""
+        if not len(states):
+            return np.empty((0, len(self.vocabulary)))
+        return np.stack([self.distribution(state) for state in states])
+
+    def top_words(self, states: Sequence[Any], k: int) -> list[list[tuple[str, float]]]:
+        """The k most probable words after every state with their ln p, the best first."""
+        rows = []
+        for probabilities in self.distributions(states):
+            best = np.argsort(-probabilities, kind="stable")[:k]
+            possible = best[probabilities[best] > 0].tolist()
+            rows.append([(self.vocabulary.words[word], math.log(probabilities[word])) for word in possible])
+        return rows
 
     def sentence(self, tokens: Sequence[str]) -> list[float]:
         """ln p of every token and of the sentence's end."""
@@ -165,6 +197,15 @@ class LanguageModel(ABC):
             "v": ".".join(self.training.get("version", __version__).split(".")[:2]),
         }
         return Signature("ppl", tuple(fields.items()))
+
+
+def check_unknown_contexts(kind: str, unknown_contexts: UnknownContexts) -> None:
+    """Refuse states that compose unknown words; whole texts can be scored so."""
+    if unknown_contexts != "unk":
+        raise ConfigError(
+            f"states of a model of the kind {kind} have UNK for unknown words, not {unknown_contexts!r}; score whole "
+            "texts with unknown_contexts='composed'"
+        )
 
 
 def _plain(number: float | None) -> str:

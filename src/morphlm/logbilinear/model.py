@@ -14,7 +14,8 @@ import numpy as np
 from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array
 from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError, FormatError
-from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.base import LanguageModel, check_unknown_contexts
+from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.language_model.signature import Signature
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.engine import Engine
@@ -75,9 +76,10 @@ class LogBilinearModel(LanguageModel):
 
     # ------------------------------------------------------------ scoring
 
-    def begin(self) -> State:
-        """The state at the start of a sentence, with nothing before it."""
-        words = (BEGIN_ID,) * self.config.distances
+    def begin(self, *, sentence: bool = True, unknown_contexts: UnknownContexts = "unk") -> State:
+        """The n - 1 words before are <s>, or with `sentence=False` UNK; a wide context is empty."""
+        check_unknown_contexts(self.kind, unknown_contexts)
+        words = (BEGIN_ID if sentence else UNK_ID,) * self.config.distances
         return WideState(words, ()) if self.config.wide else words
 
     def next_sentence(self, state: State) -> State:

@@ -10,9 +10,11 @@ import numpy as np
 
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.errors import FormatError
-from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.base import LanguageModel, check_unknown_contexts
+from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
 from morphlm.ngram.arpa import read_arpa, write_arpa
+from morphlm.ngram.kernels import ROOT
 from morphlm.ngram.trie import Trie
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, VOCABULARY_FILE, Vocabulary, parse_vocabulary
 
@@ -29,9 +31,10 @@ class NgramModel(LanguageModel):
         self.order = trie.order
         self.kind = "arpa" if training.get("source") == "arpa" else "mkn"
 
-    def begin(self) -> int:
-        """The state at the start of a sentence."""
-        return self.trie.begin()
+    def begin(self, *, sentence: bool = True, unknown_contexts: UnknownContexts = "unk") -> int:
+        """The trie node of <s>, or with `sentence=False` the root, whose context is empty."""
+        check_unknown_contexts(self.kind, unknown_contexts)
+        return self.trie.begin() if sentence else ROOT
 
     def score_id(self, state: int, word: int) -> tuple[float, int]:
         """ln p(word | state) and the state after it."""

@@ -19,7 +19,8 @@ import numpy as np
 
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.errors import ConfigError, FormatError
-from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.base import LanguageModel, check_unknown_contexts
+from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.language_model.signature import Signature, in_thousands
 from morphlm.modelfile import COMPONENTS, ModelFiles, PartWriter, check_self_test, copy_model, write_model
 from morphlm.ngram.model import NgramModel
@@ -117,9 +118,11 @@ class MixtureModel(LanguageModel):
 
     # ------------------------------------------------------------ scoring
 
-    def begin(self) -> State:
-        """The state at the start of a sentence."""
-        return self._state(BEGIN_ID, [component.model.begin() for component in self.components])
+    def begin(self, *, sentence: bool = True, unknown_contexts: UnknownContexts = "unk") -> State:
+        """The states of all components, and the bucket of contexts that decides their weights."""
+        check_unknown_contexts(self.kind, unknown_contexts)
+        states = [component.model.begin(sentence=sentence) for component in self.components]
+        return self._state(BEGIN_ID if sentence else UNK_ID, states)
 
     def next_sentence(self, state: State) -> State:
         """The state at the start of the sentence after a state."""

@@ -1,0 +1,103 @@
+"""The kinds of models: one record each, that says what a kind needs and where its code is.
+
+A record names its code as `module:attribute`, which is imported when it is asked for, so that this module stands below
+all models. To add a kind, write its folder and list its record: in `BUILT_IN` for a kind of this package, as an entry
+point of the group `morphlm.kinds` for one of another package, with `register` for one of a running program. What a
+model directory says is only ever a name to look up here; nothing in it is imported.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Any
+
+from morphlm.errors import ConfigError
+
+# Modules with a tuple KINDS of records. They are light: what a record names is imported when it is used.
+BUILT_IN = ("morphlm.logbilinear.kind", "morphlm.ngram.kind", "morphlm.scoring.mixture_kind")
+ENTRY_POINTS = "morphlm.kinds"
+
+
+@dataclass(frozen=True)
+class ModelKind:
+    """What the package has to know of a kind of model. Fields of type `str` with a colon are `module:attribute`."""
+
+    name: str  # "clbl++": on the command line, in manifests, in signatures
+    description: str  # one sentence for `morphlm train --help`
+    read: str  # (directory, ModelFiles) -> LanguageModel
+    train: str = ""  # (TrainingInputs, options) -> LanguageModel; '': it is not trained (mixtures, ARPA files)
+    options: str = ""  # frozen dataclass of settings (see morphlm.settings); '': there are none
+    revision: int = 1  # of its training: raise it when the same text and settings give another model
+    modules: tuple[str, ...] = ()  # whose code decides the result of its training
+    needs_factors: bool = False  # labelled morphemes, or other factors of words
+    needs_classes: bool = False  # a partition of the vocabulary
+    has_vectors: bool = False  # gives word vectors
+    writes_checkpoints: bool = False  # `train` also takes RunOptions and the directory, and writes both itself
+    family: str = ""  # kinds whose trainings take a similar time; '': its own name
+    cost: str = ""  # (TrainingSize, options) -> Cost, an estimate of time and disk; '': a rough one by tokens
+    decoder_scorer: str = ""  # (model) -> Scorer with compiled queries; '': it is asked by its states
+    decoder_guide: str = ""  # (model) -> the n-grams that guide the search; '': it cannot
+    command: str = ""  # a click command of its own for `morphlm train NAME`; '': one with its options is made
+
+    def load(self, capability: str) -> Callable[..., Any]:
+        """Import what a field names."""
+        reference = getattr(self, capability)
+        if not reference:
+            raise ConfigError(f"a model of the kind {self.name} has no {capability.replace('_', ' ')}")
+        module, _, attribute = reference.partition(":")
+        found: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+        return found
+
+
+_registered: dict[str, ModelKind] = {}
+
+
+def register(kind: ModelKind) -> ModelKind:
+    """Add a kind for as long as the program runs; its name must be new."""
+    if kind.name in _names(_built_in()) and _registered.get(kind.name) != kind:
+        raise ConfigError(f"there is a kind {kind.name!r} already; give yours another name")
+    _registered[kind.name] = kind
+    return kind
+
+
+def find_kind(name: str) -> ModelKind | None:
+    """The record of a kind: built in, registered, or of an installed package, which is asked last."""
+    for kind in (*_built_in(), *_registered.values()):
+        if kind.name == name:
+            return kind
+    return next((kind for kind in _of_packages(name) if kind.name == name), None)
+
+
+def kind_named(name: str, *, trainable: bool = False) -> ModelKind:
+    """The same; a name that does not exist, or that cannot be trained, is refused."""
+    kind = find_kind(name)
+    if kind is None or (trainable and not kind.train):
+        raise ConfigError(f"{name!r} is no kind of model; choose one of {', '.join(kind_names())}")
+    return kind
+
+
+def kind_names(*, trainable: bool = True) -> list[str]:
+    """All names, in the order of registration; kinds of other packages come last."""
+    kinds = [*_built_in(), *_registered.values(), *_of_packages()]
+    return list(dict.fromkeys(kind.name for kind in kinds if kind.train or not trainable))
+
+
+def _names(kinds: Sequence[ModelKind]) -> set[str]:
+    return {kind.name for kind in kinds}
+
+
+def _built_in() -> list[ModelKind]:
+    return [kind for module in BUILT_IN for kind in importlib.import_module(module).KINDS]
+
+
+def _of_packages(name: str | None = None) -> Iterator[ModelKind]:
+    """Kinds of installed packages: an entry point has the name of the kind and leads to its record."""
+    chosen = entry_points(group=ENTRY_POINTS) if name is None else entry_points(group=ENTRY_POINTS, name=name)
+    for entry in chosen:
+        kind = entry.load()
+        if not isinstance(kind, ModelKind) or kind.name != entry.name:
+            raise ConfigError(f"the entry point {entry.name!r} of {ENTRY_POINTS} leads to no record of that name")
+        yield kind
