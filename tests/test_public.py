@@ -55,7 +55,7 @@ def test_the_public_surface_is_exactly_this() -> None:
     ]
     for name in morphlm.__all__:
         assert getattr(morphlm, name) is not None
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match="No morphlm attribute nothing"):
         _ = morphlm.nothing
 
 
