@@ -26,8 +26,9 @@ from morphlm.threads import (  # noqa: E402
 )
 from morphlm.training.batches import key_of, shuffled_places  # noqa: E402
 from morphlm.training.inputs import InputOptions, prepare_inputs  # noqa: E402
+from morphlm.training.logbilinear import training_task  # noqa: E402
 from morphlm.training.loop import Task  # noqa: E402
-from morphlm.training.pipeline import ModelOptions, parts_of, task_of  # noqa: E402
+from morphlm.training.pipeline import ModelOptions, needs_of  # noqa: E402
 
 
 def measure(task: Task, pool: Workers, gathered: float) -> None:
@@ -66,12 +67,10 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=available_cores())
     options = parser.parse_args()
     choices = ModelOptions(width=options.width)
-    factors, classes = parts_of([choices.config(options.kind)])
-    inputs = prepare_inputs(
-        options.train, options.dev, InputOptions(), options.stages, factors=factors, classes=classes
-    )
+    needs = needs_of([options.kind])
+    inputs = prepare_inputs(options.train, options.dev, InputOptions(), options.stages, **needs)
     gathered = time.perf_counter()
-    task = task_of(options.kind, inputs, choices)
+    task = training_task(options.kind, inputs, choices.of(options.kind))
     with workers(options.threads) as pool:
         measure(task, pool, gathered)
 

@@ -13,15 +13,18 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from morphlm.errors import FormatError, InputError
+from morphlm.files import make_folder
 from morphlm.progress import notify
 
 Result = TypeVar("Result")
+KEY_DIGITS = 12  # of a key in the name of a file
 
 
 def fingerprint(parts: Mapping[str, Any]) -> str:
@@ -52,6 +55,8 @@ class Producer:
 class Shelf(ABC, Generic[Result]):
     """Where the results of a producer lie."""
 
+    place: str = ""  # what messages call it; '' where naming it helps nobody
+
     @abstractmethod
     def find(self, key: str) -> Result | None:
         """The result with this key; None if there is none.
@@ -64,21 +69,45 @@ class Shelf(ABC, Generic[Result]):
     def keep(self, key: str, result: Result) -> None:
         """Store the result in one step: an interrupted run leaves a whole result or none."""
 
-    @property
-    def place(self) -> str:
-        """What messages call it; '' where naming it helps nobody."""
-        return ""
-
 
 class NoShelf(Shelf[Result]):
     """Nothing is kept."""
 
     def find(self, key: str) -> Result | None:
-        """Never anything."""
         return None
 
     def keep(self, key: str, result: Result) -> None:
-        """Let it go."""
+        pass
+
+
+class FolderShelf(Shelf[Result]):
+    """Files or directories in a folder, named `NAME-KEY.EXTENSION`; several producers may share the folder."""
+
+    def __init__(
+        self,
+        folder: Path,
+        producer: Producer,
+        extension: str = "",
+        *,
+        read: Callable[[Path], Result],
+        write: Callable[[Path, Result], None],
+    ) -> None:
+        self.folder, self._name, self._extension = folder, producer.name, extension
+        self._read, self._write = read, write
+        self.place = str(folder)
+
+    def path(self, key: str) -> Path:
+        """Where the result with this key lies, or would."""
+        return self.folder / f"{self._name}-{key[:KEY_DIGITS]}{self._extension}"
+
+    def find(self, key: str) -> Result | None:
+        path = self.path(key)
+        self.place = str(path)
+        return self._read(path) if path.exists() else None
+
+    def keep(self, key: str, result: Result) -> None:
+        make_folder(self.folder)
+        self._write(self.path(key), result)
 
 
 @dataclass(frozen=True)
@@ -92,15 +121,18 @@ class Obtained(Generic[Result]):
 
 def find(producer: Producer, key: str, shelf: Shelf[Result]) -> Result | None:
     """The result if it is there and whole; says so, or that it is damaged."""
-    place = f" in {shelf.place}" if shelf.place else ""
     try:
         result = shelf.find(key)
     except (FormatError, InputError) as error:
-        notify(f"{producer.name}: the one{place} is damaged and is made again ({error})")
+        notify(f"{producer.name}: the one{_in(shelf)} is damaged and is made again ({error})")
         return None
     if result is not None:
-        notify(f"{producer.name}: found{place}")
+        notify(f"{producer.name}: found{_in(shelf)}")
     return result
+
+
+def _in(shelf: Shelf[Any]) -> str:
+    return f" in {shelf.place}" if shelf.place else ""
 
 
 def find_or_make(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Any
 
+from morphlm.artefacts import Producer
 from morphlm.errors import ConfigError
 
 # Modules with a tuple KINDS of records. They are light: what a record names is imported when it is used.
@@ -28,19 +29,25 @@ class ModelKind:
     name: str  # "clbl++": on the command line, in manifests, in signatures
     description: str  # one sentence for `morphlm train --help`
     read: str  # (directory, ModelFiles) -> LanguageModel
-    train: str = ""  # (TrainingInputs, options) -> LanguageModel; '': it is not trained (mixtures, ARPA files)
-    options: str = ""  # frozen dataclass of settings (see morphlm.settings); '': there are none
+    train: str = ""  # (TrainingJob) -> LanguageModel; '': it is not trained (mixtures, ARPA files)
+    options: str = ""  # frozen dataclass of settings, a subclass of morphlm.settings.Settings; '': there are none
+    unused_options: tuple[str, ...] = ()  # settings of that dataclass which mean nothing to this kind
     revision: int = 1  # of its training: raise it when the same text and settings give another model
     modules: tuple[str, ...] = ()  # whose code decides the result of its training
     needs_factors: bool = False  # labelled morphemes, or other factors of words
     needs_classes: bool = False  # a partition of the vocabulary
     has_vectors: bool = False  # gives word vectors
-    writes_checkpoints: bool = False  # `train` also takes RunOptions and the directory, and writes both itself
+    writes_checkpoints: bool = False  # `train` saves the model itself, and goes on after an interruption
     family: str = ""  # kinds whose trainings take a similar time; '': its own name
     cost: str = ""  # (TrainingSize, options) -> Cost, an estimate of time and disk; '': a rough one by tokens
     decoder_scorer: str = ""  # (model) -> Scorer with compiled queries; '': it is asked by its states
     decoder_guide: str = ""  # (model) -> the n-grams that guide the search; '': it cannot
     command: str = ""  # a click command of its own for `morphlm train NAME`; '': one with its options is made
+
+    @property
+    def producer(self) -> Producer:
+        """Under whose name and revision trained models of the kind are kept."""
+        return Producer(self.name, self.revision, self.modules)
 
     def load(self, capability: str) -> Callable[..., Any]:
         """Import what a field names."""
@@ -79,9 +86,9 @@ def kind_named(name: str, *, trainable: bool = False) -> ModelKind:
     return kind
 
 
-def kind_names(*, trainable: bool = True) -> list[str]:
-    """All names, in the order of registration; kinds of other packages come last."""
-    kinds = [*_built_in(), *_registered.values(), *_of_packages()]
+def kind_names(*, trainable: bool = True, packages: bool = True) -> list[str]:
+    """All names, in the order of registration; kinds of other packages come last, unless they are left out."""
+    kinds = [*_built_in(), *_registered.values(), *(_of_packages() if packages else ())]
     return list(dict.fromkeys(kind.name for kind in kinds if kind.train or not trainable))
 
 

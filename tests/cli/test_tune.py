@@ -80,7 +80,7 @@ def test_ctrl_c_prints_what_has_been_tried(
         lines = outcome.stdout.splitlines()
         assert lines[1].split()[-1] == "default"
         assert lines[-1].endswith(f"--out {tmp_path / 'm'}")
-    assert (tmp_path / "stages").is_dir()
+    assert (tmp_path / "artefacts").is_dir()
 
 
 @pytest.mark.parametrize(

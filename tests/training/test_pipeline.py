@@ -15,15 +15,17 @@ from morphlm.logbilinear.engine import Learner
 from morphlm.modelfile import read_model
 from morphlm.training.config import RECIPES, TrainingConfig, recipe
 from morphlm.training.inputs import InputOptions, prepare_inputs
+from morphlm.training.job import RunOptions
 from morphlm.training.log import LOG_FILE
 from morphlm.training.loop import TrainingRun
-from morphlm.training.pipeline import MODELS, ModelOptions, RunOptions, fit, train_all
+from morphlm.training.pipeline import ModelOptions, fit, train_all
 from tests.conftest import GOLDEN
 
 TRAIN, DEV = GOLDEN / "kneser-ney" / "train.txt", GOLDEN / "kneser-ney" / "test.txt"
 SENTENCES = [line.split() for line in TRAIN.read_text().splitlines()[:300]]
 HELD_OUT = [line.split() for line in DEV.read_text().splitlines()[:50]]
 QUICK: dict[str, Any] = {"width": 8, "epochs": 2, "batch": 500, "threads": 1}
+KINDS = (*VARIANTS, "mkn")
 CHOICES = ModelOptions(width=8, settings={"epochs": 2, "batch": 500})
 
 
@@ -36,7 +38,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 # ---------------------------------------------------------------- one model
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_from_sentences_without_a_folder(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     model = train(kind, SENTENCES, iter(HELD_OUT), **({} if kind == "mkn" else {"classes": 6, **QUICK}))
@@ -63,7 +65,7 @@ def test_the_directory_holds_the_model_its_log_and_how_it_came_about(tmp_path: P
     assert record["factors"]["source"] == "segmenter, corpus weight 0.7"
     assert (record["classes"]["classes"], record["classes"]["method"]) == (6, "exchange")
     assert (record["recipe"], record["epochs"], record["batch"], record["sentences"]) == ("default+", 2, 500, 300)
-    assert sorted(path.name.partition("-")[0] for path in tmp_path.iterdir()) == ["m", "stages"]
+    assert sorted(path.name.partition("-")[0] for path in tmp_path.iterdir()) == ["artefacts", "m"]
 
 
 def test_equal_seeds_give_equal_bytes_whether_stages_are_made_or_found(tmp_path: Path) -> None:
@@ -119,10 +121,10 @@ def test_resuming_what_is_complete_trains_nothing(
     ("arguments", "what"),
     [
         ({"kind": "clbl+++"}, "choose one of lbl, .*, mkn"),
-        ({"order": 1}, "order 2 or more"),
-        ({"kind": "mkn", "order": 0}, "order"),
-        ({"kind": "mkn"}, "no notice of width, epochs, batch; leave it out, it is for lbl, .*"),
-        ({"width": 0}, "width of 1 or more"),
+        ({"order": 1}, "order is 1; it must be a whole number at least 2"),
+        ({"kind": "mkn", "order": 0}, "order is 0; it must be a whole number at least 1"),
+        ({"kind": "mkn"}, "width means nothing to mkn; leave it out, it is for lbl, .*"),
+        ({"width": 0}, "width is 0; it must be a whole number at least 1"),
         ({"recipe": "secret"}, "choose one of default, paper"),
         ({"stepp": 1}, "no setting stepp"),
         ({"step": -1.0}, "step is -1.0"),
@@ -132,8 +134,8 @@ def test_resuming_what_is_complete_trains_nothing(
         ({"vocabulary": "-", "source": "-"}, "standard input .* more than once"),
         ({"vocabulary": "-", "factors": "table:-"}, "standard input .* more than once"),
         ({"classes": "paths:-", "dev": "-"}, "standard input .* more than once"),
-        ({"threads": 0}, "0 threads"),
-        ({"checkpoint_minutes": -1.0}, "checkpoints"),
+        ({"threads": 0}, "threads is 0; it must be a whole number at least 1"),
+        ({"checkpoint_minutes": -1.0}, "checkpoint_minutes is -1.0; it must be a finite number at least 0"),
         ({"factors": "magic"}, "names no source of factors"),
     ],
 )
@@ -161,20 +163,20 @@ def test_a_place_below_a_file_is_refused_before_any_work(tmp_path: Path, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("out", "stages"), [("stages", None), ("m", "m"), ("m", "m/made/here"), ("m", "m.checkpoint"), ("x/../m", "./m")]
+    ("out", "stages"), [("artefacts", None), ("m", "m"), ("m", "m/made/here"), ("m", "m.checkpoint"), ("x/../m", "./m")]
 )
 def test_stages_do_not_lie_in_the_model(
     out: str, stages: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("morphlm.training.pipeline.prepare_inputs", lambda *_, **__: pytest.fail("something is made"))
-    with pytest.raises(ConfigError, match="which cannot be part of the model; choose another --out or --stages"):
+    with pytest.raises(ConfigError, match="which cannot be part of the model; choose another --out or --artefacts"):
         train("clbl", SENTENCES, HELD_OUT, tmp_path / out, stages=None if stages is None else tmp_path / stages)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_stages_of_all_models_do_not_lie_in_one_of_them(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be part of the model"):
-        train_all(SENTENCES, HELD_OUT, tmp_path, stages=tmp_path / "clbl+o")
+        train_all(SENTENCES, HELD_OUT, tmp_path, artefacts=tmp_path / "clbl+o")
 
 
 def test_texts_are_scored_with_the_threads_of_the_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,7 +191,7 @@ def test_texts_are_scored_with_the_threads_of_the_training(tmp_path: Path, monke
     choices, stages = ModelOptions(width=8, settings={"epochs": 1}), InputOptions(classes=6)
     inputs = prepare_inputs(SENTENCES, HELD_OUT, stages, factors=False, test=HELD_OUT[:20])
     for _ in range(2):  # trained, then found complete
-        trained = fit("clbl", inputs, choices, RunOptions(threads=3), tmp_path / "m", keep_complete=True)
+        trained = fit("clbl", inputs, choices, RunOptions(threads=3, keep_complete=True), tmp_path / "m")
         monkeypatch.setattr("morphlm.logbilinear.model.workers", watched)
         trained.model.score_tokens(inputs.dev.corpus.tokens)
         monkeypatch.setattr("morphlm.logbilinear.model.workers", original)
@@ -221,8 +223,8 @@ def test_all_models_share_stages_and_come_in_one_table(tmp_path: Path, monkeypat
     stages = InputOptions(classes=6, threads=1)
     comparison = train_all(SENTENCES, HELD_OUT, tmp_path, stages, CHOICES, RunOptions(threads=1), test=HELD_OUT[:20])
     assert [trained.model.kind for trained in comparison.models] == [*VARIANTS, "mkn"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*MODELS, "stages"])
-    assert len(list((tmp_path / "stages").iterdir())) == 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*KINDS, "artefacts"])
+    assert len(list((tmp_path / "artefacts").iterdir())) == 3
     lines = comparison.format().splitlines()
     assert lines[0].split() == ["epoch", "development", "test"]
     for line, row in zip(lines[1:], comparison.to_json(), strict=False):
@@ -241,7 +243,7 @@ def test_all_models_share_stages_and_come_in_one_table(tmp_path: Path, monkeypat
 
     # Complete as they are, none is trained again.
     monkeypatch.setattr(TrainingRun, "train", lambda _: pytest.fail("trained again"))
-    monkeypatch.setattr("morphlm.training.pipeline.train_ngram_on", lambda *_: pytest.fail("trained again"))
+    monkeypatch.setattr("morphlm.training.kneser_ney.train_ngram_on", lambda *_: pytest.fail("trained again"))
     again = train_all(SENTENCES, HELD_OUT, tmp_path, stages, CHOICES)
     assert [row["development"] for row in again.to_json()] == [row["development"] for row in comparison.to_json()]
     assert [row["log"] for row in again.to_json()] == [row["log"] for row in comparison.to_json()]
@@ -313,7 +315,7 @@ def test_when_one_of_all_diverges_the_others_go_on_and_it_is_not_complete(
     said = capsys.readouterr().err
     assert [trained.model.kind for trained in again.models] == list(kinds)
     assert "clbl+c: its training diverged: minibatch " in said
-    assert said.count("not trained again") == 2
+    assert said.count(": found in ") == 5  # vocabulary, segmenter, classes and the two models
     train_all(SENTENCES, HELD_OUT, tmp_path / "whole", stages, CHOICES, kinds=("clbl+c",))
     assert contents(tmp_path / "clbl+c") == contents(tmp_path / "whole" / "clbl+c")
 
@@ -331,7 +333,7 @@ def test_of_all_models_those_that_ended_by_other_epochs_are_trained_again(
     for epochs, expected in (
         (1, "epoch 1: "),
         (2, "by other --epochs or --patience; it is trained again"),
-        (2, "not trained"),
+        (2, "clbl: found in"),
     ):
         choices = ModelOptions(width=8, settings={"epochs": epochs, "batch": 500})
         (trained,) = train_all(SENTENCES, HELD_OUT, tmp_path, InputOptions(classes=6), choices, kinds=("clbl",)).models

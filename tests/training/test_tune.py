@@ -58,11 +58,11 @@ class Machine:
 
 def run(minutes: float, **given: Any) -> TuneResult:
     stages = InputOptions(classes=6)
-    return tune("clbl", SENTENCES, HELD_OUT, minutes=minutes, input_options=stages, choices=CHOICES, **given)
+    return tune("clbl", SENTENCES, HELD_OUT, minutes=minutes, input_options=stages, options=CHOICES, **given)
 
 
 def test_the_design_begins_with_the_recipe_and_goes_outward() -> None:
-    candidates = design(ModelOptions())
+    candidates = design("clbl", ModelOptions())
     default = Candidate(LEARNING.step, LEARNING.decay, 100)
     assert candidates[0] == default
     assert len(candidates) == len(set(candidates)) == 3 * 4 * 2
@@ -71,13 +71,13 @@ def test_the_design_begins_with_the_recipe_and_goes_outward() -> None:
     ]
     assert differences[:7] == [0, 1, 1, 1, 1, 1, 1]
     assert min(differences[7:]) == 2
-    assert design(ModelOptions()) == candidates
-    assert set(design(ModelOptions(seed=2))) == set(candidates)
-    assert design(ModelOptions(seed=2)) != candidates
+    assert design("clbl", ModelOptions()) == candidates
+    assert set(design("clbl", ModelOptions(seed=2))) == set(candidates)
+    assert design("clbl", ModelOptions(seed=2)) != candidates
 
 
 def test_given_values_are_the_design_with_the_recipe_added() -> None:
-    candidates = design(CHOICES, steps=[0.2, 0.3], decays=[1.0], widths=[8])
+    candidates = design("clbl", CHOICES, steps=[0.2, 0.3], decays=[1.0], widths=[8])
     assert candidates[0] == Candidate(0.1, 3.0, 8)
     assert set(candidates[1:]) == {Candidate(0.2, 1.0, 8), Candidate(0.3, 1.0, 8)}
 
@@ -88,7 +88,7 @@ def test_with_time_the_best_settings_are_found(monkeypatch: pytest.MonkeyPatch) 
     assert result.settings == {"step": 0.2, "decay": 1.0, "width": 16}
     assert result.best.epochs == 3.0
     first = [trial for trial in result.trials if trial.round == 1]
-    assert [trial.candidate for trial in first] == design(CHOICES)
+    assert [trial.candidate for trial in first] == design("clbl", CHOICES)
     assert all(trial.epochs == 1.0 and not trial.is_cut for trial in first)
     last = [trial for trial in result.trials if trial.round == 2]
     assert last[0].is_default
@@ -167,12 +167,12 @@ def test_stages_are_kept_beside_the_model_to_be(monkeypatch: pytest.MonkeyPatch,
     Machine(monkeypatch, 1.0)
     result = run(minutes=1, out=tmp_path / "new" / "m")
     assert result.command.endswith(f"--out {tmp_path / 'new' / 'm'}")
-    assert sorted(path.name.partition("-")[0] for path in (tmp_path / "new" / "stages").iterdir()) == [
+    assert sorted(path.name.partition("-")[0] for path in (tmp_path / "new" / "artefacts").iterdir()) == [
         "classes",
         "vocabulary",
     ]
     with pytest.raises(ConfigError, match="cannot be part of the model"):
-        run(minutes=1, out=tmp_path / "stages")
+        run(minutes=1, out=tmp_path / "artefacts")
 
 
 def test_what_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +208,7 @@ def test_parts_of_an_epoch_are_counted_where_the_recipe_leaves_the_minibatches_t
         minutes=0.02,
         widths=[8],
         input_options=stages,
-        choices=choices,
+        options=choices,
         run=RunOptions(threads=1),
     )
     tokens = sum(len(sentence) + 1 for sentence in SENTENCES)

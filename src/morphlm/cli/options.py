@@ -29,12 +29,13 @@ def applied(decorators: Sequence[Callable[[Any], Any]]) -> Callable[[Command], C
     return apply
 
 
-class RenamedOption(click.Option):
-    """An option that still answers to the names it had before; help shows only the new ones."""
+class Option(click.Option):
+    """An option that stands under a heading of the help, and still answers to the names it had before."""
 
-    def __init__(self, *args: Any, former: Sequence[str], **kwargs: Any) -> None:
-        """`former` are the old names; those of a switch are written `--on/--off`."""
+    def __init__(self, *args: Any, former: Sequence[str] = (), group: str = "", **kwargs: Any) -> None:
+        """`former` are the old names, which help does not show; those of a switch are written `--on/--off`."""
         super().__init__(*args, **kwargs)
+        self.group = group
         self._shown = list(self.opts), list(self.secondary_opts)
         for names in former:
             on, _, off = names.partition("/")
@@ -45,7 +46,24 @@ class RenamedOption(click.Option):
         """The help text under the new names."""
         shown = copy.copy(self)
         shown.opts, shown.secondary_opts = self._shown
-        return super(RenamedOption, shown).get_help_record(ctx)
+        return super(Option, shown).get_help_record(ctx)
+
+
+class GroupedHelp(click.Command):
+    """A command whose help shows options under headings: first what most people need, then the rest."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                groups.setdefault(getattr(parameter, "group", "") or "Help", []).append(record)
+        for heading in sorted(groups, key=HEADINGS.index):
+            with formatter.section(heading):
+                formatter.write_dl(groups[heading])
+
+
+HEADINGS = ("Text", "Model", "Run", "More settings", "Help")
 
 
 text_files = click.argument("files", nargs=-1, metavar="[FILE]...")

@@ -2,52 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from morphlm.cli import options, training_options
 from morphlm.errors import ConfigError, TrainingError
-from morphlm.files import check_can_make, check_can_write
-from morphlm.modelfile import check_can_hold_model
-from morphlm.ngram.model import NgramModel
-from morphlm.ngram.training import train_ngram
-from morphlm.progress import notify
+from morphlm.kinds import ModelKind, find_kind, kind_named, kind_names
 from morphlm.training.inputs import InputOptions
-from morphlm.training.pipeline import MODELS, Comparison, ModelOptions, RunOptions, Trained, train_all, train_one
-from morphlm.vocabulary.vocabulary import load_vocabulary
+from morphlm.training.job import RunOptions
+from morphlm.training.pipeline import Comparison, ModelOptions, Trained, train_all, train_one
 
-DESCRIPTIONS = {
-    "lbl": "The log-bilinear model: one softmax over all words, trained by noise-contrastive estimation.",
-    "lbl+c": "LBL whose context words are sums of their factors.",
-    "lbl+o": "LBL whose output words are sums of their factors.",
-    "lbl++": "LBL whose words are sums of their factors on both sides.",
-    "clbl": "The class-based log-bilinear model: P(w|h) = P(c|h) P(w|h,c).",
-    "clbl+c": "CLBL whose context words are sums of their factors.",
-    "clbl+o": "CLBL whose output words are sums of their factors.",
-    "clbl++": "CLBL whose words are sums of their factors, morphemes by default, on both sides.",
-}
+_STAGES = (
+    "Vocabulary, morphemes and classes are made from the training text as far as they are needed and not given, and "
+    "kept for the next model. "
+)
+_CHECKPOINTS = (
+    "The model with the lowest development perplexity is written to --out, with a log of all evaluations. Ctrl-C "
+    "leaves a checkpoint from which --resume goes on to the same result."
+)
 
 
-def _training_options(command: training_options.Command) -> training_options.Command:
-    """All options of a log-bilinear model."""
-    out = click.option("--out", type=click.Path(), metavar="DIR", help="Write the model directory here.")
+def _options(kinds: list[ModelKind]) -> Callable[[training_options.Command], training_options.Command]:
+    """All options of some kinds of models."""
     parts = [
         training_options.texts,
-        out,
-        training_options.model,
-        training_options.materials,
-        training_options.learning,
-        training_options.running,
-        options.as_json,
+        training_options.test,
+        training_options.out,
+        training_options.kind_options(kinds),
+        training_options.run_options_of(kinds),
+        training_options.seed,
+        training_options.artefacts,
+        training_options.as_json,
     ]
-    return options.applied(parts)(command)
+    return options.applied(parts)
 
 
-@click.group(name="train", invoke_without_command=True, no_args_is_help=True)
-@click.option("--all", "everything", is_flag=True, help="Train the eight log-bilinear models and mkn into DIR/KIND.")
-@click.option("--kinds", metavar="KIND,...", help="With --all: only these, for example mkn,clbl,clbl++.")
-@_training_options
+class _KindGroup(options.GroupedHelp, click.Group):
+    """A subcommand for every kind of model that can be trained, those of other packages too."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return kind_names()
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        kind = find_kind(cmd_name)
+        if kind is None or not kind.train:
+            return None
+        return kind.load("command") if kind.command else _command_of(kind)  # type: ignore[return-value]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.format_commands(ctx, formatter)
+        super().format_options(ctx, formatter)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Kinds of models"):
+            formatter.write_dl([(name, kind_named(name).description) for name in kind_names()])
+
+
+@click.group(name="train", cls=_KindGroup, invoke_without_command=True, no_args_is_help=True)
+@training_options.grouped("Text", "--all", "everything", is_flag=True, help="Train all kinds into DIR/KIND.")
+@training_options.grouped(
+    "Text", "--kinds", metavar="KIND,...", help="With --all: only these, for example mkn,clbl,clbl++."
+)
+@_options([kind_named(name) for name in kind_names(packages=False)])
 @click.pass_context
 def command(context: click.Context, /, everything: bool, kinds: str | None, **given: Any) -> None:
     """Train a model on prepared text: one sentence a line, tokens between spaces.
@@ -65,16 +83,18 @@ def command(context: click.Context, /, everything: bool, kinds: str | None, **gi
         return
     if not everything:
         raise ConfigError("name a kind of model, or give --all; `morphlm train --help` lists them")
-    chosen = MODELS if kinds is None else list(dict.fromkeys(kind.strip() for kind in kinds.split(",")))
+    chosen = kind_names() if kinds is None else list(dict.fromkeys(kind.strip() for kind in kinds.split(",")))
     training_options.check_used(context, chosen)
-    comparison = train_all(*_what(given), kinds=chosen, stages=given["stages"], test=given["test"])
-    _report_trained(comparison, given["as_json"])
+    comparison = train_all(*_arguments(given), kinds=chosen, artefacts=given["artefacts"], test=given["test"])
+    _report(comparison, given["as_json"])
     if comparison.failures:
         raise TrainingError(f"the training of {', '.join(comparison.failures)} failed; see above")
 
 
-def _what(given: dict[str, Any]) -> tuple[list[str], str, str, InputOptions, ModelOptions, RunOptions]:
-    """The texts and the place of the model, which must be named, and all choices."""
+def _arguments(
+    given: dict[str, Any],
+) -> tuple[list[str], str, str, InputOptions, ModelOptions, RunOptions]:
+    """The texts and the directory of the model, which must be named, and all options."""
     if given["dev"] is None:
         raise ConfigError("there is no development text to stop by; give --dev FILE")
     if given["out"] is None:
@@ -89,94 +109,23 @@ def _what(given: dict[str, Any]) -> tuple[list[str], str, str, InputOptions, Mod
     )
 
 
-def _report_trained(trained: Trained | Comparison, as_json: bool) -> None:
-    """What a training has reached."""
+def _report(trained: Trained | Comparison, as_json: bool) -> None:
     if as_json:
         options.print_json(trained.to_json())
     else:
         click.echo(trained.format())
 
 
-def _logbilinear(kind: str) -> click.Command:
-    """The subcommand of one of the eight models."""
+def _command_of(kind: ModelKind) -> click.Command:
+    """The subcommand of a kind that has none of its own: its settings are its options."""
+    text = f"{kind.description}\n\n{_STAGES}{_CHECKPOINTS if kind.writes_checkpoints else ''}"
 
-    @click.command(name=kind, help=f"{DESCRIPTIONS[kind]}\n\n{_CHAIN}")
-    @_training_options
+    @click.command(name=kind.name, cls=options.GroupedHelp, help=text)
+    @_options([kind])
     @click.pass_context
     def train_kind(context: click.Context, /, **given: Any) -> None:
-        training_options.check_used(context, [kind])
-        _report_trained(train_one(kind, *_what(given), stages=given["stages"], test=given["test"]), given["as_json"])
+        training_options.check_used(context, [kind.name])
+        arguments = _arguments(given)
+        _report(train_one(kind.name, *arguments, artefacts=given["artefacts"], test=given["test"]), given["as_json"])
 
     return train_kind
-
-
-_CHAIN = (
-    "Vocabulary, morphemes and classes are made from the training text as far as they are needed and not given, and "
-    "kept for the next model. The model with the lowest development perplexity is written to --out, with a log of all "
-    "evaluations. Ctrl-C leaves a checkpoint from which --resume goes on to the same result."
-)
-for _kind in DESCRIPTIONS:
-    command.add_command(_logbilinear(_kind))
-
-
-@command.command(name="mkn")
-@click.option("--train", "files", multiple=True, metavar="FILE", help="Training text; repeat for more files ['-'].")
-@click.option("--out", type=click.Path(), metavar="DIR", help="Write the model directory here.")
-@click.option("--arpa", type=click.Path(dir_okay=False), metavar="FILE", help="Write the model as ARPA here.")
-@click.option("--order", default=4, show_default=True, type=click.IntRange(1, 100), help="n of the n-grams.")
-@options.kappa(0.0)
-@options.seed
-@click.option("--vocab", type=click.Path(), metavar="FILE", help="Use this vocabulary; other words become UNK.")
-@click.option("--open/--closed", "is_open", default=True, show_default=True, help="Whether unknown words are scored.")
-@options.allow_unk
-@options.as_json
-def mkn(
-    files: tuple[str, ...],
-    out: str | None,
-    arpa: str | None,
-    order: int,
-    kappa: float,
-    seed: int,
-    vocab: str | None,
-    is_open: bool,
-    allow_unk: bool,
-    as_json: bool,
-) -> None:
-    """Interpolated modified Kneser-Ney, equal to KenLM's lmplz."""
-    if out is None and arpa is None:
-        raise ConfigError("there is no place for the model; give --out DIR, --arpa FILE or both")
-    texts = options.or_stdin(files)
-    if vocab == "-" and "-" in texts:
-        raise ConfigError("text and vocabulary cannot both come from standard input; name a file for one of them")
-    if out is not None:
-        check_can_hold_model(out)
-        check_can_make(out)
-    if arpa is not None:
-        check_can_write(arpa)
-    model = train_ngram(
-        texts,
-        order,
-        kappa=kappa,
-        seed=seed,
-        open_vocabulary=is_open,
-        vocabulary=None if vocab is None else load_vocabulary(vocab),
-        allow_unknown=allow_unk,
-    )
-    for warning in model.warnings:
-        notify(f"warning: {warning}")
-    if out is not None:
-        model.save(out)
-    if arpa is not None:
-        model.write_arpa(arpa)
-    _report(model, as_json, to_stdout=arpa != "-")
-
-
-def _report(model: NgramModel, as_json: bool, to_stdout: bool) -> None:
-    """What was trained; on stderr when standard output carries the model itself."""
-    sizes = model.trie.sizes
-    if as_json:
-        facts = {"kind": model.kind, "order": model.order, "ngrams": sizes, "vocabulary": len(model.vocabulary)}
-        options.print_json(facts | {"training": model.training, "signature": str(model.signature)}, err=not to_stdout)
-        return
-    counts = ", ".join(f"{size:,} {n}-grams" for n, size in enumerate(sizes, 1))
-    click.echo(f"mkn: {model.training['tokens']:,} tokens, {counts}", err=not to_stdout)

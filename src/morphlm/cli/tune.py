@@ -9,9 +9,9 @@ import click
 
 from morphlm.cli import options, training_options
 from morphlm.errors import ConfigError
-from morphlm.logbilinear.config import VARIANTS
-from morphlm.training.pipeline import RunOptions
-from morphlm.training.tune import tune
+from morphlm.kinds import kind_named
+from morphlm.training.job import RunOptions
+from morphlm.training.tune import tunable_kinds, tune
 
 # not for the command that trains
 OWN = ("minutes", "steps", "decays", "widths", "step", "decay", "width", "out", "as_json")
@@ -31,35 +31,47 @@ def _numbers(kind: type[int] | type[float]) -> Callable[[click.Context, click.Pa
     return convert
 
 
-@click.command(name="tune")
-@click.argument("kind", type=click.Choice(VARIANTS))
+@click.command(name="tune", cls=options.GroupedHelp)
+@click.argument("kind", type=click.Choice(tunable_kinds()))
 @training_options.texts
-@click.option(
+@training_options.grouped(
+    "Text",
     "--minutes",
-    type=training_options.POSITIVE,
+    type=click.FloatRange(min=0, min_open=True),
     default=30.0,
     show_default=True,
     help="Time for the whole search.",
 )
-@click.option(
-    "--steps", callback=_numbers(float), metavar="X,Y,...", help="Values of --step to try.  [default: by recipe]"
+@training_options.grouped(
+    "Text",
+    "--steps",
+    callback=_numbers(float),
+    metavar="X,Y,...",
+    help="Values of --step to try.  [default: by recipe]",
 )
-@click.option("--decays", callback=_numbers(float), metavar="X,Y,...", help="Values of --decay.  [default: by recipe]")
-@click.option(
-    "--widths", callback=_numbers(int), metavar="X,Y,...", help="Values of --width.  [default: it and its double]"
+@training_options.grouped(
+    "Text", "--decays", callback=_numbers(float), metavar="X,Y,...", help="Values of --decay.  [default: by recipe]"
 )
-@click.option(
+@training_options.grouped(
+    "Text",
+    "--widths",
+    callback=_numbers(int),
+    metavar="X,Y,...",
+    help="Values of --width.  [default: it and its double]",
+)
+@training_options.grouped(
+    "Text",
     "--out",
     type=click.Path(),
     metavar="DIR",
-    help="Where the model will be, for the command that is printed; `stages` beside it keeps what was made.  "
+    help="Where the model will be, for the command that is printed; `artefacts` beside it keeps what was made.  "
     "[default: tuned.KIND, and nothing is kept]",
 )
-@training_options.model
-@training_options.materials
-@training_options.learning
+@training_options.kind_options([kind_named(kind) for kind in tunable_kinds()])
 @training_options.threads
-@options.as_json
+@training_options.seed
+@training_options.artefacts
+@training_options.as_json
 @click.pass_context
 def command(context: click.Context, /, kind: str, **given: Any) -> None:
     """Search step, weight decay and width of a log-bilinear model on the development text.
@@ -80,9 +92,9 @@ def command(context: click.Context, /, kind: str, **given: Any) -> None:
         decays=given["decays"],
         widths=given["widths"],
         input_options=training_options.input_options(given),
-        choices=training_options.model_options(given),
+        options=training_options.model_options(given),
         run=RunOptions(threads=given["threads"]),
-        stages=given["stages"],
+        artefacts=given["artefacts"],
         out=given["out"],
         arguments=training_options.command_line(context, OWN),
     )

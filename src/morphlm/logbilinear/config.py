@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from morphlm.errors import ConfigError
+from morphlm.settings import Settings, setting
 
 VARIANTS = ("lbl", "lbl+c", "lbl+o", "lbl++", "clbl", "clbl+c", "clbl+o", "clbl++")
 _MARKS = {(False, False): "", (True, False): "+c", (False, True): "+o", (True, True): "++"}
 
 
 @dataclass(frozen=True)
-class LogBilinearConfig:
+class LogBilinearConfig(Settings):
     """One of the eight models: p = sum_j q_j C_j, nu(w) = p . r_w + b_w, and with classes tau(c) = p . s_c + t_c."""
 
     classes: bool = True  # P(w|h) = P(c|h) P(w|h,c); without: one softmax over all words
     context_factors: bool = True  # +c: Q = M Q^(f)
     output_factors: bool = True  # +o: R = M R^(f)
-    order: int = 4  # n: the n - 1 words before are the context
-    width: int = 100  # d, the number of features of a vector
-    diagonal: bool = True  # C_j has d numbers instead of d x d
-    wide: int = 0  # words of the text before, whose weighted mean is one more context vector; 0: there is none
-    wide_decay: float = 0.97  # gamma: the weight of a word of the wide context relative to the one after it
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be."""
-        if self.order < 2:
-            raise ConfigError(f"order {self.order} leaves no context; a log-bilinear model has order 2 or more")
-        if self.width < 1:
-            raise ConfigError(f"vectors of {self.width} features hold nothing; give a width of 1 or more")
-        if self.wide < 0:
-            raise ConfigError(f"a wide context of {self.wide} words cannot be; give 0 or more")
-        if not 0 < self.wide_decay <= 1:
-            raise ConfigError(f"the decay of the wide context is {self.wide_decay}; it lies above 0 and is at most 1")
+    order: int = setting(4, "n: the n - 1 words before a word are its context.", at_least=2, group="Model")
+    width: int = setting(100, "d: the length of a vector.", at_least=1, group="Model")
+    diagonal: bool = setting(True, "Diagonal context matrices C_j, or full ones.", option="--diagonal/--full")
+    wide: int = setting(0, "Words of the text before, whose weighted mean is one more context vector.", at_least=0)
+    wide_decay: float = setting(
+        0.97, "gamma: weight of a word of the wide context relative to the next one.", above=0, at_most=1
+    )
 
     @property
     def distances(self) -> int:
@@ -43,11 +34,10 @@ class LogBilinearConfig:
 
     @property
     def kind(self) -> str:
-        """The paper's name of the model, in small letters."""
+        """The paper's name of the model, in lower case."""
         return ("clbl" if self.classes else "lbl") + _MARKS[self.context_factors, self.output_factors]
 
     def to_json(self) -> dict[str, Any]:
-        """All fields."""
         return asdict(self)
 
 
@@ -67,35 +57,38 @@ def variant(kind: str, *, order: int = 4, width: int = 100, diagonal: bool = Tru
 
 
 @dataclass(frozen=True)
-class LearningConfig:
+class LearningConfig(Settings):
     """How a minibatch changes the parameters."""
 
-    step: float = 0.05  # xi, AdaGrad's step size
-    decay: float = 1.0  # lambda of the L2 term lambda/2 |W|^2 of all weights but the biases
-    l2_in_gradient: bool = False  # the L2 term is part of AdaGrad's gradient; else W -= xi lambda (L/N) W beside it
-    mean_gradients: bool = False  # over the minibatch; else their sum. AdaGrad sees only the ratio to its first value
-    accumulator: float = 1.0  # what AdaGrad's sums of squares begin with
-    noise_accumulator: float = 0.1  # the same for learning from noise, where gradients are smaller
-    samples: int = 500  # k: noise words that a token is contrasted with (models without classes)
-    noise: Literal["block", "token"] = "block"  # who shares the k noise words
-    noise_block: int = 128  # tokens of such a block
-    surface_dropout: float = 0.0  # rate at which a word's surface factor is left out, so that its morphemes carry it
-    context_dropout: float = 0.0  # rate at which a whole context word is left out; what is left is not made larger
-    prediction_dropout: float = 0.0  # rate at which features of p are left out
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be."""
-        for name in ("step", "decay", "accumulator", "noise_accumulator"):
-            if not math.isfinite(getattr(self, name)):
-                raise ConfigError(f"{name} is {getattr(self, name)}; it must be a finite number")
-        for name in ("step", "accumulator", "noise_accumulator", "samples", "noise_block"):
-            if not getattr(self, name) > 0:
-                raise ConfigError(f"{name} is {getattr(self, name)}; it must be above 0")
-        if not self.decay >= 0:
-            raise ConfigError(f"decay is {self.decay}; it must be 0 or more")
-        for name in ("surface_dropout", "context_dropout", "prediction_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ConfigError(f"{name} is {getattr(self, name)}; a rate lies in [0, 1)")
+    step: float = setting(0.05, "xi: AdaGrad's step size.", above=0)
+    decay: float = setting(1.0, "lambda of the L2 term lambda/2 |W|^2 of all weights but the biases.", at_least=0)
+    l2_in_gradient: bool = setting(  # else W -= xi lambda (L/N) W beside it
+        False,
+        "Add the L2 term to AdaGrad's gradient, or decay the weights beside it.",
+        option="--l2-in-gradient/--l2-decoupled",
+        former="--decay-inside/--decay-outside",
+    )
+    mean_gradients: bool = setting(  # AdaGrad sees only the ratio to its first value
+        False, "Average gradients over the minibatch, or sum them.", option="--mean-gradients/--sum-gradients"
+    )
+    accumulator: float = setting(1.0, "Initial value of AdaGrad's sums of squared gradients.", above=0)
+    noise_accumulator: float = setting(
+        0.1, "The same for models without classes, whose gradients are smaller.", above=0
+    )
+    samples: int = setting(
+        500, "k: noise words for each token (models without classes).", at_least=1, option="--noise-samples"
+    )
+    noise: Literal["block", "token"] = setting(
+        "block", "Which tokens share their noise words: those of a block, or none.", choices=("block", "token")
+    )
+    noise_block: int = setting(128, "Tokens of such a block.", at_least=1)
+    surface_dropout: float = setting(
+        0.0, "Rate at which a word's surface factor is dropped, so that its morphemes carry it.", at_least=0, below=1
+    )
+    context_dropout: float = setting(
+        0.0, "Rate at which a whole context word is dropped; the others are not scaled up.", at_least=0, below=1
+    )
+    prediction_dropout: float = setting(0.0, "Rate at which features of p are dropped.", at_least=0, below=1)
 
     def first_squares(self, config: LogBilinearConfig) -> float:
         """What AdaGrad's sums of squares begin with in a model."""

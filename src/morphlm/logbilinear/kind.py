@@ -16,14 +16,22 @@ DESCRIPTIONS = {
 }
 
 
+NOISE = ("samples", "noise", "noise_block", "noise_accumulator")  # settings of noise-contrastive estimation
+
+
 def _record(name: str) -> ModelKind:
+    has_factors, has_classes = "+" in name, name.startswith("c")
     return ModelKind(
         name=name,
         description=DESCRIPTIONS[name],
         read="morphlm.logbilinear.model:logbilinear_from_files",
+        train="morphlm.training.logbilinear:train_logbilinear",
+        options="morphlm.training.config:LogBilinearOptions",
+        unused_options=(*(() if has_factors else ("surface_dropout",)), *(NOISE if has_classes else ())),
+        writes_checkpoints=True,
         modules=("morphlm.logbilinear", "morphlm.training.batches", "morphlm.training.loop"),
-        needs_factors="+" in name,
-        needs_classes=name.startswith("c"),
+        needs_factors=has_factors,
+        needs_classes=has_classes,
         has_vectors=True,
         family=name.partition("+")[0],
     )

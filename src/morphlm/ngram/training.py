@@ -10,10 +10,19 @@ from morphlm.errors import ConfigError
 from morphlm.ngram.counting import count_ngrams
 from morphlm.ngram.estimation import estimate
 from morphlm.ngram.model import NgramModel
+from morphlm.settings import Settings, setting
 from morphlm.text.prepare import read_preparation
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus, Source, as_paths, read_corpus
 from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
+
+
+@dataclass(frozen=True)
+class NgramOptions(Settings):
+    """What can be chosen for modified Kneser-Ney where the vocabulary is given."""
+
+    order: int = setting(4, "n of the n-grams.", at_least=1, at_most=100, group="Model")
+    seed: int = 1
 
 
 @dataclass(frozen=True)

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from morphlm.errors import ConfigError, FormatError, InputError
+from morphlm.kinds import find_kind, kind_names
 from morphlm.language_model.base import LanguageModel
-from morphlm.logbilinear.config import VARIANTS
-from morphlm.logbilinear.model import logbilinear_from_files
 from morphlm.modelfile import COMPONENTS, ModelFiles, read_model
-from morphlm.ngram.model import ngram_from_arpa, ngram_from_files
-from morphlm.scoring.mixture import KIND as MIXTURE
+from morphlm.ngram.model import ngram_from_arpa
 from morphlm.scoring.mixture import MixtureModel, mixture_from_files
 from morphlm.segmentation.segmenter import KIND as SEGMENTER
 from morphlm.training.checkpoint import KIND as CHECKPOINT
 
 
-def _mixture(directory: str | Path, files: ModelFiles) -> MixtureModel:
+def mixture_from_directory(directory: str | Path, files: ModelFiles) -> MixtureModel:
     """A mixture, each of whose components is a model of any kind."""
     names = files.configuration["components"]
     models = [model_from_files(Path(directory) / COMPONENTS / name, files.parts[name]) for name in names]
     return mixture_from_files(directory, files, models)
-
-
-READERS: dict[str, Callable[[str | Path, ModelFiles], LanguageModel]] = {
-    "mkn": ngram_from_files,
-    "arpa": ngram_from_files,
-    **dict.fromkeys(VARIANTS, logbilinear_from_files),
-    MIXTURE: _mixture,
-}
 
 
 def load(path: str | Path) -> LanguageModel:
@@ -50,11 +39,16 @@ def model_from_files(path: str | Path, files: ModelFiles) -> LanguageModel:
         raise FormatError(
             f"{path}: this segments words and is no language model; use it by `morphlm segment --load` or name a model"
         )
-    if files.kind not in READERS:
-        known = ", ".join(sorted(READERS))
-        raise FormatError(f"{path}: a model of the kind {files.kind!r}; this morphlm knows {known}, use a newer one")
+    kind = find_kind(files.kind)
+    if kind is None:
+        known = ", ".join(sorted(kind_names(trainable=False)))
+        raise FormatError(
+            f"{path}: a model of the kind {files.kind!r}; this morphlm knows {known}, use a newer one or install the "
+            "package that has it"
+        )
     try:
-        return READERS[files.kind](path, files)
+        model: LanguageModel = kind.load("read")(path, files)
+        return model
     except (InputError, ConfigError, KeyError, ValueError, TypeError, IndexError) as error:
         # Every file has its hash, so it was written so: by another version, or by somebody else.
         what = f"parts are missing or do not fit ({type(error).__name__}: {error})"

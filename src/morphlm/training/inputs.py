@@ -1,7 +1,7 @@
 """What a model needs before its training begins: vocabulary, factors and classes, made from the text or given.
 
-Results are kept in a folder under the hash of all that they depend on, so that the second model on the same text finds
-them. Each is written in one step: an interrupted run leaves whole results or none.
+What is made is kept in a folder under the hash of all that it depends on (see morphlm.artefacts), so that the second
+model on the same text finds it.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from morphlm.artefacts import fingerprint
+from morphlm.artefacts import FolderShelf, NoShelf, Producer, Result, Shelf, find_or_make, fingerprint
 from morphlm.classes.exchange import cluster
 from morphlm.classes.formats import FORMATS, read_classes
 from morphlm.classes.frequency import frequency_bins
 from morphlm.classes.partition import Partition, average_mutual_information, number_of_classes
 from morphlm.errors import ConfigError, FormatError, InputError
-from morphlm.files import make_folder
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
 from morphlm.ngram.training import preparation_record
@@ -28,49 +27,71 @@ from morphlm.segmentation.morphemes import Segmentation
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
 from morphlm.segmentation.source_spec import choose_source, segmenter_source
 from morphlm.segmentation.sources import Factorisation
-from morphlm.version import __version__
+from morphlm.settings import Settings, setting
 from morphlm.vocabulary.corpus import Corpus, Source, as_paths, describe, read_corpus
-from morphlm.vocabulary.vocabulary import Vocabulary, check_kappa, load_vocabulary
+from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
+
+VOCABULARY = Producer("vocabulary", 1, ("morphlm.vocabulary", "morphlm.text.reading"))
+SEGMENTER = Producer("segmenter", 1, ("morphlm.segmentation",))
+CLASSES = Producer("classes", 1, ("morphlm.classes",))
 
 CLASS_METHODS = ("exchange", "frequency", "root-frequency")
 KAPPA = 0.2  # the paper's rate for a million tokens
-DIGITS = 12  # of the hash in a name
 
 FactorChoice = str | Factors | Factorisation | Segmentation | MorphemeSegmenter
 
 
 @dataclass(frozen=True)
-class InputOptions:
+class InputOptions(Settings):
     """What is given and, of the rest, how it is made."""
 
-    vocabulary: Vocabulary | str | Path | None = None  # None: of the text
-    kappa: float | None = None  # share of the singletons that becomes UNK; None: 0.2
-    factors: FactorChoice | None = None  # KIND:WHAT, or what such a source gives; None: learned from the vocabulary
-    corpus_weight: float = SegmenterConfig.corpus_weight  # of the segmenter that is learned
-    classes: Partition | int | str | Path | None = None  # their number, a file (FORMAT:FILE, or a table), or classes
-    class_method: str = "exchange"
+    vocabulary: Vocabulary | str | Path | None = setting(
+        None, "Use this vocabulary; other words become UNK.", option="--vocab", metavar="FILE"
+    )
+    kappa: float | None = setting(
+        None,
+        "Share of the words occurring once that becomes UNK.",
+        at_least=0,
+        at_most=1,
+        group="Model",
+        default_text=str(KAPPA),
+    )
+    factors: FactorChoice | None = setting(
+        None,
+        "Where the factors of words come from; see `morphlm factors --help`.",
+        metavar="KIND:WHAT",
+        group="Model",
+        default_text="learn morphemes",
+    )
+    corpus_weight: float = setting(
+        SegmenterConfig.corpus_weight,
+        "Weight of the words against the lexicon when morphemes are learned: less gives more boundaries.",
+        above=0,
+    )
+    classes: Partition | int | str | Path | None = setting(
+        None,
+        "Number of word classes, or a file of them (also paths:FILE, mkcls:FILE).",
+        metavar="N|FILE",
+        group="Model",
+        default_text="sqrt(|V|)",
+    )
+    class_method: str = setting("exchange", "How classes are made.", choices=CLASS_METHODS)
+    allow_unknown: bool = setting(False, "The texts may contain <unk>.", option="--allow-unk")
     seed: int = 1
-    allow_unknown: bool = False  # the texts may contain <unk>
-    threads: int | None = None  # changes the time only
+    threads: int | None = None  # results do not depend on it
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be, before any work is done."""
+        super().__post_init__()
         if self.vocabulary is not None and self.kappa is not None:
             raise ConfigError(
                 "a vocabulary is given and kappa too; prune when the vocabulary is made, or give kappa alone"
             )
-        if self.kappa is not None:
-            check_kappa(self.kappa)
-        if self.seed < 0:
-            raise ConfigError(f"a seed is a whole number from 0 on, not {self.seed}")
-        if self.class_method not in CLASS_METHODS:
-            raise ConfigError(f"{self.class_method!r} makes no classes; choose one of {', '.join(CLASS_METHODS)}")
-        if not self.corpus_weight > 0:
-            raise ConfigError(f"the corpus weight is {self.corpus_weight}; it must be above 0")
+        if not 0 <= self.seed < 2**32:
+            raise ConfigError(f"seed is {self.seed}; it must be a whole number from 0 to {2**32 - 1:,}")
 
     @property
-    def rate(self) -> float:
-        """kappa, the paper's where none is chosen."""
+    def pruning_rate(self) -> float:
+        """kappa, or the paper's rate where none is chosen."""
         return KAPPA if self.kappa is None else self.kappa
 
 
@@ -89,7 +110,7 @@ class HeldOut:
 
 @dataclass(frozen=True, eq=False)
 class TrainingInputs:
-    """Texts, and what has been found in them."""
+    """Encoded texts, and the factors and classes of their words."""
 
     train: Corpus
     dev: HeldOut
@@ -107,7 +128,7 @@ class TrainingInputs:
 def prepare_inputs(
     source: Source,
     dev: Source,
-    choices: InputOptions,
+    options: InputOptions,
     folder: str | Path | None = None,
     *,
     test: Source | None = None,
@@ -118,26 +139,26 @@ def prepare_inputs(
 
     All that is given is read before anything is made or written, so that a bad file costs no time and leaves no trace.
     """
-    stages = Stages(folder)
-    texts = _read_texts(source, dev, test, choices)
+    shelves = _Shelves(folder)
+    texts = _read_texts(source, dev, test, options)
     vocabulary = texts.train.vocabulary
-    found_factors = _given_factors(choices.factors, vocabulary) if factors else None
-    partition = _given_classes(choices, vocabulary) if classes else None
-    if choices.vocabulary is None:
-        stages.keep_vocabulary(vocabulary, {"text": texts.key, "kappa": choices.rate, "seed": choices.seed})
-    if factors and found_factors is None:
-        found_factors = stages.factors(vocabulary, choices)
+    word_factors = _given_factors(options.factors, vocabulary) if factors else None
+    partition = _given_classes(options, vocabulary) if classes else None
+    if options.vocabulary is None:
+        _keep_vocabulary(vocabulary, texts.key, options, shelves)
+    if factors and word_factors is None:
+        word_factors = _segmented(find_segmenter(vocabulary, options, folder), vocabulary)
     if classes and partition is None:
-        partition = stages.classes(texts.train, choices)
+        partition = _find_classes(texts.train, options, shelves)
     if partition is not None:
         partition = replace(partition, mutual_information=average_mutual_information(texts.train, partition))
     record = {
-        "vocabulary": "of the text" if choices.vocabulary is None else "given",
-        "kappa": choices.rate if choices.vocabulary is None else None,
+        "vocabulary": "of the text" if options.vocabulary is None else "given",
+        "kappa": options.pruning_rate if options.vocabulary is None else None,
         "sentences": texts.train.sentences,
         "preparation": preparation_record(source),
     }
-    return TrainingInputs(texts.train, texts.dev, texts.test, found_factors, partition, record)
+    return TrainingInputs(texts.train, texts.dev, texts.test, word_factors, partition, record)
 
 
 # ---------------------------------------------------------------- texts
@@ -151,33 +172,31 @@ class _Texts:
     key: str  # a hash of the training text as it stands
 
 
-def _read_texts(source: Source, dev: Source, test: Source | None, choices: InputOptions) -> _Texts:
-    _check_standard_input(choices, *([source, dev] if test is None else [source, dev, test]))
-    given = choices.vocabulary
+def _read_texts(source: Source, dev: Source, test: Source | None, options: InputOptions) -> _Texts:
+    _check_standard_input(options, *([source, dev] if test is None else [source, dev, test]))
+    given = options.vocabulary
     vocabulary = load_vocabulary(given) if isinstance(given, str | Path) else given
     raw, raw_dev, raw_test = (
-        None if text is None else read_corpus(text, allow_unknown=choices.allow_unknown) for text in (source, dev, test)
+        None if text is None else read_corpus(text, allow_unknown=options.allow_unknown) for text in (source, dev, test)
     )
     assert raw is not None
     assert raw_dev is not None
     key = fingerprint({"tokens": raw.tokens, "forms": raw.words.forms})
     if vocabulary is None:
-        vocabulary = raw.words.vocabulary(choices.rate, choices.seed)
+        vocabulary = raw.words.vocabulary(options.pruning_rate, options.seed)
     train, held_out = raw.encode(vocabulary), HeldOut(raw_dev.encode(vocabulary), dev)
     tested = None if raw_test is None or test is None else HeldOut(raw_test.encode(vocabulary), test)
     if np.array_equal(train.tokens, held_out.corpus.tokens):
-        notify(
-            "warning: the development text is the training text, so training cannot tell when to stop; hold some out"
-        )
+        notify("warning: the development text is the training text, so training cannot tell when to stop; give another")
     return _Texts(train, held_out, tested, key)
 
 
-def _check_standard_input(choices: InputOptions, *sources: Source) -> None:
+def _check_standard_input(options: InputOptions, *sources: Source) -> None:
     """It may be the training text, another one, the vocabulary, or what factors or classes are read from."""
     paths = [str(path) for source in sources for path in as_paths(source) or []]
-    paths += [str(choices.vocabulary)] if isinstance(choices.vocabulary, str | Path) else []
-    given = [choice for choice in (choices.classes, choices.factors) if isinstance(choice, str | Path)]
-    paths += [str(choice).rpartition(":")[2] for choice in given]  # KIND:FILE
+    paths += [str(options.vocabulary)] if isinstance(options.vocabulary, str | Path) else []
+    specs = [spec for spec in (options.classes, options.factors) if isinstance(spec, str | Path)]
+    paths += [str(spec).rpartition(":")[2] for spec in specs]  # KIND:FILE
     if paths.count("-") > 1:
         raise ConfigError("standard input ('-') is named more than once; it can be read only once")
 
@@ -199,8 +218,8 @@ def _segmented(segmenter: MorphemeSegmenter, vocabulary: Vocabulary) -> Factors:
     return build_factors(vocabulary, segmenter_source(segmenter, vocabulary, source))
 
 
-def _given_classes(choices: InputOptions, vocabulary: Vocabulary) -> Partition | None:
-    given = choices.classes
+def _given_classes(options: InputOptions, vocabulary: Vocabulary) -> Partition | None:
+    given = options.classes
     if isinstance(given, int):
         number_of_classes(vocabulary, given)  # refused now, not when all else has been made
     if given is None or isinstance(given, Partition | int):
@@ -217,92 +236,70 @@ def _given_classes(choices: InputOptions, vocabulary: Vocabulary) -> Partition |
 # ---------------------------------------------------------------- what is made and kept
 
 
-class Stages:
-    """The folder of results; without one nothing is kept."""
+class _Shelves:
+    """The folder of what is made; without one nothing is kept."""
 
-    def __init__(self, folder: str | Path | None = None) -> None:
-        """Nothing is written before there is a result."""
+    def __init__(self, folder: str | Path | None) -> None:
         self.folder = None if folder is None else Path(folder)
         if self.folder is not None and self.folder.exists() and not self.folder.is_dir():
-            raise InputError(
-                "this is no folder, so results cannot be kept in it; name another", source=str(self.folder)
-            )
+            raise InputError("this is a file, so results cannot be kept in it; name a folder", source=str(self.folder))
 
-    def keep_vocabulary(self, vocabulary: Vocabulary, depends_on: dict[str, Any]) -> None:
-        """Keep it for other commands; with the text at hand, making it again is as quick as reading it."""
-        place = self._place("vocabulary", depends_on, ".tsv")
-        notify(f"vocabulary: {len(vocabulary):,} entries")
-        if place is not None and not _found("vocabulary", place):
-            make_folder(place.parent)
-            vocabulary.save(place)
-
-    def factors(self, vocabulary: Vocabulary, choices: InputOptions) -> Factors:
-        """Surface forms and morphemes, by a segmenter that is found or learned."""
-        return _segmented(self.segmenter(vocabulary, choices), vocabulary)
-
-    def segmenter(self, vocabulary: Vocabulary, choices: InputOptions) -> MorphemeSegmenter:
-        """The segmenter of these words, found or learned."""
-        settings = {"corpus_weight": choices.corpus_weight, "seed": choices.seed}
-        place = self._place("segmenter", settings | _contents(vocabulary))
-        if place is not None and _found("segmenter", place):
-            try:
-                return MorphemeSegmenter.load(place)
-            except FormatError:
-                notify("segmenter: that one is damaged; it is learned again")
-        notify("segmenter: learning morphemes ...")
-        segmenter = train_segmenter(vocabulary, corpus_weight=choices.corpus_weight, seed=choices.seed)
-        if place is not None:
-            make_folder(place.parent)
-            segmenter.save(place)
-        return segmenter
-
-    def classes(self, corpus: Corpus, choices: InputOptions) -> Partition:
-        """The classes of the words of a text, found or made."""
-        number = choices.classes if isinstance(choices.classes, int) else None
-        settings = {"classes": number, "method": choices.class_method, "seed": choices.seed, "tokens": corpus.tokens}
-        place = self._place("classes", settings | _contents(corpus.vocabulary), ".tsv")
-        if place is not None and _found("classes", place):
-            partition = _read_again(place, corpus.vocabulary)
-            if partition is not None:
-                return replace(partition, method=choices.class_method)
-        notify("classes: partitioning the vocabulary ...")
-        partition = _make_classes(corpus, number, choices)
-        if place is not None:
-            make_folder(place.parent)
-            partition.save(place)
-        return partition
-
-    def _place(self, name: str, depends_on: dict[str, Any], extension: str = "") -> Path | None:
-        """Where a result stands that depends on this and on the version."""
-        if self.folder is None:
-            return None
-        key = fingerprint(depends_on | {"stage": name, "version": __version__})
-        return self.folder / f"{name}-{key[:DIGITS]}{extension}"
+    def of(self, producer: Producer, extension: str = "", **functions: Any) -> Shelf[Result]:
+        """The part of the folder for one producer."""
+        return NoShelf() if self.folder is None else FolderShelf(self.folder, producer, extension, **functions)
 
 
-def _contents(vocabulary: Vocabulary) -> dict[str, Any]:
+def _words(vocabulary: Vocabulary) -> dict[str, Any]:
     return {"words": list(vocabulary.words), "counts": vocabulary.counts}
 
 
-def _found(name: str, place: Path) -> bool:
-    if place.exists():
-        notify(f"{name}: found in {place}")
-    return place.exists()
+def _keep_vocabulary(vocabulary: Vocabulary, text: str, options: InputOptions, shelves: _Shelves) -> None:
+    """For other commands: with the text at hand, making the vocabulary again is as quick as reading it."""
+    notify(f"vocabulary: {len(vocabulary):,} entries")
+    shelf: Shelf[Vocabulary] = shelves.of(VOCABULARY, ".tsv", read=lambda _: vocabulary, write=_save)
+    key = VOCABULARY.key(text=text, kappa=options.pruning_rate, seed=options.seed)
+    find_or_make(VOCABULARY, key, shelf, lambda: vocabulary)
 
 
-def _read_again(place: Path, vocabulary: Vocabulary) -> Partition | None:
-    """The classes of a file that we wrote; None if it is not whole."""
-    try:
-        file = read_classes(place, "tsv", vocabulary)
-    except InputError:
-        file = None
-    if file is None or file.missing or file.ignored:
-        notify("classes: that file is damaged; they are made again")
-        return None
-    return file.partition
+def find_segmenter(
+    vocabulary: Vocabulary, options: InputOptions, folder: str | Path | None = None
+) -> MorphemeSegmenter:
+    """The segmenter of these words, found in the folder or learned."""
+    shelf: Shelf[MorphemeSegmenter] = _Shelves(folder).of(SEGMENTER, read=MorphemeSegmenter.load, write=_save)
+    settings = {"corpus_weight": options.corpus_weight, "seed": options.seed}
+    return find_or_make(
+        SEGMENTER,
+        SEGMENTER.key(**settings, **_words(vocabulary)),
+        shelf,
+        lambda: train_segmenter(vocabulary, corpus_weight=options.corpus_weight, seed=options.seed),
+        announce="learning morphemes ...",
+    ).result
 
 
-def _make_classes(corpus: Corpus, number: int | None, choices: InputOptions) -> Partition:
-    if choices.class_method == "exchange":
-        return cluster(corpus, number, seed=choices.seed, threads=choices.threads)
-    return frequency_bins(corpus.vocabulary, number, root=choices.class_method == "root-frequency")
+def _find_classes(corpus: Corpus, options: InputOptions, shelves: _Shelves) -> Partition:
+    """The classes of the words of a text, found or made."""
+    number = options.classes if isinstance(options.classes, int) else None
+
+    def read(path: Path) -> Partition:
+        file = read_classes(path, "tsv", corpus.vocabulary)
+        if file.missing or file.ignored:
+            raise FormatError(f"{path}: {file.format()}")
+        return replace(file.partition, method=options.class_method)
+
+    def make() -> Partition:
+        if options.class_method == "exchange":
+            return cluster(corpus, number, seed=options.seed, threads=options.threads)
+        return frequency_bins(corpus.vocabulary, number, root=options.class_method == "root-frequency")
+
+    settings = {"classes": number, "method": options.class_method, "seed": options.seed}
+    return find_or_make(
+        CLASSES,
+        CLASSES.key(**settings, tokens=corpus.tokens, **_words(corpus.vocabulary)),
+        shelves.of(CLASSES, ".tsv", read=read, write=_save),
+        make,
+        announce="partitioning the vocabulary ...",
+    ).result
+
+
+def _save(path: Path, result: Vocabulary | MorphemeSegmenter | Partition) -> None:
+    result.save(path)

@@ -1,89 +1,55 @@
 """From text to a trained model in one call: vocabulary, factors and classes as far as they are needed, then training.
 
-`train` makes one model of any kind, `train_all` the eight of the paper and modified Kneser-Ney on the same vocabulary,
-for comparison.
+`train` makes one model of any kind, `train_all` several on the same vocabulary, for comparison. What a kind of model is
+and how it is trained stands in its record (see morphlm.kinds).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-from morphlm.artefacts import fingerprint
-from morphlm.classes.partition import Partition
-from morphlm.errors import ConfigError, FormatError, TrainingError
+from morphlm.artefacts import NoShelf, Shelf, find_or_make
+from morphlm.errors import ConfigError, TrainingError
 from morphlm.files import check_can_make
+from morphlm.kinds import ModelKind, kind_named, kind_names
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import Perplexity
 from morphlm.language_model.signature import common_signature
-from morphlm.logbilinear.config import VARIANTS, LogBilinearConfig, variant
-from morphlm.logbilinear.structure import build_structure
-from morphlm.modelfile import check_can_hold_model, read_model
-from morphlm.ngram.model import ngram_from_files
-from morphlm.ngram.training import NgramConfig, train_ngram_on
+from morphlm.modelfile import check_can_hold_model
 from morphlm.progress import notify
+from morphlm.settings import Settings, former_name
 from morphlm.tables import format_columns
 from morphlm.training.checkpoint import checkpoint_path
-from morphlm.training.config import TrainingConfig
-from morphlm.training.config import recipe as recipe_named
-from morphlm.training.inputs import FactorChoice, InputOptions, TrainingInputs, prepare_inputs
+from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
+from morphlm.training.job import ModelShelf, RunOptions, TrainingJob
 from morphlm.training.log import place_in_words, read_log
-from morphlm.training.loop import Task, ended_otherwise, load_trained, train_model
-from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Source
-from morphlm.vocabulary.vocabulary import Vocabulary
 
-NGRAMS = "mkn"
-MODELS = (*VARIANTS, NGRAMS)
-STAGES_FOLDER = "stages"
-WIDE = 50  # words of a wide context
+ARTEFACTS_FOLDER = "artefacts"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class ModelOptions:
-    """What the model is and how it learns; modified Kneser-Ney takes the order only."""
+    """Settings of models by name; each kind takes those that it has."""
 
-    order: int = 4  # n
-    width: int = 100  # d
-    diagonal: bool = True  # C_j has d numbers instead of d x d
-    wide_context: bool = False  # whether the words of the text further before count too
-    seed: int = 1
-    recipe: str = "default"
-    settings: Mapping[str, Any] = field(default_factory=dict)  # fields of the recipe that are changed
+    settings: Mapping[str, Any]
+    seed: int
 
-    def config(self, kind: str) -> LogBilinearConfig:
-        """The model."""
-        wide = WIDE if self.wide_context else 0
-        return variant(kind, order=self.order, width=self.width, diagonal=self.diagonal, wide=wide)
+    def __init__(self, settings: Mapping[str, Any] | None = None, *, seed: int = 1, **more: Any) -> None:
+        object.__setattr__(self, "settings", dict(settings or {}) | more)
+        object.__setattr__(self, "seed", seed)
 
-    @property
-    def training(self) -> TrainingConfig:
-        """The recipe with what is changed in it."""
-        return recipe_named(self.recipe, seed=self.seed, **self.settings)
-
-    @property
-    def beyond_ngrams(self) -> list[str]:
-        """What is chosen in another way than by default and means nothing to modified Kneser-Ney."""
-        usual, names = ModelOptions(), ("width", "diagonal", "wide_context", "recipe")
-        return [*(name for name in names if getattr(self, name) != getattr(usual, name)), *self.settings]
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """What changes the time, not the result."""
-
-    resume: bool = False
-    threads: int | None = None
-    checkpoint_minutes: float = 10.0
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be."""
-        if not self.checkpoint_minutes >= 0:
-            raise ConfigError(f"{self.checkpoint_minutes} minutes between checkpoints cannot be; give 0 or more")
-        if self.threads is not None and self.threads < 1:
-            raise ConfigError(f"{self.threads} threads do no work; give 1 or more")
+    def of(self, kind: str | ModelKind) -> Any:
+        """The options of a kind, as an object of its class; settings that it has not are left out."""
+        record = kind_named(kind, trainable=True) if isinstance(kind, str) else kind
+        if not record.options:
+            return None
+        options: type[Settings] = record.load("options")  # type: ignore[assignment]
+        names = set(setting_names(record))
+        return options.from_values({name: value for name, value in self.settings.items() if name in names}, self.seed)
 
 
 @dataclass(frozen=True)
@@ -117,8 +83,8 @@ class Trained:
 
     def format(self) -> str:
         """Some lines for a person."""
-        place = None if self.best_epoch is None else place_in_words(self.best_epoch, self._best_minibatch)
-        after = "" if place is None else f", after {place}"
+        best = None if self.best_epoch is None else place_in_words(self.best_epoch, self._best_minibatch)
+        after = "" if best is None else f", after {best}"
         lines = [f"{self.model.kind}", f"  development  {self.development.including_unknown:.2f}{after}"]
         if self.test is not None:
             lines.append(
@@ -179,42 +145,33 @@ def train(
     dev: Source,
     out: str | Path | None = None,
     *,
-    order: int = 4,
-    width: int = 100,
-    diagonal: bool = True,
-    wide_context: bool = False,
-    kappa: float | None = None,
     seed: int = 1,
-    vocabulary: Vocabulary | str | Path | None = None,
-    factors: FactorChoice | None = None,
-    corpus_weight: float = InputOptions.corpus_weight,
-    classes: Partition | int | str | Path | None = None,
-    class_method: str = "exchange",
-    recipe: str = "default",
-    resume: bool = False,
     threads: int | None = None,
-    checkpoint_minutes: float = 10.0,
-    stages: str | Path | None = None,
-    allow_unknown: bool = False,
+    resume: bool = False,
+    artefacts: str | Path | None = None,
     **settings: Any,
 ) -> LanguageModel:
-    """Train lbl, lbl+c, lbl+o, lbl++, clbl, clbl+c, clbl+o, clbl++ or mkn; the best model by the development text.
+    """Train a model of any kind (`mkn`, `lbl`, ..., `clbl++`); gives the best by the development text.
 
-    Texts are a path, several paths, or any iterable of token lists. Vocabulary, factors and classes are made from the
-    training text unless they are given, and kept in the folder `stages` (beside `out` by default; without `out` nothing
-    is kept) for the next model. `settings` are fields of `LearningConfig` and `TrainingConfig` that differ from the
-    recipe's. With `out`, the model directory is written there, and `resume` goes on with a training that was
-    interrupted.
+    Texts are a path, several paths, or any iterable of token lists. `settings` are the options of `morphlm train KIND`
+    under their names in Python: `vocabulary`, `kappa`, `factors`, `classes`, ... of what the model is made of, `order`,
+    `width`, `epochs`, `step`, ... of the model and its training. Vocabulary, factors and classes are made from the
+    training text unless they are given, and kept in the folder `artefacts` (beside `out` by default; without `out`
+    nothing is kept) for the next model. With `out`, the model directory is written there, and `resume` goes on with a
+    training that was interrupted. The result does not depend on the number of threads.
     """
+    artefacts = settings.pop("stages", artefacts)  # its name in 0.1
+    inputs = {name: settings.pop(name) for name in InputOptions.declared() if name in settings}
+    run = {name: settings.pop(name) for name in RunOptions.declared() if name in settings}
     return train_one(
         kind,
         source,
         dev,
         out,
-        InputOptions(vocabulary, kappa, factors, corpus_weight, classes, class_method, seed, allow_unknown, threads),
-        ModelOptions(order, width, diagonal, wide_context, seed, recipe, settings),
-        RunOptions(resume, threads, checkpoint_minutes),
-        stages=stages,
+        InputOptions(seed=seed, threads=threads, **inputs),
+        ModelOptions(settings, seed=seed),
+        RunOptions(resume=resume, threads=threads, **run),
+        artefacts=artefacts,
     ).model
 
 
@@ -224,21 +181,20 @@ def train_one(
     dev: Source,
     out: str | Path | None,
     input_options: InputOptions,
-    choices: ModelOptions,
+    options: ModelOptions,
     run: RunOptions,
     *,
-    stages: str | Path | None = None,
+    artefacts: str | Path | None = None,
     test: Source | None = None,
 ) -> Trained:
-    """The same with the choices in three parts; also tests the model."""
-    place = None if out is None else Path(out)
-    stages = stages_beside(place) if stages is None else stages
-    check_choices([kind], choices)
-    if place is not None:
-        check_place(place, stages)
-    uses = (False, False) if kind == NGRAMS else parts_of([choices.config(kind)])
-    inputs = prepare_inputs(source, dev, input_options, stages, test=test, factors=uses[0], classes=uses[1])
-    return fit(kind, inputs, choices, run, place)
+    """`train` with the options in three parts; also tests the model."""
+    directory = None if out is None else Path(out)
+    artefacts = artefacts_beside(directory) if artefacts is None else artefacts
+    check_options([kind], options)
+    if directory is not None:
+        check_directory(directory, artefacts)
+    inputs = prepare_inputs(source, dev, input_options, artefacts, test=test, **needs_of([kind]))
+    return fit(kind, inputs, options, run, directory)
 
 
 def train_all(
@@ -246,11 +202,11 @@ def train_all(
     dev: Source,
     out: str | Path,
     input_options: InputOptions | None = None,
-    choices: ModelOptions | None = None,
+    options: ModelOptions | None = None,
     run: RunOptions | None = None,
     *,
-    kinds: Sequence[str] = MODELS,
-    stages: str | Path | None = None,
+    kinds: Sequence[str] | None = None,
+    artefacts: str | Path | None = None,
     test: Source | None = None,
 ) -> Comparison:
     """Train all kinds into `out`/KIND, with the same vocabulary, factors and classes.
@@ -258,63 +214,80 @@ def train_all(
     Those that stand there complete, from the same data with the same settings, are not trained again. If the training
     of one diverges, the others go on.
     """
-    choices, run = choices or ModelOptions(), run or RunOptions()
-    check_choices(kinds, choices)
-    places = [Path(out) / kind for kind in kinds]
-    folder = Path(out) / STAGES_FOLDER if stages is None else stages
-    for place in places:
-        check_place(place, folder)
-    factors, classes = parts_of([choices.config(kind) for kind in kinds if kind != NGRAMS])
-    inputs = prepare_inputs(
-        source, dev, input_options or InputOptions(), folder, test=test, factors=factors, classes=classes
-    )
+    kinds = kind_names() if kinds is None else kinds
+    options, run = options or ModelOptions(), run or RunOptions()
+    check_options(kinds, options)
+    directories = [Path(out) / kind for kind in kinds]
+    folder = Path(out) / ARTEFACTS_FOLDER if artefacts is None else artefacts
+    for directory in directories:
+        check_directory(directory, folder)
+    inputs = prepare_inputs(source, dev, input_options or InputOptions(), folder, test=test, **needs_of(kinds))
     trained, failures = [], {}
-    for kind, place in zip(kinds, places, strict=True):
+    for kind, directory in zip(kinds, directories, strict=True):
         notify(f"{kind}:")
         try:
-            trained.append(fit(kind, inputs, choices, run, place, keep_complete=True))
+            trained.append(fit(kind, inputs, options, replace(run, keep_complete=True), directory))
         except TrainingError as error:
             notify(str(error))
             failures[kind] = str(error)
     return Comparison(tuple(trained), failures)
 
 
-def stages_beside(out: Path | None) -> Path | None:
-    """Where the stages of a model are kept if no place is given for them."""
-    return None if out is None else out.resolve().parent / STAGES_FOLDER
+def artefacts_beside(out: Path | None) -> Path | None:
+    """Where vocabulary, segmenter and classes are kept unless a folder is named: beside the model."""
+    return None if out is None else out.resolve().parent / ARTEFACTS_FOLDER
 
 
-def check_place(out: Path, stages: str | Path | None) -> None:
-    """Refuse, before any work is done, a place that the model cannot take or that the stages would take from it."""
+def check_directory(out: Path, artefacts: str | Path | None) -> None:
+    """Refuse, before any work is done, a directory that cannot be written or that the artefacts would lie in."""
     check_can_hold_model(out)
     check_can_make(out)
     for taken in (out, checkpoint_path(out)):
-        if stages is not None and Path(stages).resolve().is_relative_to(taken.resolve()):
+        if artefacts is not None and Path(artefacts).resolve().is_relative_to(taken.resolve()):
             raise ConfigError(
-                f"{out}: vocabulary, segmenter and classes are kept in {stages}, which cannot be part of the model; "
-                "choose another --out or --stages"
+                f"{out}: vocabulary, segmenter and classes are kept in {artefacts}, which cannot be part of the model; "
+                "choose another --out or --artefacts"
             )
 
 
-def check_choices(kinds: Sequence[str], choices: ModelOptions) -> None:
-    """Refuse, before any work is done, what no model can be."""
-    for kind in kinds:
-        if kind not in MODELS:
-            raise ConfigError(f"{kind!r} is no kind of model; choose one of {', '.join(MODELS)}")
-        if kind != NGRAMS:
-            choices.config(kind)
-    if choices.order < 1:
-        raise ConfigError(f"order {choices.order} leaves nothing to predict; give 1 or more")
-    _ = choices.training
-    if all(kind == NGRAMS for kind in kinds) and choices.beyond_ngrams:
-        what = f"modified Kneser-Ney takes no notice of {', '.join(choices.beyond_ngrams)}"
-        raise ConfigError(f"{what}; leave it out, it is for {', '.join(VARIANTS)}")
+def setting_names(kind: ModelKind) -> list[str]:
+    """The settings of a kind, under their names of today and before."""
+    if not kind.options:
+        return []
+    declared = kind.load("options").declared()  # type: ignore[attr-defined]
+    current = [name for name in declared if name not in kind.unused_options]
+    return [*current, *(former_name(declared[name]) for name in current if declared[name].setting.former)]
 
 
-def parts_of(configs: Sequence[LogBilinearConfig]) -> tuple[bool, bool]:
-    """Whether some of the models need factors, and whether some need classes."""
-    factors = any(config.context_factors or config.output_factors for config in configs)
-    return factors, any(config.classes for config in configs)
+def check_options(kinds: Sequence[str], options: ModelOptions) -> None:
+    """Refuse, before any work is done, settings out of range and those that none of the kinds has."""
+    records = [kind_named(kind, trainable=True) for kind in kinds]
+    for record in records:
+        options.of(record)
+    used = {name for record in records for name in setting_names(record)}
+    others = [kind_named(kind) for kind in kind_names()]
+    for name in options.settings:
+        if name not in used:
+            users = [record.name for record in others if name in setting_names(record)]
+            if not users:
+                raise ConfigError(f"there is no setting {name}; see `morphlm train {kinds[0]} --help`")
+            raise ConfigError(f"{name} means nothing to {', '.join(kinds)}; leave it out, it is for {', '.join(users)}")
+
+
+class Needs(TypedDict):
+    """What models are made of besides the vocabulary."""
+
+    factors: bool
+    classes: bool
+
+
+def needs_of(kinds: Sequence[str]) -> Needs:
+    """Whether some of the kinds need factors, and whether some need classes."""
+    records = [kind_named(kind) for kind in kinds]
+    return {
+        "factors": any(record.needs_factors for record in records),
+        "classes": any(record.needs_classes for record in records),
+    }
 
 
 # ---------------------------------------------------------------- one model from its inputs
@@ -323,68 +296,19 @@ def parts_of(configs: Sequence[LogBilinearConfig]) -> tuple[bool, bool]:
 def fit(
     kind: str,
     inputs: TrainingInputs,
-    choices: ModelOptions,
+    options: ModelOptions,
     run: RunOptions | None = None,
     out: Path | None = None,
-    *,
-    keep_complete: bool = False,
 ) -> Trained:
-    """Train a model on what has been gathered."""
-    run = run or RunOptions()
-    if kind == NGRAMS:
-        model: LanguageModel = _fit_ngrams(inputs, choices, out, keep_complete or run.resume)
-    else:
-        model = _fit_logbilinear(task_of(kind, inputs, choices), run, out, keep_complete)
+    """Train a model on inputs that are ready."""
+    record = kind_named(kind, trainable=True)
+    job = TrainingJob(record, inputs, options.of(record), run or RunOptions(), out, options.seed)
+    train_kind = record.load("train")
+    model: LanguageModel = train_kind(job) if record.writes_checkpoints else _find_or_train(job, train_kind)
     test = None if inputs.test is None else inputs.test.perplexity(model)
     return Trained(model, out, inputs.dev.perplexity(model), test, read_log(out))
 
 
-def task_of(kind: str, inputs: TrainingInputs, choices: ModelOptions) -> Task:
-    """What the training loop takes."""
-    config = choices.config(kind)
-    structure = build_structure(config, inputs.vocabulary, inputs.partition, inputs.factors)
-    factors, partition = structure.factors, structure.partition
-    record = inputs.record | {
-        "factors": None if factors is None else factors.to_json(),
-        "classes": None if partition is None else partition.to_json(),
-    }
-    return Task(config, structure, choices.training, inputs.train, inputs.dev.corpus, record)
-
-
-def _fit_logbilinear(task: Task, run: RunOptions, out: Path | None, keep_complete: bool) -> LanguageModel:
-    if out is not None and keep_complete and not checkpoint_path(out).exists() and _identity_at(out) == task.identity:
-        otherwise = ended_otherwise(task, out)
-        if not otherwise:
-            notify(f"{out}: complete, from the same data and settings; it is not trained again")
-            model = load_trained(out)
-            model.threads = run.threads
-            return model
-        if not run.resume:  # else it is said, or refused, when the training is taken up
-            notify(f"{out}: its training {otherwise}; it is trained again")
-    return train_model(task, out, resume=run.resume, threads=run.threads, checkpoint_minutes=run.checkpoint_minutes)
-
-
-def _fit_ngrams(inputs: TrainingInputs, choices: ModelOptions, out: Path | None, keep_complete: bool) -> LanguageModel:
-    rate = inputs.record["kappa"]
-    config = NgramConfig(choices.order, 0.0 if rate is None else rate, choices.seed)
-    parts = {"order": choices.order, "tokens": inputs.train.tokens, "words": list(inputs.vocabulary.words)}
-    identity = fingerprint(parts | {"record": inputs.record, "version": __version__})
-    if out is not None and keep_complete and _identity_at(out) == identity:
-        notify(f"{out}: complete, from the same data and settings; it is not trained again")
-        return ngram_from_files(out, read_model(out))
-    model = train_ngram_on(inputs.train, config, inputs.record["preparation"])
-    for warning in model.warnings:
-        notify(f"warning: {warning}")
-    model.training |= {"vocabulary": inputs.record["vocabulary"], "identity": identity}
-    if out is not None:
-        model.save(out)
-    return model
-
-
-def _identity_at(out: Path) -> str | None:
-    """A hash of what the model in a place was trained on, if there is one."""
-    try:
-        identity: str | None = read_model(out).training.get("identity")
-    except FormatError:
-        return None
-    return identity
+def _find_or_train(job: TrainingJob, train_kind: Callable[[TrainingJob], LanguageModel]) -> LanguageModel:
+    shelf: Shelf[LanguageModel] = NoShelf() if job.out is None else ModelShelf(job)
+    return find_or_make(job.kind.producer, job.identity, shelf, lambda: train_kind(job)).result

@@ -11,26 +11,28 @@ import math
 import shlex
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from morphlm.errors import ConfigError, TrainingError
-from morphlm.logbilinear.config import VARIANTS
+from morphlm.kinds import kind_named, kind_names
 from morphlm.progress import notify
 from morphlm.tables import finite_or_none, format_columns
+from morphlm.training.config import LogBilinearOptions
 from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
+from morphlm.training.job import RunOptions
+from morphlm.training.logbilinear import training_task
 from morphlm.training.loop import Task, train_model
 from morphlm.training.pipeline import (
     ModelOptions,
-    RunOptions,
-    check_choices,
-    check_place,
-    parts_of,
-    stages_beside,
-    task_of,
+    artefacts_beside,
+    check_directory,
+    check_options,
+    needs_of,
+    setting_names,
 )
 from morphlm.vocabulary.corpus import Source
 
@@ -54,10 +56,9 @@ class Candidate:
         """For people."""
         return f"step {self.step:.3g}, decay {self.decay:.3g}, width {self.width}"
 
-    def apply(self, choices: ModelOptions) -> ModelOptions:
-        """The choices with these values in them."""
-        settings = dict(choices.settings) | {"step": self.step, "decay": self.decay}
-        return replace(choices, width=self.width, settings=settings)
+    def apply(self, options: ModelOptions) -> ModelOptions:
+        """The options with these values in them."""
+        return ModelOptions(dict(options.settings) | vars(self), seed=options.seed)
 
 
 @dataclass(frozen=True)
@@ -151,9 +152,9 @@ def tune(
     decays: Sequence[float] = (),
     widths: Sequence[int] = (),
     input_options: InputOptions | None = None,
-    choices: ModelOptions | None = None,
+    options: ModelOptions | None = None,
     run: RunOptions | None = None,
-    stages: str | Path | None = None,
+    artefacts: str | Path | None = None,
     out: str | Path | None = None,
     arguments: Sequence[str] = (),
 ) -> TuneResult:
@@ -161,41 +162,51 @@ def tune(
     those of the recipe.
 
     The trainings themselves depend on the seed alone, but how many there are depends on the machine. Vocabulary,
-    factors and classes are kept in `stages`, or beside the place `out` of the model that will be trained with the best
-    settings; without both, nothing is kept. Ctrl-C ends the search with what has been tried, if anything has.
+    factors and classes are kept in `artefacts`, or beside the directory `out` of the model that will be trained with
+    the best settings; without both, nothing is kept. Ctrl-C ends the search with what has been tried, if anything has.
     """
     clock = _Clock(minutes)
-    choices, run = choices or ModelOptions(), run or RunOptions()
-    if kind not in VARIANTS:
-        raise ConfigError(f"{kind!r} has nothing to tune; choose one of {', '.join(VARIANTS)}")
-    check_choices([kind], choices)
-    candidates = design(choices, steps, decays, widths)
+    options, run = options or ModelOptions(), run or RunOptions()
+    if kind not in tunable_kinds():
+        raise ConfigError(f"{kind!r} has nothing to tune; choose one of {', '.join(tunable_kinds())}")
+    check_options([kind], options)
+    candidates = design(kind, options, steps, decays, widths)
     for candidate in candidates:
-        check_choices([kind], candidate.apply(choices))
-    stages = stages_beside(None if out is None else Path(out)) if stages is None else stages
-    if out is not None:
-        check_place(Path(out), stages)
-    factors, classes = parts_of([choices.config(kind)])
-    inputs = prepare_inputs(source, dev, input_options or InputOptions(), stages, factors=factors, classes=classes)
-    search = _Search(kind, inputs, choices, run, candidates, clock)
+        check_options([kind], candidate.apply(options))
+    directory = None if out is None else Path(out)
+    artefacts = artefacts_beside(directory) if artefacts is None else artefacts
+    if directory is not None:
+        check_directory(directory, artefacts)
+    inputs = prepare_inputs(source, dev, input_options or InputOptions(), artefacts, **needs_of([kind]))
+    search = _Search(kind, inputs, options, run, candidates, clock)
     is_interrupted = search.run()
-    place = None if out is None else str(out)
-    return TuneResult(kind, tuple(search.trials), tuple(arguments), place, is_interrupted)
+    return TuneResult(kind, tuple(search.trials), tuple(arguments), None if out is None else str(out), is_interrupted)
+
+
+def tunable_kinds() -> list[str]:
+    """The kinds of models whose training has the settings that are searched."""
+    searched = {"step", "decay", "width"}
+    return [kind for kind in kind_names() if searched <= set(setting_names(kind_named(kind)))]
 
 
 def design(
-    choices: ModelOptions, steps: Sequence[float] = (), decays: Sequence[float] = (), widths: Sequence[int] = ()
+    kind: str,
+    options: ModelOptions,
+    steps: Sequence[float] = (),
+    decays: Sequence[float] = (),
+    widths: Sequence[int] = (),
 ) -> list[Candidate]:
     """The recipe's own values first, then those that differ from them in one, then the others in a seeded order."""
-    learning = choices.training.learning
-    default = Candidate(learning.step, learning.decay, choices.width)
+    chosen: LogBilinearOptions = options.of(kind)
+    learning = chosen.training.learning
+    default = Candidate(learning.step, learning.decay, chosen.width)
     grid = itertools.product(
         steps or [_scaled(learning.step, factor) for factor in STEP_FACTORS],
         decays or [_scaled(learning.decay, factor) for factor in DECAY_FACTORS],
-        widths or [choices.width * factor for factor in WIDTH_FACTORS],
+        widths or [chosen.width * factor for factor in WIDTH_FACTORS],
     )
     others = [candidate for candidate in dict.fromkeys(itertools.starmap(Candidate, grid)) if candidate != default]
-    order = np.random.default_rng(choices.seed).permutation(len(others)).tolist()
+    order = np.random.default_rng(options.seed).permutation(len(others)).tolist()
     order.sort(key=lambda number: _differences(others[number], default) > 1)
     return [default, *(others[number] for number in order)]
 
@@ -230,12 +241,12 @@ class _Search:
         self,
         kind: str,
         inputs: TrainingInputs,
-        choices: ModelOptions,
+        options: ModelOptions,
         run: RunOptions,
         candidates: list[Candidate],
         clock: _Clock,
     ) -> None:
-        self.kind, self.inputs, self.choices, self.threads = kind, inputs, choices, run.threads
+        self.kind, self.inputs, self.options, self.threads = kind, inputs, options, run.threads
         self.candidates, self.clock = candidates, clock
         self.default = candidates[0]
         self.trials: list[Trial] = []
@@ -290,9 +301,9 @@ class _Search:
     def _train(self, candidate: Candidate, round_: int, seconds: float, **settings: Any) -> Trial:
         """Train for so long at most, and keep what it gave."""
         notify(f"{candidate}:")
-        choices = candidate.apply(self.choices)
-        choices = replace(choices, settings=dict(choices.settings) | settings)
-        task = task_of(self.kind, self.inputs, choices)
+        chosen = candidate.apply(self.options)
+        options = ModelOptions(chosen.settings, seed=chosen.seed, **settings)
+        task = training_task(self.kind, self.inputs, options.of(self.kind))
         started = time.monotonic()
         epochs, perplexity = self._result(task, started + seconds)
         late = time.monotonic() > started + seconds

@@ -1,0 +1,77 @@
+"""`morphlm train mkn`: modified Kneser-Ney straight from text, also as an ARPA file."""
+
+from __future__ import annotations
+
+import click
+
+from morphlm.cli import options
+from morphlm.errors import ConfigError
+from morphlm.files import check_can_make, check_can_write
+from morphlm.modelfile import check_can_hold_model
+from morphlm.ngram.model import NgramModel
+from morphlm.ngram.training import train_ngram
+from morphlm.progress import notify
+from morphlm.vocabulary.vocabulary import load_vocabulary
+
+
+@click.command(name="mkn")
+@click.option("--train", "files", multiple=True, metavar="FILE", help="Training text; repeat for more files ['-'].")
+@click.option("--out", type=click.Path(), metavar="DIR", help="Write the model directory here.")
+@click.option("--arpa", type=click.Path(dir_okay=False), metavar="FILE", help="Write the model as ARPA here.")
+@click.option("--order", default=4, show_default=True, type=click.IntRange(1, 100), help="n of the n-grams.")
+@options.kappa(0.0)
+@options.seed
+@click.option("--vocab", type=click.Path(), metavar="FILE", help="Use this vocabulary; other words become UNK.")
+@click.option("--open/--closed", "is_open", default=True, show_default=True, help="Whether unknown words are scored.")
+@options.allow_unk
+@options.as_json
+def command(
+    files: tuple[str, ...],
+    out: str | None,
+    arpa: str | None,
+    order: int,
+    kappa: float,
+    seed: int,
+    vocab: str | None,
+    is_open: bool,
+    allow_unk: bool,
+    as_json: bool,
+) -> None:
+    """Interpolated modified Kneser-Ney, equal to KenLM's lmplz."""
+    if out is None and arpa is None:
+        raise ConfigError("there is no place for the model; give --out DIR, --arpa FILE or both")
+    texts = options.or_stdin(files)
+    if vocab == "-" and "-" in texts:
+        raise ConfigError("text and vocabulary cannot both come from standard input; name a file for one of them")
+    if out is not None:
+        check_can_hold_model(out)
+        check_can_make(out)
+    if arpa is not None:
+        check_can_write(arpa)
+    model = train_ngram(
+        texts,
+        order,
+        kappa=kappa,
+        seed=seed,
+        open_vocabulary=is_open,
+        vocabulary=None if vocab is None else load_vocabulary(vocab),
+        allow_unknown=allow_unk,
+    )
+    for warning in model.warnings:
+        notify(f"warning: {warning}")
+    if out is not None:
+        model.save(out)
+    if arpa is not None:
+        model.write_arpa(arpa)
+    _report(model, as_json, to_stdout=arpa != "-")
+
+
+def _report(model: NgramModel, as_json: bool, to_stdout: bool) -> None:
+    """What was trained; on stderr when standard output carries the model itself."""
+    sizes = model.trie.sizes
+    if as_json:
+        facts = {"kind": model.kind, "order": model.order, "ngrams": sizes, "vocabulary": len(model.vocabulary)}
+        options.print_json(facts | {"training": model.training, "signature": str(model.signature)}, err=not to_stdout)
+        return
+    counts = ", ".join(f"{size:,} {n}-grams" for n, size in enumerate(sizes, 1))
+    click.echo(f"mkn: {model.training['tokens']:,} tokens, {counts}", err=not to_stdout)

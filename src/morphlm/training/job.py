@@ -1,0 +1,100 @@
+"""One training as a kind of model is asked to do it: inputs, options, and where the model goes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from morphlm.artefacts import Shelf
+from morphlm.kinds import ModelKind
+from morphlm.language_model.base import LanguageModel
+from morphlm.modelfile import MANIFEST, read_model
+from morphlm.settings import Settings, setting
+from morphlm.training.inputs import TrainingInputs
+from morphlm.version import __version__
+
+
+@dataclass(frozen=True)
+class RunOptions(Settings):
+    """How a training is run; the resulting model does not depend on it."""
+
+    resume: bool = setting(False, "Go on with a training that was interrupted.", group="Run")
+    threads: int | None = setting(
+        None,
+        "Number of threads; results do not depend on it.",
+        at_least=1,
+        group="Run",
+        default_text="all cores",
+    )
+    checkpoint_minutes: float = setting(10.0, "Minutes between checkpoints.", at_least=0)
+    keep_complete: bool = False  # a complete model of the same data and settings is taken as it is
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingJob:
+    """All that the training of a kind of model takes."""
+
+    kind: ModelKind
+    inputs: TrainingInputs
+    options: Any  # an object of the kind's class of options; None if it has none
+    run: RunOptions
+    out: Path | None = None  # the directory of the model
+    seed: int = 1
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """How the model came about, for its manifest."""
+        options = {} if self.options is None else asdict(self.options)
+        return (
+            self.inputs.record
+            | options
+            | {
+                "seed": self.seed,
+                "tokens": len(self.inputs.train.tokens),
+                "version": __version__,
+            }
+        )
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of the data, the settings and the revision of the kind: the key of the model."""
+        inputs = self.inputs
+        parts: dict[str, Any] = {
+            "train": inputs.train.tokens,
+            "dev": inputs.dev.corpus.tokens,
+            "words": list(inputs.vocabulary.words),
+            "counts": inputs.vocabulary.counts,
+            "options": None if self.options is None else asdict(self.options),
+            "record": inputs.record,
+        }
+        if self.kind.needs_factors and inputs.factors is not None:
+            factors = inputs.factors
+            parts |= {"factors": list(factors.names), "indptr": factors.indptr, "indices": factors.indices}
+        if self.kind.needs_classes and inputs.partition is not None:
+            parts |= {"class_of": inputs.partition.class_of}
+        return self.kind.producer.key(**parts)
+
+
+class ModelShelf(Shelf[LanguageModel]):
+    """The directory of one model, which knows the hash of what it was trained on; any other is replaced."""
+
+    def __init__(self, job: TrainingJob) -> None:
+        assert job.out is not None
+        self._job, self._out = job, job.out
+        self.place = str(job.out)
+
+    def find(self, key: str) -> LanguageModel | None:
+        run = self._job.run
+        if not (run.keep_complete or run.resume) or not (self._out / MANIFEST).is_file():
+            return None
+        files = read_model(self._out)
+        if files.training.get("identity") != key:
+            return None
+        model: LanguageModel = self._job.kind.load("read")(self._out, files)
+        return model
+
+    def keep(self, key: str, result: LanguageModel) -> None:
+        result.training["identity"] = key
+        result.save(self._out)

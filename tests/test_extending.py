@@ -1,0 +1,166 @@
+"""docs/extending.md does what it says: its class bigram, as an installed package, is a kind like any other."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import morphlm
+from morphlm.errors import ConfigError, FormatError
+from morphlm.kinds import ModelKind, find_kind, kind_named, kind_names, register
+from tests.conftest import GOLDEN, Outcome
+
+PAGE = Path(__file__).parent.parent / "docs" / "extending.md"
+TRAIN, DEV = GOLDEN / "kneser-ney" / "train.txt", GOLDEN / "kneser-ney" / "test.txt"
+NAME = "class-bigram"
+Command = Callable[..., Outcome]
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(), re.DOTALL)
+
+
+def install(folder: Path, source: str, entry_points: str) -> None:
+    """What pip leaves behind of a package with one module."""
+    (folder / "class_bigram.py").write_text(source)
+    metadata = folder / "class_bigram-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: class-bigram\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(entry_points)
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The page's package, installed."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    declared = re.fullmatch(r'\[project.entry-points."(.*?)"\]\n(\S+) = "(.*)"\n', blocks("toml")[0])
+    assert declared is not None
+    install(folder, blocks("python")[0], f"[{declared[1]}]\n{declared[2]} = {declared[3]}\n")
+    monkeypatch.syspath_prepend(str(folder))
+    yield folder
+    sys.modules.pop("class_bigram", None)
+
+
+def test_the_kind_of_the_page_has_less_than_100_lines() -> None:
+    assert blocks("python")[0].count("\n") < 100
+
+
+def test_it_is_unknown_until_its_package_is_installed(morphlm_command: Command) -> None:
+    assert find_kind(NAME) is None
+    assert "No such command" in morphlm_command("train", NAME).stderr
+
+
+def test_the_commands_of_the_page(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, morphlm_command: Command
+) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    lines = TRAIN.read_text().splitlines()[:600]
+    Path("train.txt").write_text("\n".join(lines) + "\n")
+    for name in ("dev.txt", "test.txt"):
+        Path(name).write_text("\n".join(DEV.read_text().splitlines()[:60]) + "\n")
+    outcomes = {}
+    for line in blocks("sh")[0].splitlines():
+        program, *arguments = line.split()
+        assert program == "morphlm"
+        outcomes[arguments[0], arguments[1]] = outcome = morphlm_command(*arguments)
+        assert outcome.status == 0, (line, outcome.stderr)
+    model = morphlm.load("cs.bigram")
+    assert (model.kind, model.order, model.training["alpha"]) == (NAME, 2, 0.5)
+    assert model.distribution(model.begin()).sum() == pytest.approx(1.0, abs=1e-6)
+    stated = [float(number) for number in re.findall(r"\b\d+\.\d\d\b", outcomes["ppl", "cs.bigram"].stdout)]
+    assert model.perplexity("test.txt").including_unknown == pytest.approx(stated[0], abs=0.005)
+    mixture = morphlm.load("cs.mixture")
+    best = min(morphlm.load(name).perplexity("dev.txt").including_unknown for name in ("cs.mkn", "cs.bigram"))
+    assert mixture.perplexity("dev.txt").including_unknown < best
+    assert "cs.bigram" in Path("report.html").read_text()
+    assert len(outcomes["score", "cs.mixture"].stdout.splitlines()) == 60
+
+
+def test_its_settings_are_options_with_help_and_a_range(package: Path, morphlm_command: Command) -> None:
+    shown = morphlm_command("train", NAME, "--help").stdout
+    assert "--alpha X" in shown
+    assert "Added to every count.  [default: 0.1]" in " ".join(shown.split()).replace(" [", "  [")
+    assert "--classes" in shown
+    assert "--factors" not in shown  # it needs none
+    assert "--width" not in shown
+    assert NAME in morphlm_command("train", "--help").stdout
+    refused = morphlm_command("train", NAME, "--train", TRAIN, "--dev", DEV, "--out", "x", "--alpha", "0")
+    assert refused.stderr == "morphlm: --alpha is 0.0; it must be a finite number above 0\n"
+    with pytest.raises(ConfigError, match="width means nothing to class-bigram"):
+        morphlm.train(NAME, TRAIN, DEV, width=3)
+
+
+def test_from_python_and_found_again(package: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sentences = [line.split() for line in TRAIN.read_text().splitlines()[:300]]
+    model = morphlm.train(NAME, sentences, sentences[:50], tmp_path / "m", classes=6, alpha=0.2)
+    capsys.readouterr()
+    again = morphlm.train(NAME, sentences, sentences[:50], tmp_path / "m", classes=6, alpha=0.2, resume=True)
+    assert f"{NAME}: found in {tmp_path / 'm'}" in capsys.readouterr().err
+    assert again.sentence(sentences[0]) == model.sentence(sentences[0])
+    other = morphlm.train(NAME, sentences, sentences[:50], tmp_path / "m", classes=6, alpha=0.3, resume=True)
+    assert other.sentence(sentences[0]) != model.sentence(sentences[0])
+    assert f"{NAME}: found" not in capsys.readouterr().err
+
+
+def test_a_model_whose_package_is_gone_is_refused_by_name(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sentences = [["na", "dom"], ["dom"]] * 5
+    morphlm.train(NAME, sentences, sentences, tmp_path / "m", classes=2)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry != str(package)])
+    with pytest.raises(FormatError, match=r"the kind 'class-bigram'; .* install the package that has it"):
+        morphlm.load(tmp_path / "m")
+
+
+def test_a_model_cannot_name_code(package: Path, tmp_path: Path) -> None:
+    """What its manifest says is a name to look up, never something to import."""
+    sentences = [["na", "dom"], ["dom"]] * 5
+    morphlm.train(NAME, sentences, sentences, tmp_path / "m", classes=2)
+    manifest = tmp_path / "m" / "manifest.json"
+    content = json.loads(manifest.read_text())
+    content["kind"] = "class_bigram:read"
+    manifest.write_text(json.dumps(content))
+    with pytest.raises(FormatError):
+        morphlm.load(tmp_path / "m")
+
+
+def test_arrays_that_do_not_fit_are_refused(package: Path, tmp_path: Path) -> None:
+    from morphlm.modelfile import read_model, write_model
+
+    sentences = [["na", "dom"], ["dom"]] * 5
+    morphlm.train(NAME, sentences, sentences, tmp_path / "m", classes=2)
+    files = read_model(tmp_path / "m")
+    tensors = dict(files.tensors) | {"class_of": np.full(5, 99, np.int32)}
+    write_model(tmp_path / "forged", files.__class__(NAME, {}, files.training, tensors, files.texts, files.self_test))
+    with pytest.raises(FormatError, match="do not belong together"):
+        morphlm.load(tmp_path / "forged")
+
+
+def test_registering_for_a_running_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("morphlm.kinds._registered", {})
+    record = ModelKind(name="own", description="One of one's own.", read="somewhere:read", train="somewhere:train")
+    register(record)
+    register(record)  # twice is once
+    assert kind_named("own", trainable=True) is record
+    assert kind_names()[-1] == "own"
+    with pytest.raises(ConfigError, match="there is a kind 'clbl' already"):
+        register(ModelKind(name="clbl", description="Not this.", read="somewhere:read"))
+    with pytest.raises(ConfigError, match="has no decoder scorer"):
+        record.load("decoder_scorer")
+
+
+def test_an_entry_point_that_leads_to_no_record_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path, "KIND = 3\n", "[morphlm.kinds]\nclass-bigram = class_bigram:KIND\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ConfigError, match=r"entry point 'class-bigram' .* leads to no record"):
+        find_kind(NAME)
+    sys.modules.pop("class_bigram", None)
