@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint docs clean
+.PHONY: demo test test-full lint docs producers clean
 
 demo: $(VENV)/installed
 	$(BIN)/morphlm demo demo
@@ -16,6 +16,10 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Records the code of what makes results that are kept; asks whether results change.
+producers: $(VENV)/installed-dev
+	$(BIN)/python -m tests.producers
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python -m morphlm.cli.reference > docs/commands.md
