@@ -9,10 +9,11 @@ import click
 from morphlm.cli import options
 from morphlm.files import atomic_writer, check_can_write
 from morphlm.segmentation.factors import FACTORS_FILE, MORPHEMES_FILE, build_factors
-from morphlm.segmentation.source_spec import KINDS, choose_source
+from morphlm.segmentation.source_spec import choose_source
+from morphlm.segmentation.sources.registry import BUILT_IN
 from morphlm.vocabulary.vocabulary import load_vocabulary
 
-SOURCES = "; ".join(f"{kind}:{what}, {meaning}" for kind, (what, meaning) in KINDS.items())
+SOURCES = "; ".join(f"{source.name}:{source.argument}, {source.description}" for source in BUILT_IN)
 
 
 @click.command(

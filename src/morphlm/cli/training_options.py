@@ -12,7 +12,7 @@ from morphlm.cli.options import applied
 from morphlm.errors import ConfigError
 from morphlm.logbilinear.config import VARIANTS, LogBilinearConfig, variant
 from morphlm.segmentation.segmenter import SegmenterConfig
-from morphlm.segmentation.source_spec import KINDS
+from morphlm.segmentation.sources.registry import BUILT_IN
 from morphlm.training.config import RECIPES
 from morphlm.training.inputs import CLASS_METHODS, InputOptions
 from morphlm.training.pipeline import NGRAMS, ModelOptions, RunOptions
@@ -61,7 +61,7 @@ materials = applied(
         click.option(
             "--factors",
             metavar="KIND:WHAT",
-            help=f"Take the factors from {', '.join(f'{kind}:{what}' for kind, (what, _) in KINDS.items())}.  "
+            help=f"Take the factors from {', '.join(f'{source.name}:{source.argument}' for source in BUILT_IN)}.  "
             "[default: learn morphemes]",
         ),
         click.option(

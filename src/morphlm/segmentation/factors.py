@@ -7,6 +7,7 @@ factor that occurs twice in a word, an entry of 2, stands there twice, so adding
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,6 +29,7 @@ Kind = Literal["surface", "morpheme"]
 
 MORPHEMES_FILE, FACTORS_FILE = "morphemes.tsv", "factors.tsv"
 BLOCK_WORDS = 1 << 14  # words whose factors' vectors are gathered at a time
+_NOT_IN_NAMES = re.compile(r"[ \t\n\ud800-\udfff]")  # what separates names in files, and halves of characters
 LONGEST_NEW_WORD = 1000  # characters; the search for the morphemes of a word takes the square of its length
 
 
@@ -206,10 +208,9 @@ def _collect(vocabulary: Vocabulary, factorisation: Factorisation) -> _Entries:
 
 
 def _check_names(names: list[str]) -> None:
-    joined = "\n".join(names)
-    if "" in names or " " in joined or "\t" in joined or joined.count("\n") >= max(1, len(names)):
-        bad = next(name for name in names if not name or any(space in name for space in " \t\n"))
-        raise ConfigError(f"{bad!r} cannot be the name of a factor; use names without white space")
+    if "" in names or _NOT_IN_NAMES.search("".join(names)):
+        bad = next(name for name in names if not name or _NOT_IN_NAMES.search(name))
+        raise ConfigError(f"{bad!r} cannot be the name of a factor; use characters of Unicode without white space")
 
 
 def _merge_equal_names(names: list[str], lengths: Int64Array, numbers: Int32Array) -> _Entries:

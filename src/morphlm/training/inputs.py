@@ -24,10 +24,8 @@ from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signa
 from morphlm.ngram.training import preparation_record
 from morphlm.progress import notify
 from morphlm.segmentation.factors import Factors, build_factors
-from morphlm.segmentation.morphemes import Segmentation
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
-from morphlm.segmentation.source_spec import choose_source, segmenter_source
-from morphlm.segmentation.sources import Factorisation
+from morphlm.segmentation.source_spec import FactorInput, as_factorisation
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus, Source, as_paths, describe, read_corpus
 from morphlm.vocabulary.vocabulary import Vocabulary, check_kappa, load_vocabulary
@@ -36,7 +34,7 @@ CLASS_METHODS = ("exchange", "frequency", "root-frequency")
 KAPPA = 0.2  # the paper's rate for a million tokens
 DIGITS = 12  # of the hash in a name
 
-FactorChoice = str | Factors | Factorisation | Segmentation | MorphemeSegmenter
+FactorChoice = FactorInput | Factors
 
 
 @dataclass(frozen=True)
@@ -189,14 +187,7 @@ def _given_factors(given: FactorChoice | None, vocabulary: Vocabulary) -> Factor
     """The factors of the vocabulary's words from a source in any of its forms."""
     if given is None or isinstance(given, Factors):
         return given
-    if isinstance(given, MorphemeSegmenter):
-        return _segmented(given, vocabulary)
-    return build_factors(vocabulary, choose_source(given, vocabulary) if isinstance(given, str) else given)
-
-
-def _segmented(segmenter: MorphemeSegmenter, vocabulary: Vocabulary) -> Factors:
-    source = f"segmenter, corpus weight {segmenter.config.corpus_weight:g}"
-    return build_factors(vocabulary, segmenter_source(segmenter, vocabulary, source))
+    return build_factors(vocabulary, as_factorisation(given, vocabulary))
 
 
 def _given_classes(choices: InputOptions, vocabulary: Vocabulary) -> Partition | None:
@@ -238,7 +229,7 @@ class Stages:
 
     def factors(self, vocabulary: Vocabulary, choices: InputOptions) -> Factors:
         """Surface forms and morphemes, by a segmenter that is found or learned."""
-        return _segmented(self.segmenter(vocabulary, choices), vocabulary)
+        return build_factors(vocabulary, as_factorisation(self.segmenter(vocabulary, choices), vocabulary))
 
     def segmenter(self, vocabulary: Vocabulary, choices: InputOptions) -> MorphemeSegmenter:
         """The segmenter of these words, found or learned."""

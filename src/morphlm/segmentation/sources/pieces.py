@@ -21,6 +21,8 @@ from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.morphemes import Morpheme, Segmentation
 from morphlm.segmentation.sources.factorisation import Factorisation, kind_text
 from morphlm.segmentation.sources.letters import keep_letters_whole
+from morphlm.text.reading import RESERVED
+from morphlm.vocabulary.vocabulary import Vocabulary
 
 PieceModel = Literal["unigram", "bpe"]
 PieceCounts = Literal["types", "tokens"]
@@ -110,6 +112,23 @@ def train_pieces(
         reason = str(error).rpartition("] ")[2].strip().rstrip(".")  # without the place in sentencepiece's source
         raise ConfigError(f"sentencepiece refuses {size} pieces ({reason}); ask for another number") from error
     return Pieces(written.getvalue(), f"sentencepiece {model} {size} {counts}")
+
+
+def train_unigram_pieces(size: str, vocabulary: Vocabulary) -> Factorisation:
+    """The pieces of a unigram model of `size` pieces, a number as text, trained on the words of a vocabulary."""
+    return _train_on(vocabulary, "unigram", size)
+
+
+def train_bpe_pieces(size: str, vocabulary: Vocabulary) -> Factorisation:
+    """Those of byte pair encoding."""
+    return _train_on(vocabulary, "bpe", size)
+
+
+def _train_on(vocabulary: Vocabulary, model: PieceModel, size: str) -> Factorisation:
+    if not (size.isascii() and size.isdecimal() and len(size) < 9):
+        raise ConfigError(f"{model}:{size} is not a number of pieces; write it like {model}:8000")
+    counts = zip(vocabulary.words[len(RESERVED) :], vocabulary.counts[len(RESERVED) :].tolist(), strict=True)
+    return train_pieces(dict(counts), model=model, size=int(size)).factorisation()
 
 
 def _input(words: Mapping[str, int], counts: PieceCounts) -> dict[str, Any]:
