@@ -52,10 +52,10 @@ class MorphemeAnalyser:
 
     def _names_of_some(self, words: Sequence[str]) -> Iterator[list[str]]:
         atoms = split_letters(list(map(normalised, words)))
-        pieces = self.paths.best_paths(atoms)
-        starts, labels = pieces.starts.tolist(), pieces.labels.tolist()
+        paths = self.paths.best_paths(atoms)
+        starts, labels = paths.starts.tolist(), paths.labels.tolist()
         endings = [f"/{label}" for label in LABELS] if self.labels else [""] * CATEGORIES
-        for letters, begin, size in zip(atoms, pieces.bounds.tolist(), pieces.sizes.tolist(), strict=False):
+        for letters, begin, size in zip(atoms, paths.bounds.tolist(), paths.sizes.tolist(), strict=False):
             cuts = [*starts[begin : begin + size], len(letters)]
             yield [
                 "".join(letters[start:end]) + endings[label]
