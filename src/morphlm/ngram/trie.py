@@ -21,7 +21,7 @@ def check_number_of_nodes(nodes: int) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Trie:
+class NgramTrie:
     """n-grams with natural-log probabilities and back-offs. Nodes 0 .. V-1 are the unigrams in order of word ids."""
 
     sizes: tuple[int, ...]  # number of n-grams of order 1, 2, ...
