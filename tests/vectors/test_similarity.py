@@ -18,7 +18,7 @@ from morphlm.vectors.keyed import KeyedVectors
 from morphlm.vectors.questions import ask
 from morphlm.vectors.similarity import (
     POLICIES,
-    Pairs,
+    RatedPairs,
     correlate,
     evaluate_similarity,
     format_similarities,
@@ -32,9 +32,9 @@ from tests.segmentation.small import KNOWN, model_with
 VALUES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=2, max_size=20)
 
 
-def pairs_of(*rows: tuple[str, str, float]) -> Pairs:
+def pairs_of(*rows: tuple[str, str, float]) -> RatedPairs:
     left, right, ratings = zip(*rows, strict=True)
-    return Pairs("set", left, right, np.array(ratings))
+    return RatedPairs("set", left, right, np.array(ratings))
 
 
 def cosine(vectors: WordVectors, one: str, other: str) -> float:

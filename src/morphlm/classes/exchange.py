@@ -21,7 +21,7 @@ from morphlm.arrays import Int32Array
 from morphlm.classes import kernels
 from morphlm.classes.bigrams import count_bigrams
 from morphlm.classes.kernels import Bigrams, PartitionState, PassSettings, ScoringBuffers
-from morphlm.classes.partition import Partition, by_frequency, number_of_classes, place_rest
+from morphlm.classes.partition import Partition, assign_rest, by_frequency, number_of_classes
 from morphlm.errors import ConfigError
 from morphlm.progress import progress_bar
 from morphlm.threads import available_cores
@@ -76,7 +76,7 @@ def cluster(
 
     `passes` are annealed, at falling temperatures (or those that are given), then words are exchanged until a pass
     gains less than `tolerance`. The result is the same for any number of threads. `</s>` has a class of its own. Words
-    that the text does not contain are added at the end, see `place_rest`.
+    that the text does not contain are added at the end, see `assign_rest`.
     """
     vocabulary = corpus.vocabulary
     classes = number_of_classes(vocabulary, classes)
@@ -89,7 +89,7 @@ def cluster(
     config = ExchangeConfig(classes, cap, temperatures, tolerance, seed, threads or available_cores())
     with exchange(bigrams, config) as search:
         search.run(_words_of_text(vocabulary, bigrams))
-    class_of = place_rest(search.state.class_of, vocabulary.counts, classes, cap)
+    class_of = assign_rest(search.state.class_of, vocabulary.counts, classes, cap)
     return Partition(vocabulary, class_of, classes, "exchange", search.mutual_information()).relabelled()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from morphlm.cli import options, vector_options
-from morphlm.vectors.questions import Answer, ask
+from morphlm.vectors.questions import QueryAnswer, ask
 from morphlm.vectors.vectors import Side
 
 
@@ -50,6 +50,6 @@ def command(
             _print(answer)
 
 
-def _print(answer: Answer) -> None:
+def _print(answer: QueryAnswer) -> None:
     for name, similarity in answer.neighbours:
         click.echo(f"{answer.query}\t{answer.understood}\t{name}\t{similarity:.4f}")

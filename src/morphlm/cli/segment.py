@@ -129,10 +129,10 @@ def _write(
 ) -> None:
     if save is not None:
         segmenter.save(save)
-    place = "-" if out is None and to_stdout and save is None else out
-    if place is None:
+    path = "-" if out is None and to_stdout and save is None else out
+    if path is None:
         return
-    with atomic_writer(place) as file:
+    with atomic_writer(path) as file:
         for lines in _segmented(segmenter, options.or_stdin(files)) if loaded else [segmenter.lines()]:
             file.writelines(f"{line}\n".encode() for line in lines)
             file.flush()

@@ -55,6 +55,6 @@ def any_vectors(path: str, side: Side, centre: bool, normalise: bool) -> WordVec
     if path != "-" and (Path(path).is_dir() or not Path(path).exists()):
         return model_vectors(path, side, centre, normalise)
     if side != "both" or centre or normalise:
-        what = "a file of vectors has no sides to choose or to normalise, and no counts to centre it by"
-        raise ConfigError(f"{path}: {what}; name a model for that")
+        reason = "a file of vectors has no sides to choose or to normalise, and no counts to centre it by"
+        raise ConfigError(f"{path}: {reason}; name a model for that")
     return load_vectors(path)

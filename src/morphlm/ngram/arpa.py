@@ -93,8 +93,8 @@ class _Lines:
                 return
         raise self.error("there is no line \\data\\, so this is no ARPA file; name one, or a model folder")
 
-    def error(self, what: str) -> InputError:
-        return InputError(what, source=self.source, line=self.number)
+    def error(self, message: str) -> InputError:
+        return InputError(message, source=self.source, line=self.number)
 
 
 def read_arpa(path: str | Path) -> tuple[NgramTrie, Vocabulary]:
@@ -235,7 +235,7 @@ def _as_keys(rows: NgramRows) -> NDArray[np.void]:
 
 
 def _locate(rows: NgramRows, among: NgramRows) -> Int64Array:
-    """The place of each row in a sorted table that has them all."""
+    """The index of each row in a sorted table that has them all."""
     return np.searchsorted(_as_keys(among), _as_keys(rows)).astype(np.int64)
 
 

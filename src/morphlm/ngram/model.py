@@ -73,7 +73,7 @@ class NgramModel(LanguageModel):
         return np.where(states < 0, 0, length * TRUST_BUCKETS + trust)
 
     def bucket_of_state(self, state: int) -> int:
-        """The same of one state, quickly."""
+        """The bucket of one state, looked up."""
         return int(self._bucket_of_node[state])
 
     @cached_property
@@ -84,7 +84,7 @@ class NgramModel(LanguageModel):
         return self.bucket_of(nodes)
 
     def describe_bucket(self, bucket: int) -> str:
-        """What a bucket holds, for people."""
+        """What contexts a bucket holds, in words."""
         length, trust = divmod(bucket, TRUST_BUCKETS)
         words = "1 word" if length == 1 else f"{length} words"
         return f"{words}, keeps up to {2 ** (-trust / 2):.3f}" if length else "no words"

@@ -27,7 +27,7 @@ from morphlm.segmentation.sources.factorisation import (
     kind_text,
 )
 from morphlm.segmentation.sources.ngrams import NgramAnalyser
-from morphlm.segmentation.sources.pieces import MODEL, Pieces
+from morphlm.segmentation.sources.pieces import MODEL, PieceAnalyser
 from morphlm.segmentation.sources.registry import find_factor_source, loaded
 
 Texts = Mapping[str, str]
@@ -46,7 +46,6 @@ class MorphemeAnalyser:
     labels: bool = True  # `in/PRE` and `in/STM`; without them both are `in`
 
     def names_of(self, words: Sequence[str]) -> Iterator[Sequence[str]]:
-        """The morphemes, by thousands of words at a time."""
         for begin in range(0, len(words), WORDS_A_CALL):
             yield from self._names_of_some(words[begin : begin + WORDS_A_CALL])
 
@@ -63,11 +62,9 @@ class MorphemeAnalyser:
             ]
 
     def to_texts(self) -> dict[str, str]:
-        """The morphs with their counts."""
         return {MORPHS_FILE: self.paths.table()} | kind_text(kind="morphemes", labels=self.labels)
 
     def to_tensors(self) -> dict[str, Array]:
-        """What the morphs, the steps between categories and new stems cost."""
         return {PREFIX + name: tensor for name, tensor in self.paths.tensors().items()}
 
 
@@ -133,6 +130,6 @@ def _read_source(options: dict[str, Any], texts: Texts, tensors: Tensors) -> Res
 _READERS: dict[str, Callable[[dict[str, Any], Texts, Tensors], Analyser | None]] = {
     "morphemes": _read_morphemes,
     "ngrams": lambda options, texts, tensors: NgramAnalyser(**options),
-    "pieces": lambda options, texts, tensors: Pieces(tensors[MODEL].tobytes(), **options),
+    "pieces": lambda options, texts, tensors: PieceAnalyser(tensors[MODEL].tobytes(), **options),
     "source": _read_source,
 }

@@ -58,7 +58,6 @@ class Factors:
     analyser: Analyser | None = None  # gives the factors of words that are not in the vocabulary; None: they have none
 
     def __len__(self) -> int:
-        """The number of factors, F."""
         return len(self.names)
 
     def __getitem__(self, word: int) -> Int32Array:
@@ -87,7 +86,7 @@ class Factors:
         return self.of_new_words([word])[0]
 
     def of_new_words(self, words: Sequence[str]) -> list[Int32Array]:
-        """The same of many words, which is quicker than one by one."""
+        """The ids of the known factors of many words, which is quicker than one by one."""
         if self.analyser is None:
             return [np.zeros(0, np.int32) for _ in words]
         ids = self.ids
@@ -117,7 +116,7 @@ class Factors:
         return int((last < self.surfaces).sum()) - len(RESERVED)
 
     def format(self) -> str:
-        """Some lines for a person."""
+        """A readable summary of several lines."""
         words = len(self.vocabulary) - len(RESERVED)
         return (
             f"{self.source}\n"
@@ -127,7 +126,6 @@ class Factors:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         return {
             "source": self.source,
             "factors": len(self),

@@ -111,7 +111,7 @@ class MorphemeSegmenter:
         return segmentation_lines(self.segmentation, self.counts.tolist())
 
     def write_segmentation(self, path: str | Path) -> None:
-        """Write these lines to a file."""
+        """Write the lines of the training words to a file."""
         with atomic_writer(path) as file:
             file.writelines(f"{line}\n".encode() for line in self.lines())
 

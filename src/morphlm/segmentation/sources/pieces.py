@@ -33,8 +33,8 @@ THREADS = 4  # a fixed number, because the order in which unigram adds up its sh
 
 
 @dataclass(frozen=True)
-class Pieces:
-    """A trained sentencepiece model, which knows the pieces of any word: an `Analyser`.
+class PieceAnalyser:
+    """A trained sentencepiece model, which knows the pieces of any word.
 
     The package sentencepiece is needed from the first word on, not for loading.
     """
@@ -52,7 +52,7 @@ class Pieces:
         return [MARK + forms[0], *forms[1:]]
 
     def segment(self, word: str) -> tuple[Morpheme, ...]:
-        """The pieces of a word without labels."""
+        """The pieces of a word as morphemes without labels."""
         return tuple(map(Morpheme, self._forms(word)))
 
     def segmentation(self, words: Iterable[str]) -> Segmentation:
@@ -64,15 +64,12 @@ class Pieces:
         return Factorisation(self.pieces_of, self.source, self)
 
     def names_of(self, words: Sequence[str]) -> Iterator[Sequence[str]]:
-        """The pieces of each word."""
         return (self.pieces_of(normalised(word)) if word else () for word in words)
 
     def to_texts(self) -> dict[str, str]:
-        """Where the pieces come from."""
         return kind_text(kind="pieces", source=self.source)
 
     def to_tensors(self) -> dict[str, Array]:
-        """The model, byte by byte."""
         return {MODEL: np.frombuffer(self.model, np.uint8)}
 
     def _forms(self, word: str) -> list[str]:
@@ -85,7 +82,7 @@ class Pieces:
 
 def train_pieces(
     words: Mapping[str, int], *, model: PieceModel = "unigram", size: int = 8000, counts: PieceCounts = "types"
-) -> Pieces:
+) -> PieceAnalyser:
     """Train sentencepiece on words and their counts; `size` is the largest number of pieces.
 
     Each word counts once by default. With "tokens" it counts as often as it occurs, as in running text: then frequent
@@ -109,9 +106,9 @@ def train_pieces(
             minloglevel=2,
         )
     except RuntimeError as error:
-        reason = str(error).rpartition("] ")[2].strip().rstrip(".")  # without the place in sentencepiece's source
+        reason = str(error).rpartition("] ")[2].strip().rstrip(".")  # without the line of sentencepiece's source
         raise ConfigError(f"sentencepiece refuses {size} pieces ({reason}); ask for another number") from error
-    return Pieces(written.getvalue(), f"sentencepiece {model} {size} {counts}")
+    return PieceAnalyser(written.getvalue(), f"sentencepiece {model} {size} {counts}")
 
 
 def train_unigram_pieces(size: str, vocabulary: Vocabulary) -> Factorisation:
@@ -120,7 +117,7 @@ def train_unigram_pieces(size: str, vocabulary: Vocabulary) -> Factorisation:
 
 
 def train_bpe_pieces(size: str, vocabulary: Vocabulary) -> Factorisation:
-    """Those of byte pair encoding."""
+    """The pieces of byte pair encoding with `size` pieces, a number as text."""
     return _train_on(vocabulary, "bpe", size)
 
 
@@ -142,5 +139,4 @@ def _sentencepiece() -> Any:
     try:
         return importlib.import_module("sentencepiece")
     except ImportError as error:
-        what = "sentencepiece is not installed; run `pip install 'morphlm[sentencepiece]'`"
-        raise ConfigError(what) from error
+        raise ConfigError("sentencepiece is not installed; run `pip install 'morphlm[sentencepiece]'`") from error
