@@ -250,7 +250,7 @@ def test_a_malformed_line_is_named(line: str, message: str, tmp_path: Path) -> N
     with pytest.raises(InputError, match=r"pairs\.tsv:2: ") as error:
         read_pairs(tmp_path / "pairs.tsv")
     assert message in str(error.value)
-    assert "; mend the line" in str(error.value)
+    assert "; correct the line" in str(error.value)
 
 
 # ---------------------------------------------------------------- questions

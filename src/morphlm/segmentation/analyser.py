@@ -92,7 +92,7 @@ class RestorableAnalyser:
             return kind_text(kind="source", name=self.word_factors.source_name, settings=self.word_factors.to_json())
         except (TypeError, ValueError) as error:
             name = self.word_factors.source_name
-            raise ConfigError(f"what to_json of the factors {name!r} gives is no JSON ({error}); mend it") from error
+            raise ConfigError(f"what to_json of the factors {name!r} gives is no JSON ({error}); correct it") from error
 
     def to_tensors(self) -> dict[str, Array]:
         return {}

@@ -1,8 +1,8 @@
 """Categories: prefix, stem, suffix and non-morpheme, by Cat-MAP (Creutz & Lagus 2007) in the form of FlatCat (2014).
 
-A hidden Markov model over the categories of a word's morphs. What a morph can be follows from how many different things
-stand before it and after it and from its length. Starting from the baseline, morphs are split, joined and shifted
-wherever that lowers the description length, all occurrences of a morph or of a pair at once.
+A hidden Markov model over the categories of a word's morphs. What category a morph can have follows from its length and
+from how varied its neighbours are, measured by their perplexity. Starting from the baseline, morphs are split, joined
+and shifted wherever that lowers the description length, all occurrences of a morph or of a pair at once.
 """
 
 from __future__ import annotations
@@ -323,7 +323,7 @@ def morphs_of_pieces(words: EncodedWords, lengths: Array, sizes: Array) -> WordM
 def perplexities(
     morphs: Array, sizes: Array, weights: Array, lengths: Array, context_length: int
 ) -> tuple[Float64Array, Float64Array]:
-    """The perplexity of what stands before and after each morph; the word's edge is one thing, short ones do not count.
+    """The perplexity of the neighbours before and after each morph; the word's edge is one, short ones are left out.
 
     `morphs` and their `weights` are those of all words in a row, `sizes` the number of morphs of each word.
     """

@@ -186,7 +186,7 @@ def _parse(lines: Iterable[NumberedLine], format: str, source: str) -> Iterator[
             continue
         entry = FORMATS[format].parse(unicodedata.normalize("NFC", line))
         if entry is None:
-            raise InputError(f"not {FORMATS[format].expected}; mend or remove the line", source=source, line=number)
+            raise InputError(f"not {FORMATS[format].expected}; correct or remove the line", source=source, line=number)
         yield entry
 
 

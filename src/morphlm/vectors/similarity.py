@@ -61,13 +61,13 @@ def read_pairs(path: str | Path) -> RatedPairs:
 def _parse_pair(line: str, source: str, number: int) -> tuple[str, str, float]:
     fields = line.split("\t")
     if len(fields) != 3 or not all(map(split_tokens, fields)):
-        raise InputError("not `word TAB word TAB rating`; mend the line", source=source, line=number)
+        raise InputError("not `word TAB word TAB rating`; correct the line", source=source, line=number)
     try:
         rating = float(fields[2])
     except ValueError:
         rating = math.nan
     if not math.isfinite(rating):
-        raise InputError(f"the rating {fields[2]!r} is no number; mend the line", source=source, line=number)
+        raise InputError(f"the rating {fields[2]!r} is no number; correct the line", source=source, line=number)
     return normalised(fields[0]), normalised(fields[1]), rating
 
 

@@ -191,8 +191,8 @@ def sigmoid(value: float, threshold: float, slope: float) -> float:
 def set_categories(morph: int, length: int, morphs: MorphTable, shape: Array) -> None:
     """P(category | morph) from its perplexities and its length.
 
-    What many different things follow is like a prefix, what follows many different things is like a suffix, what is
-    long is like a stem; what is none of these is no morpheme.
+    A morph with varied neighbours after it is like a prefix, with varied neighbours before it like a suffix; a long
+    one is like a stem; one that is none of these is no morpheme.
     """
     prefix = sigmoid(morphs.right_perplexity[morph], shape[0], shape[1])
     suffix = sigmoid(morphs.left_perplexity[morph], shape[2], shape[3])

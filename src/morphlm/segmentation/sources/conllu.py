@@ -93,7 +93,7 @@ def range_of(text: str, words: Mapping[str, Analysis], source: str, number: int)
     first, last = map(int, text.split("-"))
     parts = [str(part) for part in range(first, min(last, first + len(words)) + 1)]
     if not parts or not words.keys() >= set(parts):
-        message = f"the token {text} spans words that are not in its sentence; mend its number"
+        message = f"the token {text} spans words that are not in its sentence; correct its number"
         raise InputError(message, source=source, line=number)
     return parts
 

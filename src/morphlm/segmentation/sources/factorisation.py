@@ -56,7 +56,7 @@ class RestorableWordFactors(Protocol):
 
 
 def checked(factors_of: Callable[[str], Any], source: str) -> Callable[[str], Sequence[Factor]]:
-    """The same function; what it gives is refused unless it is a list of strings or morphemes."""
+    """Wrap a function of the user's: a result that is no list of strings or morphemes is refused."""
 
     def checked_factors(word: str) -> Sequence[Factor]:
         factors = factors_of(word)
@@ -91,7 +91,7 @@ class Factorisation:
 
 
 def from_mapping(factors: Mapping[str, Sequence[Factor]], source: str) -> Factorisation:
-    """Factors that are written down for each word."""
+    """Factors from a mapping of words to their factors."""
     return Factorisation(lambda word: factors.get(word, ()), source)
 
 

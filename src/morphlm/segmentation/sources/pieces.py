@@ -1,7 +1,7 @@
 """Pieces of words from sentencepiece (unigram or BPE), trained on the words of a vocabulary.
 
-A piece at the beginning of a word carries sentencepiece's mark (`▁ne`), as a factor's name too, so that it is told from
-the same letters further inside. Nothing is normalised: the pieces of a word, joined, are the word.
+A piece at the beginning of a word carries sentencepiece's mark (`▁ne`), as a factor's name too, which tells it
+from the same letters further inside. Nothing is normalised: the pieces of a word, joined, are the word.
 """
 
 from __future__ import annotations
