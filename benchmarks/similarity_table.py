@@ -16,7 +16,7 @@ from typing import Any
 
 import morphlm
 from morphlm.tables import Table
-from morphlm.vectors.similarity import Pairs, Policy, evaluate_similarity
+from morphlm.vectors.similarity import Policy, RatedPairs, evaluate_similarity
 from morphlm.vectors.vectors import SIDES, WordVectors
 
 MODELS: dict[str, tuple[str, Policy]] = {
@@ -29,16 +29,16 @@ MODELS: dict[str, tuple[str, Policy]] = {
 FASTTEXT = "{}.fasttext.bin"
 
 
-def rho(vectors: object, pairs: Pairs, policy: Policy) -> str:
+def rho(vectors: object, pairs: RatedPairs, policy: Policy) -> str:
     return f"{evaluate_similarity(vectors, pairs, resamples=1).correlations[policy].rho or 0:.1f}"
 
 
-def sets_of(folder: Path, language: str) -> Iterator[Pairs]:
+def sets_of(folder: Path, language: str) -> Iterator[RatedPairs]:
     for path in sorted(folder.glob(f"{language}-*.tsv")):
         yield morphlm.read_pairs(path)
 
 
-def name_of(pairs: Pairs) -> str:
+def name_of(pairs: RatedPairs) -> str:
     return Path(pairs.name).stem
 
 

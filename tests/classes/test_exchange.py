@@ -74,15 +74,15 @@ def test_scores_are_differences_of_the_objective(text: Sentences, classes: int, 
     class_of = random_classes(corpus, classes, seed)
     tokens = corpus.tokens.tolist()
     with search_from(corpus, class_of, classes) as search:
-        scratch = search.scratch[0]
+        buffers = search.buffers[0]
         before = mutual_information_of(tokens, class_of.tolist())
         for word in range(3, len(corpus.vocabulary)):
-            kernels.score_classes(word, search.bigrams, search.state, scratch)
-            gains = (scratch.scores - scratch.scores[class_of[word]]) / len(tokens)
+            kernels.score_classes(word, search.bigrams, search.state, buffers)
+            gains = (buffers.scores - buffers.scores[class_of[word]]) / len(tokens)
             expected = [mutual_information_of(tokens, moved(class_of, word, to)) - before for to in range(classes)]
             assert gains == pytest.approx(expected, abs=2e-6)  # the small increments are float32
-            assert not scratch.after.any()
-            assert not scratch.before.any()
+            assert not buffers.after.any()
+            assert not buffers.before.any()
 
 
 @settings(max_examples=30)
@@ -94,17 +94,23 @@ def test_exact_gain_of_a_move_and_the_counts_after_it(text: Sentences, classes: 
     word = 3 + seed % (len(corpus.vocabulary) - 3)
     to = 1 + seed % (classes - 1)
     with search_from(corpus, class_of, classes) as search:
-        scratch, own = search.scratch[0], int(class_of[word])
+        buffers, own = search.buffers[0], int(class_of[word])
         if own == to:
             return
-        found = kernels.gather_both(word, search.bigrams, search.state, scratch)
-        gain = kernels.gain_of_move(word, own, to, *found, search.bigrams, search.state, scratch)
-        kernels.clear(*found, scratch)
+        beside = kernels.gather_both(word, search.bigrams, search.state, buffers)
+        gain = kernels.gain_of_move(word, own, to, beside, search.bigrams, search.state, buffers)
+        kernels.clear(beside, buffers)
         after = moved(class_of, word, to)
         expected = mutual_information_of(tokens, after) - mutual_information_of(tokens, class_of.tolist())
         assert gain / len(tokens) == pytest.approx(expected, abs=1e-12)
         kernels_move = kernels.move_words(
-            np.array([word], np.int32), np.array([to], np.int32), 99, kernels.ANY, search.bigrams, search.state, scratch
+            np.array([word], np.int32),
+            np.array([to], np.int32),
+            99,
+            kernels.ANY_GAIN,
+            search.bigrams,
+            search.state,
+            buffers,
         )
         emptied = np.count_nonzero(class_of[3:] == own) == 1
         assert kernels_move[0] == (0 if emptied else 1)
@@ -135,25 +141,25 @@ def test_increments_of_margins(size: int) -> None:
 @pytest.mark.parametrize("n", [1, 2, kernels.SMALL, kernels.SMALL + 1, 5000])
 def test_increments_of_cells_of_every_size(n: int) -> None:
     cells = [0, 1, 2, 63, kernels.SMALL_CELL - 1, kernels.SMALL_CELL, kernels.PHI_TABLE - 1, kernels.PHI_TABLE, 10**7]
-    state, scratch = exchange_module.empty_state(1, len(cells)), exchange_module.empty_scratch(len(cells))
+    state, buffers = exchange_module.empty_state(1, len(cells)), exchange_module.empty_buffers(len(cells))
     for k, x in enumerate(cells):
         kernels.change_cell(0, k, x, state)
-    scratch.after[0] = n
-    kernels.add_rows(np.array([0], np.int32), 1, scratch.after, state.counts, state.gains, state, scratch)
+    buffers.after[0] = n
+    kernels.add_rows(np.array([0], np.int32), 1, buffers.after, state.counts, state.gains, state, buffers)
     expected = [(x + n) * np.log(x + n) - (x * np.log(x) if x else 0) for x in cells]
     # above SMALL_CELL the curvature of a small increment is taken at SMALL_CELL: at most n^2 / 2^15 too much
-    assert scratch.scores + scratch.small == pytest.approx(expected, rel=3e-7, abs=n * n / 2**15 if n <= 8 else 1e-6)
+    assert buffers.scores + buffers.small == pytest.approx(expected, rel=3e-7, abs=n * n / 2**15 if n <= 8 else 1e-6)
 
 
 def test_random_classes_follow_the_weights() -> None:
-    scratch = exchange_module.empty_scratch(4)
+    buffers = exchange_module.empty_buffers(4)
     sizes = np.array([1, 1, 9, 1])
     scores = np.array([0.0, 2.0, 50.0, 1.0])  # class 2 is full
     drawn = np.zeros(4)
     for word in range(20_000):
-        scratch.scores[:] = scores
+        buffers.scores[:] = scores
         random = kernels.uniform(5, word)
-        drawn[kernels.random_class(0, 9, 2.0, random, sizes, scratch)] += 1
+        drawn[kernels.random_class(0, 9, 2.0, random, sizes, buffers)] += 1
     expected = np.exp(scores / 2.0) * (sizes < 9)
     expected /= expected.sum()
     # 4 standard deviations of a binomial count, and 0.1 % for the short polynomial

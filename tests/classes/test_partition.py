@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from morphlm.classes.frequency import frequency_bins
-from morphlm.classes.partition import NO_CLASS, Partition, average_mutual_information, place_rest
+from morphlm.classes.partition import NO_CLASS, Partition, assign_rest, average_mutual_information
 from morphlm.errors import ConfigError
 from morphlm.vocabulary.vocabulary import Vocabulary
 from tests.classes.reference import corpus_of, mutual_information_of
@@ -79,10 +79,10 @@ def test_the_rest_fills_empty_classes_then_joins_unk_then_the_rarest() -> None:
     counts = np.array([3, 5, 5, 9, 7, 7, 2, 1, 0, 0, 0, 0])
     class_of = np.full(12, NO_CLASS, np.int32)
     class_of[[0, 2, 3, 4, 7]] = [1, 0, 2, 3, 2]  # class 4 is empty; mean counts 3, 5 and 7
-    assert place_rest(class_of, counts, 5, 99).tolist() == [1, 0, 0, 2, 3, 4, 1, 2, 1, 1, 1, 1]
-    assert place_rest(class_of, counts, 5, 3).tolist() == [1, 0, 0, 2, 3, 4, 1, 2, 1, 4, 4, 2]
+    assert assign_rest(class_of, counts, 5, 99).tolist() == [1, 0, 0, 2, 3, 4, 1, 2, 1, 1, 1, 1]
+    assert assign_rest(class_of, counts, 5, 3).tolist() == [1, 0, 0, 2, 3, 4, 1, 2, 1, 4, 4, 2]
     class_of[0] = NO_CLASS
-    assert place_rest(class_of, counts, 5, 99)[0] in (1, 4)
+    assert assign_rest(class_of, counts, 5, 99)[0] in (1, 4)
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=40), st.data(), st.booleans())

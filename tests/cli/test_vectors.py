@@ -127,7 +127,7 @@ def test_a_malformed_pair_is_named(model: Path, tmp_path: Path, morphlm_command:
     (tmp_path / "bad.tsv").write_text("domu\tdomy\t5\ndomu\tdomy\n")
     outcome = morphlm_command("similarity", model, tmp_path / "bad.tsv")
     assert (outcome.status, outcome.stdout) == (2, "")
-    assert "bad.tsv:2: not `word TAB word TAB rating`; mend the line" in outcome.stderr
+    assert "bad.tsv:2: not `word TAB word TAB rating`; correct the line" in outcome.stderr
 
 
 @pytest.mark.parametrize(

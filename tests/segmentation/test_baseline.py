@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from morphlm.errors import ConfigError, InputError
-from morphlm.segmentation.baseline import BaselineSearch, Morphs, train_baseline
-from morphlm.segmentation.encoding import EncodedWords, encode_words, grown_to, make_strings
+from morphlm.segmentation.baseline import BaselineSearch, WordMorphs, train_baseline
+from morphlm.segmentation.encoding import EncodedWords, encode_words, grown_to, make_table
 from morphlm.segmentation.kernels.strings import NOT_FOUND, find, insert_all, key_of
 from morphlm.text.datasets.generated import GeneratedConfig, generate_sentences, gold_segmentation
 
@@ -37,11 +37,11 @@ def generated_words(count: int) -> dict[str, int]:
     return dict.fromkeys(random.Random(1).sample(forms, min(count, len(forms))), 1)
 
 
-def forms(words: EncodedWords, morphs: Morphs) -> list[tuple[str, ...]]:
+def forms(words: EncodedWords, morphs: WordMorphs) -> list[tuple[str, ...]]:
     result = []
     for begin, size in zip(words.bounds.tolist(), morphs.sizes.tolist(), strict=False):
         entries = morphs.morphs[begin : begin + size].tolist()
-        result.append(tuple(words.string(morphs.strings.start[e], morphs.strings.length[e]) for e in entries))
+        result.append(tuple(words.string(morphs.table.start[e], morphs.table.length[e]) for e in entries))
     return result
 
 
@@ -160,11 +160,11 @@ def test_the_table_finds_what_was_put_in_and_nothing_else(strings: list[str]) ->
     words = encode_words(dict.fromkeys(strings, 1), "types")
     lengths = np.diff(words.bounds)
     half = len(lengths) // 2
-    table = make_strings(max(half, 1))
+    table = make_table(words.letters.text, max(half, 1))
     entries = insert_all(table, words.letters, words.bounds[:half], lengths[:half]).tolist()
     assert entries == list(range(half))
     table = grown_to(table, len(lengths))
     for word, (start, length) in enumerate(zip(words.bounds.tolist(), lengths.tolist(), strict=False)):
         text = words.letters.text
-        found = find(table, text, np.uint64(key_of(words.letters, start, length)), text, start, length)
-        assert found == (word if word < half else NOT_FOUND)
+        entry = find(table, np.uint64(key_of(words.letters, start, length)), text, start, length)
+        assert entry == (word if word < half else NOT_FOUND)

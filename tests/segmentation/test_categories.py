@@ -19,8 +19,19 @@ from morphlm.segmentation.categories import CategoryConfig, CategoryModel, morph
 from morphlm.segmentation.encoding import encode_words
 from morphlm.segmentation.kernels import categories as kernels
 from morphlm.segmentation.kernels.cleaning import clean_word
-from morphlm.segmentation.kernels.paths import EDGE, NEVER, PRE, STM, SUF, ZZZ, Corpus, Unknown, label_words
-from morphlm.segmentation.new_words import best_paths, generalised
+from morphlm.segmentation.kernels.paths import (
+    EDGE,
+    NEVER,
+    PRE,
+    STM,
+    SUF,
+    ZZZ,
+    LabelledWords,
+    PathCosts,
+    UnknownStems,
+    label_words,
+)
+from morphlm.segmentation.new_words import best_paths, generalised, string_of
 from tests.segmentation.test_baseline import defined_cost, generated_words, x_log_x
 
 with warnings.catch_warnings():
@@ -45,13 +56,11 @@ def model_of(vocabulary: Any, weight: float = 0.5, dampening: Any = "types") -> 
 
 def analyses(model: CategoryModel) -> list[tuple[int, list[tuple[str, int]]]]:
     result = []
-    for word, begin in enumerate(model.corpus.bounds[:-1].tolist()):
-        places = range(begin, begin + int(model.corpus.sizes[word]))
-        morphs = [model.corpus.morphs[at] for at in places]
-        forms = [model.words.string(int(model.strings.start[m]), int(model.strings.length[m])) for m in morphs]
-        result.append(
-            (int(model.corpus.weights[word]), list(zip(forms, model.corpus.labels[begin:].tolist(), strict=False)))
-        )
+    words = model.state.words
+    for word, begin in enumerate(words.bounds[:-1].tolist()):
+        morphs = words.morphs[begin : begin + int(words.sizes[word])].tolist()
+        forms = [string_of(model.words, model.state.table, morph) for morph in morphs]
+        result.append((int(words.weights[word]), list(zip(forms, words.labels[begin:].tolist(), strict=False))))
     return result
 
 
@@ -81,7 +90,7 @@ def test_labels_are_the_best_of_all(seed: int, words: list[list[int]]) -> None:
     sizes = np.array([len(word) for word in words], np.int32)
     bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     morphs = np.array(list(itertools.chain(*words)), np.int32)
-    corpus = Corpus(bounds, sizes, morphs, np.full(len(morphs), -1, np.int8), np.ones(len(words), np.int64))
+    corpus = LabelledWords(bounds, sizes, morphs, np.full(len(morphs), -1, np.int8), np.ones(len(words), np.int64))
     assert label_words(corpus, emissions, transitions) == len(words)
     for word, begin in zip(words, bounds.tolist(), strict=False):
         found = tuple(corpus.labels[begin : begin + len(word)].tolist())
@@ -120,12 +129,12 @@ lexicons = st.sets(st.text("ab", min_size=1, max_size=3), max_size=6)
 def test_paths_are_the_best_of_all_cuts_and_labels(seed: int, lexicon: set[str], word: str) -> None:
     """Morphs of the lexicon with any label, everything else as a new stem."""
     model = whole([word, *sorted(lexicon - {word}), "d"])
-    words, table = model.words, model.strings
+    words, table = model.words, model.state.table
     emissions, transitions = random_costs(seed, len(table.keys))
     letters = np.random.default_rng(seed).exponential(2.0, len(words.letters.codes))
     number = {}
     for entry in range(kernels.FIRST_MORPH, int(table.size[0])):
-        form = words.string(int(table.start[entry]), int(table.length[entry]))
+        form = string_of(words, table, entry)
         if form in lexicon:
             number[form] = entry
         else:
@@ -139,10 +148,8 @@ def test_paths_are_the_best_of_all_cuts_and_labels(seed: int, lexicon: set[str],
             value += min(known, spelled)
         return value
 
-    text = words.letters.text
-    pieces = best_paths(
-        words.letters, words.bounds, text, table, 10, emissions, transitions, Unknown(1.5, letters)
-    )  # fmt: skip
+    costs = PathCosts(table, 10, emissions, transitions, UnknownStems(1.5, letters))
+    pieces = best_paths(words.letters, words.bounds, costs)
     size = int(pieces.sizes[0])
     found = [word[a:b] for a, b in itertools.pairwise([*pieces.starts[:size].tolist(), len(word)])]
     lowest = min(total(cut, labels) for cut in cuts_of(word) for labels in itertools.product(range(4), repeat=len(cut)))
@@ -177,16 +184,16 @@ def test_perplexities_by_counting(words: list[tuple[list[int], int]]) -> None:
 
 @given(st.floats(1, 200), st.floats(1, 200), st.integers(1, 12), st.sampled_from([2.5, 10.0, 50.0]))
 def test_categories_of_a_morph_are_flatcats(left: float, right: float, length: int, threshold: float) -> None:
-    lexicon = kernels.Lexicon(
+    morphs = kernels.MorphTable(
         np.ones(1, np.int64), np.array([left]), np.array([right]), np.zeros((1, 4)), np.zeros((1, 4))
     )
-    kernels.set_categories(0, length, lexicon, CategoryConfig(perplexity_threshold=threshold).shape)
+    kernels.set_categories(0, length, morphs, CategoryConfig(perplexity_threshold=threshold).shape)
     oracle = MorphUsageProperties(ppl_threshold=threshold, pre_ppl_threshold=2 * threshold)
     oracle._contexts["x" * length] = oracle._contexts["x" * length]._replace(
         count=1, left_perplexity=left, right_perplexity=right
     )
-    assert lexicon.given[0] == pytest.approx(list(oracle.condprobs("x" * length)), rel=1e-6, abs=1e-9)
-    assert lexicon.given[0].sum() == pytest.approx(1.0)
+    assert morphs.p_category[0] == pytest.approx(list(oracle.condprobs("x" * length)), rel=1e-6, abs=1e-9)
+    assert morphs.p_category[0].sum() == pytest.approx(1.0)
 
 
 def category_cost(words: list[tuple[int, list[tuple[str, int]]]], model: CategoryModel, weight: float) -> float:
@@ -194,10 +201,8 @@ def category_cost(words: list[tuple[int, list[tuple[str, int]]]], model: Categor
     chain: Counter[tuple[int, int]] = Counter()
     counts: Counter[str] = Counter()
     labels: Counter[int] = Counter()
-    given_ = {}
-    for entry in range(kernels.FIRST_MORPH, int(model.strings.size[0])):
-        form = model.words.string(int(model.strings.start[entry]), int(model.strings.length[entry]))
-        given_[form] = entry
+    table, morphs = model.state.table, model.state.morphs
+    entry_of = {string_of(model.words, table, entry): entry for entry in range(kernels.FIRST_MORPH, int(table.size[0]))}
     for count, analysis in words:
         for a, b in itertools.pairwise([EDGE, *(label for _, label in analysis), EDGE]):
             chain[a, b] += count
@@ -210,12 +215,14 @@ def category_cost(words: list[tuple[int, list[tuple[str, int]]]], model: Categor
     corpus = -sum(n * math.log(n / rows[a]) for (a, _), n in chain.items())
     for count, analysis in words:
         for form, label in analysis:
-            corpus -= count * (math.log(counts[form] / labels[label]) + model.lexicon.log_given[given_[form], label])
+            corpus -= count * (math.log(counts[form] / labels[label]) + morphs.log_p_category[entry_of[form], label])
     plain = [(count, tuple(form for form, _ in analysis)) for count, analysis in words]
     lexicon = defined_cost(plain, 0.0)
     features = sum(
-        2 * math.log(2.865) + math.log(model.lexicon.left[given_[f]]) + math.log(model.lexicon.right[given_[f]])
-        for f in counts
+        2 * math.log(2.865)
+        + math.log(morphs.left_perplexity[entry_of[form]])
+        + math.log(morphs.right_perplexity[entry_of[form]])
+        for form in counts
     )
     return weight * corpus + lexicon + features
 
@@ -236,7 +243,7 @@ def test_the_cost_differs_from_flatcats_by_the_category_frequencies() -> None:
         [(count, tuple(CategorizedMorph(form, NAMES[label]) for form, label in word)) for count, word in words]
     )
     oracle.reestimate_probabilities()
-    rows = model.chain.transitions.sum(axis=1).tolist()
+    rows = model.state.chain.transitions.sum(axis=1).tolist()
     tokens = sum(rows[:4])
     surplus = x_log_x([tokens, sum(rows)]) - 2 * x_log_x([n for n in rows[:4] if n]) - x_log_x(rows[4:])
     assert model.cost == pytest.approx(oracle.get_cost() - 0.7 * surplus, rel=1e-9)
@@ -279,24 +286,24 @@ def test_a_join_reaches_all_words_that_have_the_pair() -> None:
     assert {analysis[0][0] for _, analysis in analyses(model)} == {"kamen"}
 
 
-def test_chains_of_changed_words_that_are_full_are_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the chains run full in the midst of an operation, the moves still lower the cost by what they claim."""
+def test_lists_of_changed_words_that_are_full_are_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the lists run full in the midst of an operation, the moves still lower the cost by what they claim."""
     rng = np.random.default_rng(5)
     stems = ["".join(rng.choice(list("abcdefgh"), 6)) for _ in range(30)]
     words = encode_words({stem + ending: 1 for stem in stems for ending in ("ab", "cd", "ef", "gh")}, "types")
     sizes = np.full(len(words.words), 4, np.int32)
     model = CategoryModel(words, morphs_of_pieces(words, np.full(int(words.bounds[-1]), 2, np.int32), sizes), CONFIG)
     model.start_labels()
-    make, calls = model._list_places, []
+    make, calls = model._list_occurrences, []
 
-    def small(rules: Any) -> kernels.Places:
-        places = make(rules)
+    def small(rules: Any) -> kernels.Occurrences:
+        occurrences = make(rules)
         calls.append(len(rules))
         if len(calls) < 4:
-            places.size[0] = len(places.word) - 40  # nearly full from the start
-        return places
+            occurrences.size[0] = len(occurrences.word) - 40  # nearly full from the start
+        return occurrences
 
-    monkeypatch.setattr(model, "_list_places", small)
+    monkeypatch.setattr(model, "_list_occurrences", small)
     monkeypatch.setattr(model, "measure", lambda: None)
     before = model.cost
     for name in ("join", "shift", "split", "join"):

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from morphlm.errors import ConfigError, MorphlmError
-from morphlm.segmentation.source_spec import KINDS, choose_source
+from morphlm.segmentation.source_spec import choose_source
+from morphlm.segmentation.sources.registry import BUILT_IN
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import Vocabulary
 from tests.conftest import Outcome
@@ -32,7 +33,7 @@ def test_what_is_no_source_is_refused(choice: str) -> None:
         choose_source(choice, VOCABULARY)
 
 
-@pytest.mark.parametrize("kind", [kind for kind, (what, _) in KINDS.items() if what in ("FILE", "DIR")])
+@pytest.mark.parametrize("kind", [source.name for source in BUILT_IN if source.argument in ("FILE", "DIR")])
 def test_a_missing_file_is_refused(kind: str) -> None:
     with pytest.raises(MorphlmError, match="no such"):
         choose_source(f"{kind}:nowhere", VOCABULARY)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from morphlm.errors import ConfigError, InputError
 from morphlm.segmentation.morphemes import Morpheme, Segmentation, letters
 from morphlm.segmentation.sources import (
-    Pieces,
+    PieceAnalyser,
     character_ngrams,
     from_mapping,
     from_segmentation,
@@ -235,12 +235,12 @@ WORDS = {
 
 
 @pytest.fixture(scope="module", params=["unigram", "bpe"])
-def pieces(request: pytest.FixtureRequest) -> Pieces:
+def pieces(request: pytest.FixtureRequest) -> PieceAnalyser:
     pytest.importorskip("sentencepiece")
     return train_pieces(WORDS, model=request.param, size=40)
 
 
-def test_pieces_give_the_word_again(pieces: Pieces) -> None:
+def test_pieces_give_the_word_again(pieces: PieceAnalyser) -> None:
     for word in [
         *WORDS,
         "neznámé",
@@ -263,7 +263,7 @@ def test_pieces_give_the_word_again(pieces: Pieces) -> None:
         assert "".join(pieces.factorisation()[word]) == "▁" + word
 
 
-def test_pieces_are_shared_between_words(pieces: Pieces) -> None:
+def test_pieces_are_shared_between_words(pieces: PieceAnalyser) -> None:
     distinct = {name for word in WORDS for name in pieces.pieces_of(word)}
     assert len(distinct) <= 40
     assert pieces.factorisation()["školou"] == ("▁škol", "ou")

@@ -18,7 +18,7 @@ from morphlm.vectors.keyed import KeyedVectors
 from morphlm.vectors.questions import ask
 from morphlm.vectors.similarity import (
     POLICIES,
-    Pairs,
+    RatedPairs,
     correlate,
     evaluate_similarity,
     format_similarities,
@@ -32,9 +32,9 @@ from tests.segmentation.small import KNOWN, model_with
 VALUES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=2, max_size=20)
 
 
-def pairs_of(*rows: tuple[str, str, float]) -> Pairs:
+def pairs_of(*rows: tuple[str, str, float]) -> RatedPairs:
     left, right, ratings = zip(*rows, strict=True)
-    return Pairs("set", left, right, np.array(ratings))
+    return RatedPairs("set", left, right, np.array(ratings))
 
 
 def cosine(vectors: WordVectors, one: str, other: str) -> float:
@@ -250,7 +250,7 @@ def test_a_malformed_line_is_named(line: str, message: str, tmp_path: Path) -> N
     with pytest.raises(InputError, match=r"pairs\.tsv:2: ") as error:
         read_pairs(tmp_path / "pairs.tsv")
     assert message in str(error.value)
-    assert "; mend the line" in str(error.value)
+    assert "; correct the line" in str(error.value)
 
 
 # ---------------------------------------------------------------- questions

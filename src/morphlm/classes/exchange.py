@@ -20,8 +20,8 @@ import numpy as np
 from morphlm.arrays import Int32Array
 from morphlm.classes import kernels
 from morphlm.classes.bigrams import count_bigrams
-from morphlm.classes.kernels import Bigrams, Scratch, State
-from morphlm.classes.partition import Partition, by_frequency, number_of_classes, place_rest
+from morphlm.classes.kernels import Bigrams, PartitionState, PassSettings, ScoringBuffers
+from morphlm.classes.partition import Partition, assign_rest, by_frequency, number_of_classes
 from morphlm.errors import ConfigError
 from morphlm.progress import progress_bar
 from morphlm.threads import available_cores
@@ -76,7 +76,7 @@ def cluster(
 
     `passes` are annealed, at falling temperatures (or those that are given), then words are exchanged until a pass
     gains less than `tolerance`. The result is the same for any number of threads. `</s>` has a class of its own. Words
-    that the text does not contain are added at the end, see `place_rest`.
+    that the text does not contain are added at the end, see `assign_rest`.
     """
     vocabulary = corpus.vocabulary
     classes = number_of_classes(vocabulary, classes)
@@ -89,7 +89,7 @@ def cluster(
     config = ExchangeConfig(classes, cap, temperatures, tolerance, seed, threads or available_cores())
     with exchange(bigrams, config) as search:
         search.run(_words_of_text(vocabulary, bigrams))
-    class_of = place_rest(search.state.class_of, vocabulary.counts, classes, cap)
+    class_of = assign_rest(search.state.class_of, vocabulary.counts, classes, cap)
     return Partition(vocabulary, class_of, classes, "exchange", search.mutual_information()).relabelled()
 
 
@@ -126,10 +126,10 @@ class Exchange:
     """A search under way: the counts of its text, the partition so far, and the threads that score."""
 
     def __init__(self, bigrams: Bigrams, config: ExchangeConfig, pool: ThreadPoolExecutor) -> None:
-        """Nothing is placed but END."""
+        """A partition in which only END has a class."""
         self.bigrams, self.config, self.pool = bigrams, config, pool
         self.state = empty_state(len(bigrams.left), config.classes)
-        self.scratch = [empty_scratch(config.classes) for _ in range(config.threads)]
+        self.buffers = [empty_buffers(config.classes) for _ in range(config.threads)]
         self._passes = 0
         self._move(np.array([END_ID], np.int32), np.array([BOUNDARY_CLASS], np.int32))
         self.state.sizes[BOUNDARY_CLASS] = config.cap  # full: nothing else comes in
@@ -189,22 +189,13 @@ class Exchange:
     def _choose(self, batch: Int32Array, temperature: float) -> Int32Array:
         """The class each word would go to; each thread scores every n-th word, the calling one among them."""
         chosen = np.empty(len(batch), np.int32)
-        step = len(self.scratch)
-        seed = (self.config.seed << 16) + self._passes
+        step = len(self.buffers)
+        settings = PassSettings(self.config.cap, float(temperature), (self.config.seed << 16) + self._passes)
 
         def score(first: int) -> None:
             kernels.choose_classes(
-                batch,
-                first,
-                step,
-                self.config.cap,
-                temperature,
-                seed,
-                self.bigrams,
-                self.state,
-                self.scratch[first],
-                chosen,
-            )
+                batch, chosen, first, step, settings, self.bigrams, self.state, self.buffers[first]
+            )  # fmt: skip
 
         others = [self.pool.submit(score, first) for first in range(1, step)]
         score(0)
@@ -213,14 +204,14 @@ class Exchange:
         return chosen
 
     def _move(self, batch: Int32Array, chosen: Int32Array, *, annealed: bool = False) -> tuple[int, float]:
-        least_gain = kernels.ANY if annealed else LEAST_GAIN
+        least_gain = kernels.ANY_GAIN if annealed else LEAST_GAIN
         moves, gain = kernels.move_words(
-            batch, chosen, self.config.cap, least_gain, self.bigrams, self.state, self.scratch[0]
+            batch, chosen, self.config.cap, least_gain, self.bigrams, self.state, self.buffers[0]
         )
         return int(moves), float(gain)
 
 
-def empty_state(words: int, classes: int) -> State:
+def empty_state(words: int, classes: int) -> PartitionState:
     """No word placed, all counts 0, and the tables of phi(x) = x ln x."""
     numbers = np.arange(kernels.PHI_TABLE, dtype=np.float64)
     phi = numbers * np.log(np.maximum(numbers, 1.0))
@@ -228,7 +219,7 @@ def empty_state(words: int, classes: int) -> State:
     increments = np.stack([phi[n : n + cells] - phi[:cells] for n in range(kernels.SMALL + 1)])
     curvature = increments - np.arange(kernels.SMALL + 1)[:, None] * increments[1]
     square, margins = (classes, classes), np.repeat(phi[: kernels.SMALL_WORD + 1, None], classes, axis=1)
-    return State(
+    return PartitionState(
         class_of=np.full(words, kernels.UNPLACED, np.int32),
         stale=np.zeros(words, np.bool_),
         sizes=np.zeros(classes, np.int64),
@@ -246,10 +237,10 @@ def empty_state(words: int, classes: int) -> State:
     )
 
 
-def empty_scratch(classes: int) -> Scratch:
-    """Working space of one thread."""
+def empty_buffers(classes: int) -> ScoringBuffers:
+    """The working memory of one thread."""
     whole_numbers = np.zeros((5, classes), np.int32)
-    return Scratch(
+    return ScoringBuffers(
         after=whole_numbers[0],
         before=whole_numbers[1],
         classes_after=whole_numbers[2],

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from morphlm.classes.partition import NO_CLASS, Partition, place_rest
+from morphlm.classes.partition import NO_CLASS, Partition, assign_rest
 from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.text.reading import BEGIN, read_blocks
@@ -32,7 +32,6 @@ class ClassFile:
     ignored: int  # words of the file that the vocabulary lacks
 
     def format(self) -> str:
-        """One line for people."""
         return f"{self.missing:,} words of the vocabulary are not in the file, {self.ignored:,} of the file are unknown"
 
 
@@ -42,14 +41,14 @@ class _Line:
     number: int
     source: str
 
-    def refuse(self, what: str) -> InputError:
-        return InputError(what, source=self.source, line=self.number)
+    def refuse(self, message: str) -> InputError:
+        return InputError(message, source=self.source, line=self.number)
 
 
 def read_classes(path: str | Path, file_format: str, vocabulary: Vocabulary) -> ClassFile:
     """Read a class file of one of FORMATS for the words of a vocabulary.
 
-    Words that the file lacks are placed by `place_rest`; without `</s>` in the file, it gets a class of its own.
+    Words that the file lacks get classes by `assign_rest`; without `</s>` in the file, it gets a class of its own.
     """
     labels: dict[int, str] = {}
     ignored = 0
@@ -91,7 +90,7 @@ def _partition(labels: dict[int, str], vocabulary: Vocabulary, method: str) -> P
     if class_of[END_ID] == NO_CLASS:
         class_of[END_ID] = classes
         classes += 1
-    return Partition(vocabulary, place_rest(class_of, vocabulary.counts, classes, len(vocabulary)), classes, method)
+    return Partition(vocabulary, assign_rest(class_of, vocabulary.counts, classes, len(vocabulary)), classes, method)
 
 
 def _in_order(label: str) -> tuple[int, str]:

@@ -21,7 +21,7 @@ SMALL_WORD = 16  # words up to this count have the increments of L and R ready
 SERIES = 1 << 14  # L and R from this size on have increments that a short series gives
 PHI_TABLE = 1 << 17
 FORBIDDEN = -1e300
-ANY = -1e300
+ANY_GAIN = -1e300
 
 
 class Bigrams(NamedTuple):
@@ -38,7 +38,7 @@ class Bigrams(NamedTuple):
     right: Array  # int64 (V): how often the second
 
 
-class State(NamedTuple):
+class PartitionState(NamedTuple):
     """A partition under way and all that scoring needs of it; every array is changed in place."""
 
     class_of: Array  # int32 (V), UNPLACED for words that are not in yet
@@ -57,8 +57,8 @@ class State(NamedTuple):
     curvature: Array  # float32 (SMALL + 1, SMALL_CELL): in [n, x] phi(x + n) - phi(x) - n (phi(x + 1) - phi(x))
 
 
-class Scratch(NamedTuple):
-    """What one thread needs to score a word; the counts are all 0 between two words."""
+class ScoringBuffers(NamedTuple):
+    """Working memory in which one thread scores a word; the counts are all 0 between two words."""
 
     after: Array  # int32 (C): how often a word of each class comes after the word
     before: Array
@@ -67,6 +67,21 @@ class Scratch(NamedTuple):
     small: Array  # float32 (C): the sum of the small increments
     scores: Array  # float64 (C)
     weights: Array  # int32 (C)
+
+
+class ClassesBeside(NamedTuple):
+    """How many classes stand beside a word; `ScoringBuffers` says which."""
+
+    after: int
+    before: int
+
+
+class PassSettings(NamedTuple):
+    """What a pass over the words goes by."""
+
+    cap: int  # the most words a class may have
+    temperature: float  # 0: the best class; above: a random one, by exp(score / temperature)
+    seed: int
 
 
 # ---------------------------------------------------------------- counting
@@ -97,7 +112,7 @@ def firsts_by_second(tokens: Array, boundary: int, vocabulary_size: int) -> tupl
 
 @njit(cache=True, nogil=True)
 def seconds_by_first(firsts: Array, ends: Array) -> tuple[Array, Array]:
-    """Turn it round: the word after each token, ordered by the token's word, ascending within each part."""
+    """The word after each token, ordered by the token's word, ascending within each part."""
     vocabulary_size = len(ends)
     seconds_end = np.zeros(vocabulary_size, np.int64)
     for first in firsts:
@@ -156,7 +171,7 @@ def run_lengths(seconds: Array, ends: Array, repeats: Array) -> tuple[Array, Arr
 
 @njit(cache=True, nogil=True)
 def transpose(starts: Array, columns: Array, counts: Array) -> tuple[Array, Array, Array]:
-    """The same sparse matrix by columns."""
+    """A sparse matrix by columns instead of rows."""
     vocabulary_size = len(starts) - 1
     column_starts = np.zeros(vocabulary_size + 2, np.int64)
     for column in columns:
@@ -189,26 +204,26 @@ def phi_of(x: int, table: Array) -> float:
 def gather(
     starts: Array, words: Array, counts: Array, word: int, class_of: Array, totals: Array, classes: Array
 ) -> int:
-    """Add up a word's neighbours by class, without those not placed yet. Returns the number of classes found."""
-    found = 0
+    """Add up a word's neighbours by class, without those not placed yet. Returns the number of their classes."""
+    size = 0
     for i in range(starts[word], starts[word + 1]):
         neighbour_class = class_of[words[i]]
         if neighbour_class != UNPLACED:
             if totals[neighbour_class] == 0:
-                classes[found] = neighbour_class
-                found += 1
+                classes[size] = neighbour_class
+                size += 1
             totals[neighbour_class] += counts[i]
-    return found
+    return size
 
 
 @njit(cache=True, nogil=True)
-def gather_both(word: int, bigrams: Bigrams, state: State, scratch: Scratch) -> tuple[int, int]:
-    """Add up both sides; returns the number of classes after and before the word."""
+def gather_both(word: int, bigrams: Bigrams, state: PartitionState, buffers: ScoringBuffers) -> ClassesBeside:
+    """Add up the neighbours on both sides by class."""
     starts, words, counts = bigrams.successor_starts, bigrams.successors, bigrams.successor_counts
-    found_after = gather(starts, words, counts, word, state.class_of, scratch.after, scratch.classes_after)
+    after_size = gather(starts, words, counts, word, state.class_of, buffers.after, buffers.classes_after)
     starts, words, counts = bigrams.predecessor_starts, bigrams.predecessors, bigrams.predecessor_counts
-    found_before = gather(starts, words, counts, word, state.class_of, scratch.before, scratch.classes_before)
-    return found_after, found_before
+    before_size = gather(starts, words, counts, word, state.class_of, buffers.before, buffers.classes_before)
+    return ClassesBeside(after_size, before_size)
 
 
 @njit(cache=True, nogil=True)
@@ -227,7 +242,7 @@ def add_gains(small: Array, gains: Array, row: int) -> None:
 
 @njit(cache=True, nogil=True)
 def add_small_increments(small: Array, gains: Array, cells: Array, row: int, n: int, curvature: Array) -> None:
-    """The same for a small n: n increments by 1 and what the curve of phi adds to them."""
+    """Add the increments by a small n: n increments by 1 and what the curve of phi adds to them."""
     factor, table = np.float32(n), curvature[n]
     for k in range(len(small)):
         small[k] += factor * gains[row, k]
@@ -237,7 +252,7 @@ def add_small_increments(small: Array, gains: Array, cells: Array, row: int, n: 
 
 @njit(cache=True, nogil=True)
 def add_increments(scores: Array, cells: Array, row: int, n: int, phi: Array) -> None:
-    """The same for any n."""
+    """Add the increments by any n."""
     for k in range(len(scores)):
         x = cells[row, k]
         scores[k] += phi_of(x + n, phi) - phi_of(x, phi)
@@ -245,29 +260,29 @@ def add_increments(scores: Array, cells: Array, row: int, n: int, phi: Array) ->
 
 @njit(cache=True, nogil=True)
 def add_rows(
-    classes: Array, found: int, totals: Array, cells: Array, gains: Array, state: State, scratch: Scratch
+    classes: Array, size: int, totals: Array, cells: Array, gains: Array, state: PartitionState, buffers: ScoringBuffers
 ) -> None:
-    """Add the increments of all cells in the rows of the classes found on one side, by their `totals`."""
-    for i in range(found):
+    """Add the increments of all cells in the rows of the classes on one side of the word, by their `totals`."""
+    for i in range(size):
         h = classes[i]
         n = totals[h]
         if n == 1:
-            add_gains(scratch.small, gains, h)
+            add_gains(buffers.small, gains, h)
         elif n <= SMALL:
-            add_small_increments(scratch.small, gains, cells, h, n, state.curvature)
+            add_small_increments(buffers.small, gains, cells, h, n, state.curvature)
         else:
-            add_increments(scratch.scores, cells, h, n, state.phi)
+            add_increments(buffers.scores, cells, h, n, state.phi)
 
 
 @njit(cache=True, nogil=True)
 def correct_own_class(
-    cells: Array, own: int, n: int, opposite: Array, found: int, removed: Array, phi: Array, scores: Array
+    cells: Array, own: int, n: int, opposite: Array, size: int, removed: Array, phi: Array, scores: Array
 ) -> None:
     """Where the neighbours include words of the own class, their row has the word itself in it: take that out again.
 
     Only the cells of the classes on the opposite side of the word are concerned.
     """
-    for i in range(found):
+    for i in range(size):
         k = opposite[i]
         x, without = cells[own, k], cells[own, k] - removed[k]
         scores[k] += phi_of(without + n, phi) - phi_of(without, phi) - phi_of(x + n, phi) + phi_of(x, phi)
@@ -282,18 +297,23 @@ def subtract_margins(scores: Array, sums: Array, n: int, phi: Array) -> None:
 
 @njit(cache=True, nogil=True)
 def score_of_staying(
-    word: int, own: int, found_after: int, found_before: int, bigrams: Bigrams, state: State, scratch: Scratch
+    word: int,
+    own: int,
+    beside: ClassesBeside,
+    bigrams: Bigrams,
+    state: PartitionState,
+    buffers: ScoringBuffers,
 ) -> float:
     """What the objective loses when the word is taken out of its class."""
     counts, phi = state.counts, state.phi
-    after, before = scratch.after, scratch.before
+    after, before = buffers.after, buffers.before
     score = 0.0
-    for i in range(found_after):
-        h = scratch.classes_after[i]
+    for i in range(beside.after):
+        h = buffers.classes_after[i]
         if h != own:
             score += phi_of(counts[own, h], phi) - phi_of(counts[own, h] - after[h], phi)
-    for i in range(found_before):
-        h = scratch.classes_before[i]
+    for i in range(beside.before):
+        h = buffers.classes_before[i]
         if h != own:
             score += phi_of(counts[h, own], phi) - phi_of(counts[h, own] - before[h], phi)
     within = counts[own, own]
@@ -306,13 +326,18 @@ def score_of_staying(
 
 @njit(cache=True, nogil=True)
 def correct_diagonal(
-    word: int, own: int, found_after: int, found_before: int, bigrams: Bigrams, state: State, scratch: Scratch
+    word: int,
+    own: int,
+    beside: ClassesBeside,
+    bigrams: Bigrams,
+    state: PartitionState,
+    buffers: ScoringBuffers,
 ) -> None:
     """A class's own cell N[k,k] grows by the word's bigrams in both directions at once, not one after the other."""
-    counts, phi, scores = state.counts, state.phi, scratch.scores
-    after, before, repeats = scratch.after, scratch.before, bigrams.repeats[word]
-    for i in range(found_after):
-        k = scratch.classes_after[i]
+    counts, phi, scores = state.counts, state.phi, buffers.scores
+    after, before, repeats = buffers.after, buffers.before, bigrams.repeats[word]
+    for i in range(beside.after):
+        k = buffers.classes_after[i]
         if k != own:
             x = counts[k, k]
             scores[k] += phi_of(x + after[k] + before[k] + repeats, phi) - phi_of(x + after[k], phi)
@@ -327,41 +352,41 @@ def correct_diagonal(
 
 
 @njit(cache=True, nogil=True)
-def score_classes(word: int, bigrams: Bigrams, state: State, scratch: Scratch) -> None:
+def score_classes(word: int, bigrams: Bigrams, state: PartitionState, buffers: ScoringBuffers) -> None:
     """For every class, by how much the objective grows when the word, taken out of its own, is put into it."""
     own = state.class_of[word]
-    scratch.scores[:] = 0.0
-    found_after, found_before = gather_both(word, bigrams, state, scratch)
+    buffers.scores[:] = 0.0
+    beside = gather_both(word, bigrams, state, buffers)
     left, right = bigrams.left[word], bigrams.right[word]
     if left <= SMALL_WORD and right <= SMALL_WORD:
-        begin_with_margins(scratch.small, state.left_gains, left, state.right_gains, right)
+        begin_with_margins(buffers.small, state.left_gains, left, state.right_gains, right)
     else:
-        scratch.small[:] = 0.0
-        subtract_margins(scratch.scores, state.left, left, state.phi)
-        subtract_margins(scratch.scores, state.right, right, state.phi)
-    after, before, phi, scores = scratch.after, scratch.before, state.phi, scratch.scores
-    classes_after, classes_before = scratch.classes_after, scratch.classes_before
-    add_rows(classes_after, found_after, after, state.transposed, state.gains_transposed, state, scratch)
-    add_rows(classes_before, found_before, before, state.counts, state.gains, state, scratch)
+        buffers.small[:] = 0.0
+        subtract_margins(buffers.scores, state.left, left, state.phi)
+        subtract_margins(buffers.scores, state.right, right, state.phi)
+    after, before, phi, scores = buffers.after, buffers.before, state.phi, buffers.scores
+    classes_after, classes_before = buffers.classes_after, buffers.classes_before
+    add_rows(classes_after, beside.after, after, state.transposed, state.gains_transposed, state, buffers)
+    add_rows(classes_before, beside.before, before, state.counts, state.gains, state, buffers)
     if own != UNPLACED and after[own] > 0:
-        correct_own_class(state.transposed, own, after[own], classes_before, found_before, before, phi, scores)
+        correct_own_class(state.transposed, own, after[own], classes_before, beside.before, before, phi, scores)
     if own != UNPLACED and before[own] > 0:
-        correct_own_class(state.counts, own, before[own], classes_after, found_after, after, phi, scores)
-    correct_diagonal(word, own, found_after, found_before, bigrams, state, scratch)
-    for k in range(len(scratch.scores)):
-        scratch.scores[k] += scratch.small[k]
+        correct_own_class(state.counts, own, before[own], classes_after, beside.after, after, phi, scores)
+    correct_diagonal(word, own, beside, bigrams, state, buffers)
+    for k in range(len(buffers.scores)):
+        buffers.scores[k] += buffers.small[k]
     if own != UNPLACED:
-        scratch.scores[own] = score_of_staying(word, own, found_after, found_before, bigrams, state, scratch)
-    clear(found_after, found_before, scratch)
+        buffers.scores[own] = score_of_staying(word, own, beside, bigrams, state, buffers)
+    clear(beside, buffers)
 
 
 @njit(cache=True, nogil=True)
-def clear(found_after: int, found_before: int, scratch: Scratch) -> None:
+def clear(beside: ClassesBeside, buffers: ScoringBuffers) -> None:
     """Set back to 0 what `gather` has added up."""
-    for i in range(found_after):
-        scratch.after[scratch.classes_after[i]] = 0
-    for i in range(found_before):
-        scratch.before[scratch.classes_before[i]] = 0
+    for i in range(beside.after):
+        buffers.after[buffers.classes_after[i]] = 0
+    for i in range(beside.before):
+        buffers.before[buffers.classes_before[i]] = 0
 
 
 # ---------------------------------------------------------------- choosing
@@ -418,9 +443,9 @@ def total_of(weights: Array) -> int:
 
 
 @njit(cache=True, nogil=True)
-def random_class(own: int, cap: int, temperature: float, random: float, sizes: Array, scratch: Scratch) -> int:
+def random_class(own: int, cap: int, temperature: float, random: float, sizes: Array, buffers: ScoringBuffers) -> int:
     """A class with probability proportional to exp(score / temperature), among those that have room."""
-    scores, weights = scratch.scores, scratch.weights
+    scores, weights = buffers.scores, buffers.weights
     highest = FORBIDDEN
     for k in range(len(scores)):
         if k != own and sizes[k] >= cap:
@@ -439,31 +464,30 @@ def random_class(own: int, cap: int, temperature: float, random: float, sizes: A
 @njit(cache=True, nogil=True)
 def choose_classes(
     words: Array,
+    chosen: Array,
     first: int,
     step: int,
-    cap: int,
-    temperature: float,
-    seed: int,
+    settings: PassSettings,
     bigrams: Bigrams,
-    state: State,
-    scratch: Scratch,
-    chosen: Array,
+    state: PartitionState,
+    buffers: ScoringBuffers,
 ) -> None:
     """For each word of a thread's share (first, first + step, ...) the class it would go to; nothing is moved yet.
 
-    At temperature 0 that is the best class, otherwise a random one. A class is never emptied.
+    A class is never emptied.
     """
+    cap, temperature = settings.cap, settings.temperature
     for i in range(first, len(words), step):
         word = words[i]
         own = state.class_of[word]
         if own != UNPLACED and state.sizes[own] == 1:
             chosen[i] = own
             continue
-        score_classes(word, bigrams, state, scratch)
+        score_classes(word, bigrams, state, buffers)
         if temperature > 0.0:
-            chosen[i] = random_class(own, cap, temperature, uniform(seed, word), state.sizes, scratch)
+            chosen[i] = random_class(own, cap, temperature, uniform(settings.seed, word), state.sizes, buffers)
         else:
-            chosen[i] = best_class(own, cap, state.sizes, scratch.scores)
+            chosen[i] = best_class(own, cap, state.sizes, buffers.scores)
 
 
 # ---------------------------------------------------------------- moving
@@ -479,38 +503,37 @@ def increment(x: int, n: int, phi: Array) -> float:
 def gain_of_move(
     word: int,
     own: int,
-    to: int,
-    found_after: int,
-    found_before: int,
+    target: int,
+    beside: ClassesBeside,
     bigrams: Bigrams,
-    state: State,
-    scratch: Scratch,
+    state: PartitionState,
+    buffers: ScoringBuffers,
 ) -> float:
     """The exact change of the objective when the word moves, from what `gather` has added up."""
     counts, phi = state.counts, state.phi
-    after, before, repeats = scratch.after, scratch.before, bigrams.repeats[word]
+    after, before, repeats = buffers.after, buffers.before, bigrams.repeats[word]
     gain = 0.0
-    for i in range(found_after):
-        h = scratch.classes_after[i]
-        if h not in (own, to):
-            gain += increment(counts[to, h], after[h], phi) + increment(counts[own, h], -after[h], phi)
-    for i in range(found_before):
-        h = scratch.classes_before[i]
-        if h not in (own, to):
-            gain += increment(counts[h, to], before[h], phi) + increment(counts[h, own], -before[h], phi)
+    for i in range(beside.after):
+        h = buffers.classes_after[i]
+        if h not in (own, target):
+            gain += increment(counts[target, h], after[h], phi) + increment(counts[own, h], -after[h], phi)
+    for i in range(beside.before):
+        h = buffers.classes_before[i]
+        if h not in (own, target):
+            gain += increment(counts[h, target], before[h], phi) + increment(counts[h, own], -before[h], phi)
     # the four cells where the two rows and the two columns cross
     gain += increment(counts[own, own], -after[own] - before[own] - repeats, phi)
-    gain += increment(counts[to, to], after[to] + before[to] + repeats, phi)
-    gain += increment(counts[own, to], before[own] - after[to], phi)
-    gain += increment(counts[to, own], after[own] - before[to], phi)
+    gain += increment(counts[target, target], after[target] + before[target] + repeats, phi)
+    gain += increment(counts[own, target], before[own] - after[target], phi)
+    gain += increment(counts[target, own], after[own] - before[target], phi)
     left, right = bigrams.left[word], bigrams.right[word]
-    gain -= increment(state.left[to], left, phi) + increment(state.left[own], -left, phi)
-    gain -= increment(state.right[to], right, phi) + increment(state.right[own], -right, phi)
+    gain -= increment(state.left[target], left, phi) + increment(state.left[own], -left, phi)
+    gain -= increment(state.right[target], right, phi) + increment(state.right[own], -right, phi)
     return gain
 
 
 @njit(cache=True, nogil=True)
-def change_cell(g: int, h: int, n: int, state: State) -> None:
+def change_cell(g: int, h: int, n: int, state: PartitionState) -> None:
     """Add n to N[g,h] and to all that is derived from it."""
     x = state.counts[g, h] + n
     state.counts[g, h] = x
@@ -533,7 +556,7 @@ def renew_margin(ready: Array, k: int, x: int, phi: Array) -> None:
 
 
 @njit(cache=True, nogil=True)
-def change_margins(k: int, left: int, right: int, state: State) -> None:
+def change_margins(k: int, left: int, right: int, state: PartitionState) -> None:
     """Add to L and R of a class and renew their increments."""
     state.left[k] += left
     state.right[k] += right
@@ -543,15 +566,21 @@ def change_margins(k: int, left: int, right: int, state: State) -> None:
 
 @njit(cache=True, nogil=True)
 def change_class(
-    word: int, k: int, sign: int, found_after: int, found_before: int, bigrams: Bigrams, state: State, scratch: Scratch
+    word: int,
+    k: int,
+    sign: int,
+    beside: ClassesBeside,
+    bigrams: Bigrams,
+    state: PartitionState,
+    buffers: ScoringBuffers,
 ) -> None:
     """Put the word into a class (sign 1) or take it out (sign -1), from what `gather` has added up."""
-    for i in range(found_after):
-        h = scratch.classes_after[i]
-        change_cell(k, h, sign * scratch.after[h], state)
-    for i in range(found_before):
-        h = scratch.classes_before[i]
-        change_cell(h, k, sign * scratch.before[h], state)
+    for i in range(beside.after):
+        h = buffers.classes_after[i]
+        change_cell(k, h, sign * buffers.after[h], state)
+    for i in range(beside.before):
+        h = buffers.classes_before[i]
+        change_cell(h, k, sign * buffers.before[h], state)
     if bigrams.repeats[word] > 0:
         change_cell(k, k, sign * bigrams.repeats[word], state)
     change_margins(k, sign * bigrams.left[word], sign * bigrams.right[word], state)
@@ -574,33 +603,33 @@ def move_words(
     cap: int,
     least_gain: float,
     bigrams: Bigrams,
-    state: State,
-    scratch: Scratch,
+    state: PartitionState,
+    buffers: ScoringBuffers,
 ) -> tuple[int, float]:
     """Move words one by one to the classes chosen for them, each only if its exact gain, after all the moves before it,
     is above `least_gain` and there is room. Returns the number of moves and their gain.
 
-    A word that is not placed yet is put in. With `least_gain` at ANY every word moves, as annealing wants; its gain is
-    then not computed.
+    A word that is not placed yet is put in. With `least_gain` at ANY_GAIN every word moves, as annealing wants, and no
+    gain is computed.
     """
     moves, total = 0, 0.0
     for i in range(len(words)):
-        word, to = words[i], chosen[i]
+        word, target = words[i], chosen[i]
         own = state.class_of[word]
-        if to == own or state.sizes[to] >= cap or (own != UNPLACED and state.sizes[own] == 1):
+        if target == own or state.sizes[target] >= cap or (own != UNPLACED and state.sizes[own] == 1):
             continue
-        found_after, found_before = gather_both(word, bigrams, state, scratch)
+        beside = gather_both(word, bigrams, state, buffers)
         gain = 0.0
-        if own != UNPLACED and least_gain > ANY:
-            gain = gain_of_move(word, own, to, found_after, found_before, bigrams, state, scratch)
+        if own != UNPLACED and least_gain > ANY_GAIN:
+            gain = gain_of_move(word, own, target, beside, bigrams, state, buffers)
         if own == UNPLACED or gain > least_gain:
             if own != UNPLACED:
-                change_class(word, own, -1, found_after, found_before, bigrams, state, scratch)
-            change_class(word, to, 1, found_after, found_before, bigrams, state, scratch)
-            state.class_of[word] = to
-            if least_gain > ANY:
+                change_class(word, own, -1, beside, bigrams, state, buffers)
+            change_class(word, target, 1, beside, bigrams, state, buffers)
+            state.class_of[word] = target
+            if least_gain > ANY_GAIN:
                 mark_neighbours(word, bigrams, state.stale)
             moves += 1
             total += gain
-        clear(found_after, found_before, scratch)
+        clear(beside, buffers)
     return moves, total

@@ -35,7 +35,6 @@ class Partition:
     mutual_information: float | None = None  # of adjacent classes in the training text, in nats
 
     def __post_init__(self) -> None:
-        """Every word has a class and every class a word."""
         if len(self.class_of) != len(self.vocabulary):
             raise ConfigError(
                 f"{len(self.class_of):,} classes are given for {len(self.vocabulary):,} words; give each one"
@@ -56,7 +55,7 @@ class Partition:
         return np.split(order, np.cumsum(self.sizes)[:-1])
 
     def relabelled(self) -> Partition:
-        """The same partition, classes numbered by their words' total count, in ties by the smallest id."""
+        """The partition with classes numbered by their words' total count, in ties by the smallest id."""
         mass = np.zeros(self.classes, np.int64)
         predicted = np.delete(np.arange(len(self.vocabulary)), BEGIN_ID)
         np.add.at(mass, self.class_of[predicted], self.vocabulary.counts[predicted])
@@ -83,7 +82,6 @@ class Partition:
             file.write(self.to_tsv().encode())
 
     def to_json(self) -> dict[str, Any]:
-        """What is worth reporting."""
         return {
             "method": self.method,
             "classes": self.classes,
@@ -97,7 +95,7 @@ class Partition:
         }
 
     def format(self) -> str:
-        """The same for people."""
+        """A readable summary of several lines."""
         sizes = self.to_json()["sizes"]
         lines = [f"{self.method}: {int(self.sizes.sum()):,} words in {self.classes:,} classes"]
         if self.mutual_information is not None:
@@ -135,7 +133,7 @@ def number_of_classes(vocabulary: Vocabulary, classes: int | None) -> int:
     return classes
 
 
-def place_rest(class_of: Int32Array, counts: Int64Array, classes: int, cap: int) -> Int32Array:
+def assign_rest(class_of: Int32Array, counts: Int64Array, classes: int, cap: int) -> Int32Array:
     """Give a class to the words that have none because the text or the file does not show them.
 
     They fill empty classes first, one word each. The others join UNK, or if UNK is among them or its class is full, the
@@ -155,7 +153,7 @@ def place_rest(class_of: Int32Array, counts: Int64Array, classes: int, cap: int)
         preference = np.concatenate([class_of[UNK_ID : UNK_ID + 1], preference[preference != class_of[UNK_ID]]])
     if class_of[END_ID] != NO_CLASS and classes > 1:
         preference = preference[preference != class_of[END_ID]]
-    seats = np.repeat(preference, np.minimum(np.maximum(cap - sizes[preference], 0), len(rest)))
-    class_of[rest] = np.concatenate([empty, seats])[: len(rest)]
+    openings = np.repeat(preference, np.minimum(np.maximum(cap - sizes[preference], 0), len(rest)))
+    class_of[rest] = np.concatenate([empty, openings])[: len(rest)]
     class_of[BEGIN_ID] = class_of[END_ID]
     return class_of

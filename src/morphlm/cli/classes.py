@@ -32,25 +32,38 @@ METHODS = ("exchange", "frequency", "root-frequency")
     type=click.Choice(METHODS),
     default="exchange",
     show_default=True,
-    help="Exchange clustering, or bins of equal (root) frequency.",
+    help="Exchange clustering, or bins of equal total (root) frequency.",
 )
-@click.option("--max-class-size", type=int, metavar="N", help="No class has more words (exchange).")
+@click.option("--max-class-size", type=int, metavar="N", help="Largest number of words in a class (exchange).")
 @click.option(
     "--passes",
     type=click.IntRange(min=0),
     default=ANNEALED_PASSES,
     show_default=True,
-    help="Annealed passes (exchange); more take longer and find better classes.",
+    help="Annealed passes (exchange); more of them find better classes and take longer.",
 )
 @click.option("--vocab", type=click.Path(), metavar="FILE", help="Use this vocabulary; other words become UNK.")
 @options.kappa(0.2)
 @options.seed
 @click.option(
-    "--threads", type=click.IntRange(min=1), help="Work so parallel; no change of result.  [default: all cores]"
+    "--threads",
+    type=click.IntRange(min=1),
+    help="Number of threads; results do not depend on it.  [default: all cores]",
 )
-@click.option("--read", "class_file", type=click.Path(), metavar="FILE", help="Evaluate these classes instead.")
 @click.option(
-    "--format", "file_format", type=click.Choice(list(FORMATS)), default="tsv", show_default=True, help="Of --read."
+    "--read",
+    "class_file",
+    type=click.Path(),
+    metavar="FILE",
+    help="Read and evaluate the classes of this file instead.",
+)
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(list(FORMATS)),
+    default="tsv",
+    show_default=True,
+    help="Format of the file of --read.",
 )
 @click.option("--examples", is_flag=True, help="Also print the ten most frequent words of each class.")
 @options.allow_unk

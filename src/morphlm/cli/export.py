@@ -14,8 +14,8 @@ from morphlm.vectors.vectors import Side
 @click.argument("model_path", metavar="MODEL")
 @click.argument("out")
 @click.option("--format", "file_format", type=click.Choice(FORMATS), default="word2vec", show_default=True)
-@click.option("--float16", "half", is_flag=True, help="Half the size, 3 digits; for npy and safetensors.")
-@click.option("--extra-words", metavar="FILE", help="Also these words, composed of what is known of them.")
+@click.option("--float16", "half", is_flag=True, help="Write half precision, 3 digits (npy and safetensors).")
+@click.option("--extra-words", metavar="FILE", help="Also write these words, composed of their known morphemes.")
 @vector_options.choice
 @vector_options.lowercase
 @options.as_json
@@ -34,8 +34,7 @@ def command(
     """Write the vectors of all words of MODEL to OUT.
 
     npy writes the words beside the matrix, to a file ending in .words.txt; safetensors holds them as bytes. With '-'
-    the word2vec formats go to standard output. What was written is told on standard error, with --json on standard
-    output.
+    the word2vec formats go to standard output. A summary goes to standard error, with --json to standard output.
     """
     check_export(out, file_format, half=half)
     check_can_write(out)

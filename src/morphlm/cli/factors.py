@@ -9,18 +9,18 @@ import click
 from morphlm.cli import options
 from morphlm.files import atomic_writer, check_can_write
 from morphlm.segmentation.factors import FACTORS_FILE, MORPHEMES_FILE, build_factors
-from morphlm.segmentation.source_spec import KINDS, choose_source
+from morphlm.segmentation.source_spec import choose_source
+from morphlm.segmentation.sources.registry import BUILT_IN
 from morphlm.vocabulary.vocabulary import load_vocabulary
 
-SOURCES = "; ".join(f"{kind}:{what}, {meaning}" for kind, (what, meaning) in KINDS.items())
+SOURCES = "; ".join(f"{source.name}:{source.argument}, {source.description}" for source in BUILT_IN)
 
 
 @click.command(
     name="factors",
-    help=f"""Map each word of a vocabulary to its factors: its surface form and what a source
-gives.
+    help=f"""Map each word of a vocabulary to its factors: its surface form and what a source gives.
 
-SOURCE is KIND:WHAT, one of: {SOURCES}.
+SOURCE is NAME:ARGUMENT, one of: {SOURCES}. Installed packages may add others.
 
 With --out, `{MORPHEMES_FILE}` (word TAB factor factor ...) and `{FACTORS_FILE}` (kind TAB factor) are written into
 that folder.""",
@@ -28,11 +28,18 @@ that folder.""",
 @click.argument("source")
 @click.option("--vocab", required=True, metavar="FILE", help="The vocabulary, as `morphlm vocab --out` writes it.")
 @click.option("--out", metavar="DIR", type=click.Path(file_okay=False), help="Write the tables into this folder.")
-@click.option("--surface/--no-surface", default=True, show_default=True, help="Whether the word itself is a factor.")
-@click.option("--labels/--no-labels", default=True, show_default=True, help="Whether in/PRE and in/STM differ.")
+@click.option(
+    "--surface/--no-surface",
+    default=True,
+    show_default=True,
+    help="Whether the surface form of a word is one of its factors.",
+)
+@click.option(
+    "--labels/--no-labels", default=True, show_default=True, help="Whether in/PRE and in/STM are different factors."
+)
 @options.as_json
 def command(source: str, vocab: str, out: str | None, surface: bool, labels: bool, as_json: bool) -> None:
-    """Load, build, write, report."""
+    """Build the factors of a vocabulary; the help text is above, because it lists the sources."""
     vocabulary = load_vocabulary(vocab)
     factors = build_factors(vocabulary, choose_source(source, vocabulary, labels=labels), surface=surface)
     if out is not None:

@@ -5,16 +5,22 @@ from __future__ import annotations
 import click
 
 from morphlm.cli import options, vector_options
-from morphlm.vectors.questions import Answer, ask
+from morphlm.vectors.questions import QueryAnswer, ask
 from morphlm.vectors.vectors import Side
 
 
 @click.command(name="neighbours")
 @click.argument("model_path", metavar="MODEL")
 @click.argument("words", nargs=-1, metavar="[WORD]...")
-@click.option("-k", "k", type=click.IntRange(1), default=10, show_default=True, help="How many neighbours.")
-@click.option("--morpheme", "of_morphemes", is_flag=True, help="The WORDs are morphemes: ung/SUF.")
-@click.option("--among", type=click.Choice(["words", "morphemes"]), default="words", show_default=True)
+@click.option("-k", "k", type=click.IntRange(1), default=10, show_default=True, help="Number of neighbours.")
+@click.option("--morpheme", "of_morphemes", is_flag=True, help="Take the WORDs as morphemes, such as ung/SUF.")
+@click.option(
+    "--among",
+    type=click.Choice(["words", "morphemes"]),
+    default="words",
+    show_default=True,
+    help="Where to look for neighbours.",
+)
 @click.option("--analogy", "analogies", nargs=3, multiple=True, metavar="A B C", help="A is to B as C is to what?")
 @vector_options.choice
 @vector_options.lowercase
@@ -32,11 +38,10 @@ def command(
     lowercase: bool | None,
     as_json: bool,
 ) -> None:
-    """The nearest words by cosine, of words that MODEL knows and of others, which are composed of their morphemes.
+    """Print the nearest words by cosine. A WORD that MODEL does not know is composed of its morphemes.
 
-    A line for each neighbour: what was asked for, how it was understood (known, composed, unknown, morpheme or
-    analogy), the neighbour and the cosine, separated by tabs. Of a word of which nothing is known, they are the
-    neighbours of UNK.
+    Each line has the query, how it was understood (known, composed, unknown, morpheme or analogy), a neighbour and its
+    cosine, separated by tabs. A word none of whose morphemes is known has the neighbours of UNK.
     """
     vectors = vector_options.model_vectors(model_path, side, centre, normalise)
     answers = ask(
@@ -50,6 +55,6 @@ def command(
             _print(answer)
 
 
-def _print(answer: Answer) -> None:
+def _print(answer: QueryAnswer) -> None:
     for name, similarity in answer.neighbours:
         click.echo(f"{answer.query}\t{answer.understood}\t{name}\t{similarity:.4f}")

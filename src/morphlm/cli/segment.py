@@ -24,7 +24,9 @@ from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
 @click.argument("files", nargs=-1, metavar="[WORDS]...")
 @click.option("--vocab", type=click.Path(), metavar="FILE", help="Train on a vocabulary (word TAB count).")
 @click.option("--train", "texts", multiple=True, metavar="FILE", help="Train on the words of a text; repeat for more.")
-@click.option("--load", type=click.Path(), metavar="DIR", help="Use a segmenter on WORDS, one a line ['-'].")
+@click.option(
+    "--load", type=click.Path(), metavar="DIR", help="Load a segmenter and segment WORDS, one word a line ['-']."
+)
 @click.option("--save", type=click.Path(), metavar="DIR", help="Write the trained segmenter here.")
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Write the segmentation here.")
 @click.option("--gold", type=click.Path(), metavar="FILE", help="Print precision, recall and F1 of the boundaries.")
@@ -33,22 +35,27 @@ from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
     type=click.FloatRange(min=0, min_open=True),
     default=SegmenterConfig.corpus_weight,
     show_default=True,
-    help="Weight of the words against the lexicon: less gives more boundaries.",
+    help="Weight of the words against the lexicon; a lower one gives more boundaries.",
 )
 @click.option(
     "--perplexity-threshold",
     type=click.FloatRange(min=1, min_open=True),
     default=None,
-    help="Variety of neighbours from which on a morph is like an affix [20 for 50,000 words, growing with their root].",
+    help="Perplexity of neighbours that makes a morph an affix.  [default: 20 sqrt(words / 50,000), at least 2.5]",
 )
 @click.option(
     "--dampening",
     type=click.Choice(DAMPENINGS),
     default=SegmenterConfig.dampening,
     show_default=True,
-    help="What a word counts: once, the logarithm of its count, or its count.",
+    help="Count each word once, by the logarithm of its count, or by its count.",
 )
-@click.option("--categories/--no-categories", default=True, show_default=True, help="Labels, or the baseline alone.")
+@click.option(
+    "--categories/--no-categories",
+    default=True,
+    show_default=True,
+    help="Label morphemes PRE, STM and SUF, or run the Morfessor baseline alone.",
+)
 @options.seed
 @options.allow_unk
 @options.as_json
@@ -70,13 +77,13 @@ def command(
 ) -> None:
     """Segment words into labelled morphemes, learned from the words alone.
 
-    Trained on --vocab or --train, the segmentation of those words goes to --out, the segmenter to --save. With --load
-    the words given are segmented, seen or not. A line is `count morph/PRE + morph/STM + morph/SUF`. Without --out,
-    --save, --gold and --json it goes to standard output.
+    With --vocab or --train a segmenter is trained and written to --save, and the segmentation of its words to --out.
+    With --load the given WORDS are segmented, whether seen in training or not. A line is
+    `count morph/PRE + morph/STM + morph/SUF`. Without --out, --save, --gold and --json, lines go to standard output.
     """
     if (vocab is not None) + bool(texts) + (load is not None) != 1:
         raise ConfigError(
-            "there is nothing, or more than one thing, to learn from; give one of --vocab, --train, --load"
+            "the words to learn from are missing or given twice; give exactly one of --vocab, --train, --load"
         )
     standard = None if gold is None else read_gold(gold)
     if out is not None:
@@ -129,10 +136,10 @@ def _write(
 ) -> None:
     if save is not None:
         segmenter.save(save)
-    place = "-" if out is None and to_stdout and save is None else out
-    if place is None:
+    path = "-" if out is None and to_stdout and save is None else out
+    if path is None:
         return
-    with atomic_writer(place) as file:
+    with atomic_writer(path) as file:
         for lines in _segmented(segmenter, options.or_stdin(files)) if loaded else [segmenter.lines()]:
             file.writelines(f"{line}\n".encode() for line in lines)
             file.flush()

@@ -26,11 +26,12 @@ def command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Spearman's rho x 100 between cosines and ratings, for files of `word TAB word TAB rating`.
+    """Print Spearman's rho x 100 between cosines and human ratings, for files of `word TAB word TAB rating`.
 
     MODEL is a model directory or a file of vectors (word2vec text or binary, .npy, .safetensors). Words that the model
-    does not know are composed of their morphemes; or, under -compose, are UNK; or their pairs are dropped. "covered"
-    counts the pairs whose words are known or can be composed. In brackets: 95 % of 1000 bootstrap samples of the pairs.
+    does not know are composed of their morphemes; under -compose they are UNK; under "known pairs" their pairs are
+    dropped. "covered" counts the pairs whose words are known or can be composed. In brackets: the 95 % interval of 1000
+    bootstrap samples of the pairs.
     """
     options.check_one_stdin(model_path, *files)
     sets = [read_pairs(path) for path in files]

@@ -1,4 +1,4 @@
-"""What the commands about vectors share: how vectors are named, loaded and chosen."""
+"""Options that the commands about vectors share, and loading the vectors that they name."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ choice = applied(  # of the vectors of a model
         click.option(
             "--centre",
             is_flag=True,
-            help="Take the mean word of the training text away from all words: better for similarity.",
+            help="Subtract the mean vector of the training text from all words; better for similarity.",
         ),
         click.option(
             "--normalise/--as-is",
             default=False,
             show_default=True,
-            help="Whether q and r are brought to length 1 each before they are joined.",
+            help="Whether q and r are each scaled to length 1 before they are joined.",
         ),
     ]
 )
@@ -39,7 +39,7 @@ choice = applied(  # of the vectors of a model
 lowercase = click.option(
     "--lowercase/--keep-case",
     default=None,
-    help="Whether words are lowercased. [default: if the model's text was]",
+    help="Whether words are lowercased.  [default: as the model's text was]",
 )
 
 
@@ -55,6 +55,6 @@ def any_vectors(path: str, side: Side, centre: bool, normalise: bool) -> WordVec
     if path != "-" and (Path(path).is_dir() or not Path(path).exists()):
         return model_vectors(path, side, centre, normalise)
     if side != "both" or centre or normalise:
-        what = "a file of vectors has no sides to choose or to normalise, and no counts to centre it by"
-        raise ConfigError(f"{path}: {what}; name a model for that")
+        reason = "a file of vectors has no sides to choose or to normalise, and no counts to centre it by"
+        raise ConfigError(f"{path}: {reason}; name a model for that")
     return load_vectors(path)

@@ -21,7 +21,7 @@ from morphlm.threads import available_cores
 from morphlm.training.checkpoint import belongs_to, checkpoint_path, remove_checkpoint
 from morphlm.training.inputs import InputOptions, Stages, TrainingInputs, prepare_inputs
 from morphlm.training.pipeline import NGRAMS, STAGES_FOLDER, ModelOptions, RunOptions, Trained, fit, task_of
-from morphlm.vectors.questions import Answer, ask
+from morphlm.vectors.questions import QueryAnswer, ask
 from morphlm.vectors.vectors import WordVectors
 from morphlm.vocabulary.corpus import WordCounts, read_corpus
 from morphlm.vocabulary.statistics import CorpusStatistics, corpus_statistics, format_statistics
@@ -52,7 +52,7 @@ class ComposedWord:
     """A word that is not in the training text."""
 
     morphemes: tuple[str, ...]  # which the model knows, all of them; their vectors are added
-    answer: Answer  # its neighbours
+    answer: QueryAnswer  # its neighbours
 
     def to_json(self) -> dict[str, Any]:
         """All of it under its names."""
@@ -74,7 +74,7 @@ class DemoResult:
     models: list[Path]
     perplexities: list[tuple[str, Perplexity]]  # named by model and text; those of the mixture are the last
     weights: dict[str, float]  # of the mixture, on average over contexts
-    neighbours: list[Answer]  # of some frequent words
+    neighbours: list[QueryAnswer]  # of some frequent words
     composed: list[ComposedWord]
     report: Path  # a page to look at
 
@@ -114,7 +114,7 @@ class DemoResult:
         )
 
 
-def format_neighbours(answer: Answer) -> str:
+def format_neighbours(answer: QueryAnswer) -> str:
     """Words and cosines on a line."""
     return ", ".join(f"{name} {similarity:.2f}" for name, similarity in answer.neighbours)
 
@@ -240,7 +240,7 @@ def composed_words(vectors: WordVectors, train: WordCounts, test: WordCounts) ->
     return [ComposedWord(morphemes, answer) for morphemes, answer in zip(found.values(), answers, strict=True)]
 
 
-def neighbours_of(vectors: WordVectors, words: list[str]) -> list[Answer]:
+def neighbours_of(vectors: WordVectors, words: list[str]) -> list[QueryAnswer]:
     """Of some words, if there are any."""
     return ask(vectors, words, k=NEIGHBOURS) if words else []
 

@@ -42,7 +42,7 @@ class OpenVocabulary:
     signature: Signature
 
     def format(self) -> str:
-        """Some lines for a person."""
+        """A readable summary of two lines."""
         left_out = f", {self.unspelled:,} <unk> left out" if self.unspelled else ""
         return (
             f"  spelled     {self.perplexity:.2f} with unknown words spelled, {self.bits_per_character:.4f} bits per "
@@ -51,7 +51,6 @@ class OpenVocabulary:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         return {
             "perplexity": finite_or_none(self.perplexity),
             "bits_per_character": finite_or_none(self.bits_per_character),
@@ -80,12 +79,12 @@ def summarise_open(corpus: Corpus, logprobs: Float64Array, signature: Signature)
 
 
 def with_shares(corpus: Corpus, logprobs: Float64Array, spelling: Spelling) -> Float64Array:
-    """Add the shares of the new words."""
+    """Add ln of its share of P(UNK) to the log-probability of each new word."""
     assert corpus.new_words is not None
     new = corpus.new_words.tokens - len(corpus.vocabulary)
-    places = np.flatnonzero(new >= 0)
+    positions = np.flatnonzero(new >= 0)
     result = logprobs.copy()
-    result[places] += spelling.log_shares(corpus.new_words.forms)[new[places]]
+    result[positions] += spelling.log_shares(corpus.new_words.forms)[new[positions]]
     return result
 
 

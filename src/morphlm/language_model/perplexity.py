@@ -57,7 +57,7 @@ class Scorer(Protocol):
         """ln p of every token of encoded sentences, each ending with END."""
 
     def score_composed(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:
-        """The same, with ids of unknown words that contexts see as composed."""
+        """ln p of every token, where ids above the vocabulary's are unknown words, composed in contexts."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Perplexity:
     open_vocabulary: OpenVocabulary | None = None  # if unknown words were spelled
 
     def format(self) -> str:
-        """Some lines for a person."""
+        """A readable summary of several lines."""
         spelled = "" if self.open_vocabulary is None else f"\n{self.open_vocabulary.format()}"
         return (
             f"{self.text}\n"
@@ -139,13 +139,13 @@ class ScoredText:
         """The figures of each token; the forms must have been kept."""
         assert self.forms is not None
         for number, begin, end in self._spans():
-            for place in range(begin, end):
+            for i in range(begin, end):
                 yield {
                     "sentence": number,
-                    "position": place - begin + 1,
-                    "token": self.forms[place].decode(),
-                    "logprob": float(self._shown[place]),
-                    "unknown": int(self.corpus.tokens[place] == UNK_ID),
+                    "position": i - begin + 1,
+                    "token": self.forms[i].decode(),
+                    "logprob": float(self._shown[i]),
+                    "unknown": int(self.corpus.tokens[i] == UNK_ID),
                 }
 
     def perplexity(self, name: str, signature: Signature) -> Perplexity:
@@ -228,8 +228,8 @@ def perplexity_of(
 def text_signature(model: Scorer, source: Source) -> Signature:
     """The model's signature; if the text was prepared in another way than the model's, that is added."""
     signature = model.signature
-    found = {_prepared_as(path) for path in as_paths(source) or []}
-    others = sorted(found - {f"{signature.value('tok')}/{signature.value('norm')}"})
+    preparations = {_prepared_as(path) for path in as_paths(source) or []}
+    others = sorted(preparations - {f"{signature.value('tok')}/{signature.value('norm')}"})
     return Signature(signature.measure, (*signature.fields, *([("text", ",".join(others))] if others else [])))
 
 
@@ -263,5 +263,5 @@ def format_table(results: list[tuple[str, Perplexity]]) -> str:
 
 
 def _open_cells(result: Perplexity) -> list[str]:
-    found = result.open_vocabulary
-    return ["-", "-"] if found is None else [f"{found.perplexity:.2f}", f"{found.bits_per_character:.4f}"]
+    figures = result.open_vocabulary
+    return ["-", "-"] if figures is None else [f"{figures.perplexity:.2f}", f"{figures.bits_per_character:.4f}"]

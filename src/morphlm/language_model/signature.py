@@ -13,15 +13,14 @@ class Signature:
     fields: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:
-        """The signature on one line."""
         return "|".join([self.measure, *(f"{name}:{value}" for name, value in self.fields)])
 
     def value(self, name: str) -> str | None:
-        """The value of a field."""
+        """The value of a field; None if there is none."""
         return dict(self.fields).get(name)
 
     def with_field(self, name: str, value: str, *, after: str) -> Signature:
-        """The same with another value of a field, or with a new field after one that is there."""
+        """A copy with another value of a field, or with a new field after one that is there."""
         fields = dict(self.fields)
         if name in fields:
             return Signature(self.measure, tuple((fields | {name: value}).items()))

@@ -14,7 +14,7 @@ from morphlm.arrays import BoolArray, Float32Array, Int32Array, Int64Array
 from morphlm.errors import FormatError, InputError
 from morphlm.files import atomic_writer, source_name
 from morphlm.ngram import kernels
-from morphlm.ngram.trie import Trie, check_number_of_nodes
+from morphlm.ngram.trie import NgramTrie, check_number_of_nodes
 from morphlm.progress import progress_bar
 from morphlm.text.reading import END, RESERVED, UNKNOWN, read_blocks, split_tokens
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, Vocabulary
@@ -24,13 +24,13 @@ _BUFFER_BYTES = 1 << 22
 _COUNT = re.compile(r"ngram\s+(\d+)\s*=\s*(\d{1,18})")
 MAX_NGRAMS = 2**31
 
-Rows = Int32Array  # (n-grams of one order, n) word ids
+NgramRows = Int32Array  # (n-grams of one order, n) word ids
 
 
 # ---------------------------------------------------------------- out
 
 
-def write_arpa(path: str | Path, trie: Trie, vocabulary: Vocabulary) -> None:
+def write_arpa(path: str | Path, trie: NgramTrie, vocabulary: Vocabulary) -> None:
     """Write the model in ARPA format, compressed if the name says so."""
     forms = np.frombuffer("".join(vocabulary.words).encode(), np.uint8)
     lengths = np.array([len(word.encode()) for word in vocabulary.words], np.int64)
@@ -38,7 +38,9 @@ def write_arpa(path: str | Path, trie: Trie, vocabulary: Vocabulary) -> None:
     starts = np.concatenate([[0], np.cumsum(trie.sizes)])
     longest = int(lengths.max())
     buffer = np.empty(max(_BUFFER_BYTES, 4 * trie.order * (longest + 64)), np.uint8)
-    tables = (trie.first_child, trie.words, trie.logprob, trie.backoff, forms, form_starts, longest)
+    source = kernels.ArpaSource(
+        trie.first_child, trie.words, trie.logprob, trie.backoff, forms, form_starts, longest
+    )  # fmt: skip
     with atomic_writer(path) as file, progress_bar("writing ARPA", int(starts[-1]), "n-gram") as bar:
         counts = "".join(f"ngram {n}={size}\n" for n, size in enumerate(trie.sizes, 1))
         file.write(f"\\data\\\n{counts}".encode())
@@ -47,7 +49,7 @@ def write_arpa(path: str | Path, trie: Trie, vocabulary: Vocabulary) -> None:
             node, end = int(starts[n - 1]), int(starts[n])
             ancestors = starts[:n].copy()
             while node < end:
-                used, following = kernels.write_arpa_lines(buffer, node, end, ancestors, *tables)
+                used, following = kernels.write_arpa_lines(buffer, node, end, ancestors, source)
                 file.write(buffer[:used].tobytes())
                 bar.update(following - node)
                 node = following
@@ -91,11 +93,11 @@ class _Lines:
                 return
         raise self.error("there is no line \\data\\, so this is no ARPA file; name one, or a model folder")
 
-    def error(self, what: str) -> InputError:
-        return InputError(what, source=self.source, line=self.number)
+    def error(self, message: str) -> InputError:
+        return InputError(message, source=self.source, line=self.number)
 
 
-def read_arpa(path: str | Path) -> tuple[Trie, Vocabulary]:
+def read_arpa(path: str | Path) -> tuple[NgramTrie, Vocabulary]:
     """Read an ARPA file of any order. n-grams whose context or suffix is missing (pruned models) are completed."""
     lines = _Lines(path)
     lines.skip_to_data()
@@ -127,7 +129,7 @@ def _read_sizes(lines: _Lines) -> list[int]:
     return sizes
 
 
-_Order = tuple[Rows, Float32Array, Float32Array]  # words, ln p, ln back-off
+_Order = tuple[NgramRows, Float32Array, Float32Array]  # words, ln p, ln back-off
 
 
 def _read_order(lines: _Lines, n: int, size: int, highest: bool, ids: dict[str, int]) -> _Order:
@@ -178,7 +180,7 @@ def _with_all_unigrams(orders: list[_Order], vocabulary_size: int) -> list[_Orde
     return [(words, all_logprob, all_backoff), *orders[1:]]
 
 
-def build_trie(orders: list[_Order]) -> Trie:
+def build_trie(orders: list[_Order]) -> NgramTrie:
     """Sort the n-grams of each order, add the contexts and suffixes that others need, and link them."""
     orders = _complete(orders)
     sizes = tuple(len(rows) for rows, _, _ in orders)
@@ -191,7 +193,7 @@ def build_trie(orders: list[_Order]) -> Trie:
         contexts = _locate(rows[:, :-1], shorter)
         first_child.append(starts[n] + np.searchsorted(contexts, np.arange(sizes[n - 1])))
         suffix.append(starts[n - 1] + _locate(rows[:, 1:], shorter))
-    trie = Trie(
+    trie = NgramTrie(
         sizes=sizes,
         words=np.concatenate([rows[:, -1] for rows, _, _ in orders]),
         logprob=np.concatenate([logprob for _, logprob, _ in orders]),
@@ -220,28 +222,28 @@ def _complete(orders: list[_Order]) -> list[_Order]:
     return completed
 
 
-def _sorted(rows: Rows, logprob: Float32Array, backoff: Float32Array) -> _Order:
+def _sorted(rows: NgramRows, logprob: Float32Array, backoff: Float32Array) -> _Order:
     order = np.lexsort(rows.T[::-1])
     if (np.diff(rows[order], axis=0) == 0).all(axis=1).any():
         raise FormatError(f"the model has a {rows.shape[1]}-gram twice; remove one of them or make the model again")
     return rows[order], logprob[order], backoff[order]
 
 
-def _as_keys(rows: Rows) -> NDArray[np.void]:
-    """Rows as single values that sort like the rows: big-endian bytes."""
+def _as_keys(rows: NgramRows) -> NDArray[np.void]:
+    """NgramRows as single values that sort like the rows: big-endian bytes."""
     return np.ascontiguousarray(rows.astype(">u4")).view(np.dtype((np.void, 4 * rows.shape[1]))).ravel()
 
 
-def _locate(rows: Rows, among: Rows) -> Int64Array:
-    """The place of each row in a sorted table that has them all."""
+def _locate(rows: NgramRows, among: NgramRows) -> Int64Array:
+    """The index of each row in a sorted table that has them all."""
     return np.searchsorted(_as_keys(among), _as_keys(rows)).astype(np.int64)
 
 
-def _contains(table: Rows, rows: Rows) -> BoolArray:
+def _contains(table: NgramRows, rows: NgramRows) -> BoolArray:
     return np.isin(_as_keys(rows), _as_keys(table))
 
 
-def _fill_completed(trie: Trie, orders: list[_Order], starts: Int64Array) -> Trie:
+def _fill_completed(trie: NgramTrie, orders: list[_Order], starts: Int64Array) -> NgramTrie:
     """Give the added n-grams the probability that backing off gives: ln b(context) + ln p(suffix)."""
     for n in range(1, trie.order):
         rows, logprob, _ = orders[n]

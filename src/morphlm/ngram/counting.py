@@ -33,7 +33,6 @@ class OrderCounts:
     first_child: Int64Array  # for each context (the order below): where its n-grams begin
 
     def __len__(self) -> int:
-        """The number of n-grams."""
         return len(self.words)
 
 
@@ -112,16 +111,16 @@ def _counts_of_last_ngrams(stream: Int32Array, orders: list[OrderCounts]) -> lis
     appearance[BEGIN_ID], appearance[END_ID] = -2, -1
     latest = int(np.argmax(appearance))
     ends = np.flatnonzero(stream == latest)
-    found: list[_LastNgram | None] = [None] * (len(orders) - 1)
+    last_ngrams: list[_LastNgram | None] = [None] * (len(orders) - 1)
     for back in range(len(orders) - 1):
         words = stream[ends - back]
         latest = words[np.argmax(appearance[words])]
         ends = ends[words == latest]
         number = _ngram_number(stream, int(ends[0]), back + 1, orders)
-        found[back] = _LastNgram(number, int(orders[back].counts[number]))
+        last_ngrams[back] = _LastNgram(number, int(orders[back].counts[number]))
         if latest == BEGIN_ID:
             break
-    return found
+    return last_ngrams
 
 
 def _ngram_number(stream: Int32Array, end: int, n: int, orders: list[OrderCounts]) -> int:

@@ -22,11 +22,10 @@ class Discounts:
     warning: str | None = None  # why the fallback stands here instead of an estimate
 
     def table(self) -> Float64Array:
-        """By count, 0 to 3."""
+        """The discounts by count, 0 to 3."""
         return np.array([0.0, self.d1, self.d2, self.d3])
 
     def to_json(self) -> dict[str, float | int | str | None]:
-        """As it is stored with the model."""
         return {"order": self.order, "D1": self.d1, "D2": self.d2, "D3+": self.d3, "warning": self.warning}
 
 

@@ -8,11 +8,11 @@ from morphlm.arrays import Float64Array, Int64Array
 from morphlm.ngram import kernels
 from morphlm.ngram.counting import NgramCounts, OrderCounts
 from morphlm.ngram.discounts import Discounts, estimate_discounts
-from morphlm.ngram.trie import Trie, check_number_of_nodes
+from morphlm.ngram.trie import NgramTrie, check_number_of_nodes
 from morphlm.vocabulary.vocabulary import BEGIN_ID, UNK_ID
 
 
-def estimate(counts: NgramCounts, *, open_vocabulary: bool) -> tuple[Trie, list[Discounts]]:
+def estimate(counts: NgramCounts, *, open_vocabulary: bool) -> tuple[NgramTrie, list[Discounts]]:
     """Probabilities and back-offs of all orders."""
     discounts = [estimate_discounts(n, histogram) for n, histogram in enumerate(counts.counts_of_counts, 1)]
     probabilities = [unigram_probabilities(counts.orders[0].counts, discounts[0], open_vocabulary)]
@@ -39,7 +39,7 @@ def unigram_probabilities(counts: Int64Array, discounts: Discounts, open_vocabul
     return np.where(predicted, (counts - taken) / counts.sum() + gamma / predicted.sum(), 0.0)
 
 
-def _assemble(orders: list[OrderCounts], probabilities: list[Float64Array], gammas: list[Float64Array]) -> Trie:
+def _assemble(orders: list[OrderCounts], probabilities: list[Float64Array], gammas: list[Float64Array]) -> NgramTrie:
     """Join the orders into one numbering of nodes."""
     sizes = tuple(len(order) for order in orders)
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -49,7 +49,7 @@ def _assemble(orders: list[OrderCounts], probabilities: list[Float64Array], gamm
     first_child = [order.first_child[:-1] + starts[n] for n, order in enumerate(orders[1:], 1)]
     suffixes = [orders[0].suffixes, *(order.suffixes + starts[n - 1] for n, order in enumerate(orders[1:], 1))]
     with np.errstate(divide="ignore"):  # ln 0 = -inf for what is never predicted
-        return Trie(
+        return NgramTrie(
             sizes=sizes,
             words=np.concatenate([order.words for order in orders]),
             logprob=np.concatenate([np.log(p).astype(np.float32) for p in probabilities]),

@@ -6,6 +6,8 @@ one word to the right, are the nodes first_child[i] .. first_child[i + 1] - 1. s
 word, ROOT for a unigram. `first_child` and `backoff` end before the highest order, which has neither.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -219,9 +221,21 @@ def score_tokens(
 # ---------------------------------------------------------------- ARPA
 
 
+class ArpaSource(NamedTuple):
+    """What the lines of an ARPA file are made from: the arrays of a trie, and the words as bytes."""
+
+    first_child: Array
+    words: Array
+    logprob: Array
+    backoff: Array
+    forms: Array  # uint8, all words one after the other
+    form_starts: Array  # int64 (V + 1)
+    longest_form: int  # bytes
+
+
 @njit(cache=True, nogil=True)
 def write_number(buffer: Array, at: int, value: float) -> int:
-    """Write a number with seven decimals, 0 as '0' and minus infinity as '-99'; returns the place after it."""
+    """Write a number with seven decimals, 0 as '0' and minus infinity as '-99'; returns the offset after it."""
     if value == 0.0:
         buffer[at] = 48
         return at + 1
@@ -249,35 +263,25 @@ def write_number(buffer: Array, at: int, value: float) -> int:
 
 
 @njit(cache=True, nogil=True)
-def write_arpa_lines(
-    buffer: Array,
-    node: int,
-    end: int,
-    path: Array,
-    first_child: Array,
-    words: Array,
-    logprob: Array,
-    backoff: Array,
-    forms: Array,
-    form_starts: Array,
-    longest_form: int,
-) -> tuple[int, int]:
+def write_arpa_lines(buffer: Array, node: int, end: int, path: Array, source: ArpaSource) -> tuple[int, int]:
     """Fill a buffer with ARPA lines of the nodes from `node` on; returns the bytes used and the next node.
 
     `path` holds the current node's ancestors, path[0] its unigram; the caller keeps it between calls of one order.
     Nodes come in order, so each ancestor only moves forward.
     """
+    first_child, words, backoff = source.first_child, source.words, source.backoff
+    forms, form_starts = source.forms, source.form_starts
     log10 = np.log(10.0)
     order = len(path)
-    room = order * (longest_form + 1) + 64
+    longest_line = order * (source.longest_form + 1) + 64
     at = 0
-    while node < end and at + room < len(buffer):
+    while node < end and at + longest_line < len(buffer):
         path[order - 1] = node
         for level in range(order - 2, -1, -1):
             while first_child[path[level] + 1] <= path[level + 1]:
                 path[level] += 1
-        # <s> is never predicted; by convention its place in the file shows 0.
-        value = 0.0 if order == 1 and words[node] == BEGIN_ID else logprob[node] / log10
+        # <s> is never predicted; by convention the file shows 0.
+        value = 0.0 if order == 1 and words[node] == BEGIN_ID else source.logprob[node] / log10
         at = write_number(buffer, at, value)
         for level in range(order):
             buffer[at] = 9 if level == 0 else 32

@@ -15,7 +15,7 @@ from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
 from morphlm.ngram.arpa import read_arpa, write_arpa
 from morphlm.ngram.kernels import ROOT
-from morphlm.ngram.trie import Trie
+from morphlm.ngram.trie import NgramTrie
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, VOCABULARY_FILE, Vocabulary, parse_vocabulary
 
 _ARRAYS = {"words": np.int32, "logprob": np.float32, "suffix": np.int32, "backoff": np.float32, "first_child": np.int64}
@@ -25,7 +25,7 @@ TRUST_BUCKETS = 16  # of contexts of one length, by how much mass they keep for 
 class NgramModel(LanguageModel):
     """Interpolated modified Kneser-Ney, or any back-off model that was read from an ARPA file."""
 
-    def __init__(self, trie: Trie, vocabulary: Vocabulary, training: dict[str, Any]) -> None:
+    def __init__(self, trie: NgramTrie, vocabulary: Vocabulary, training: dict[str, Any]) -> None:
         """Take a compiled trie whose unigrams are the words of the vocabulary."""
         self.trie, self.vocabulary, self.training = trie, vocabulary, training
         self.order = trie.order
@@ -73,7 +73,7 @@ class NgramModel(LanguageModel):
         return np.where(states < 0, 0, length * TRUST_BUCKETS + trust)
 
     def bucket_of_state(self, state: int) -> int:
-        """The same of one state, quickly."""
+        """The bucket of one state, looked up."""
         return int(self._bucket_of_node[state])
 
     @cached_property
@@ -84,7 +84,7 @@ class NgramModel(LanguageModel):
         return self.bucket_of(nodes)
 
     def describe_bucket(self, bucket: int) -> str:
-        """What a bucket holds, for people."""
+        """What contexts a bucket holds, in words."""
         length, trust = divmod(bucket, TRUST_BUCKETS)
         words = "1 word" if length == 1 else f"{length} words"
         return f"{words}, keeps up to {2 ** (-trust / 2):.3f}" if length else "no words"
@@ -116,7 +116,7 @@ class NgramModel(LanguageModel):
         write_model(directory, files)
 
 
-def states_before(trie: Trie, tokens: Int32Array) -> Int64Array:
+def states_before(trie: NgramTrie, tokens: Int32Array) -> Int64Array:
     """The state before every token of encoded sentences: contexts grow by a word, for all tokens at once."""
     last = np.concatenate([[END_ID], tokens[:-1]]).astype(np.int64)
     begins = last == END_ID
@@ -129,7 +129,7 @@ def states_before(trie: Trie, tokens: Int32Array) -> Int64Array:
     return _shortest_equivalents(trie, longest)
 
 
-def _children(trie: Trie, nodes: Int64Array, words: Int64Array) -> Int64Array:
+def _children(trie: NgramTrie, nodes: Int64Array, words: Int64Array) -> Int64Array:
     """The child of each node for a word, or -1: a binary search among its children, for all nodes at once."""
     known = nodes >= 0
     low = np.where(known, trie.first_child[nodes], 0)
@@ -145,7 +145,7 @@ def _children(trie: Trie, nodes: Int64Array, words: Int64Array) -> Int64Array:
     return np.where((low < end) & (trie.words[np.minimum(low, beyond)] == words), low, -1)
 
 
-def _shortest_equivalents(trie: Trie, nodes: Int64Array) -> Int64Array:
+def _shortest_equivalents(trie: NgramTrie, nodes: Int64Array) -> Int64Array:
     """As the kernel of that name: contexts that nothing extends and that back off for free are dropped."""
     inner = len(trie.backoff)
     while True:
@@ -162,7 +162,7 @@ def ngram_from_files(directory: str | Path, files: ModelFiles) -> NgramModel:
     """The model that a checked directory holds; its self-test is run."""
     try:
         vocabulary = parse_vocabulary(files.texts[VOCABULARY_FILE], f"{directory}/{VOCABULARY_FILE}")
-        trie = Trie(sizes=tuple(files.configuration["sizes"]), **{name: files.tensors[name] for name in _ARRAYS})
+        trie = NgramTrie(sizes=tuple(files.configuration["sizes"]), **{name: files.tensors[name] for name in _ARRAYS})
     except KeyError as error:
         raise FormatError(f"{directory}: {error.args[0]} is missing; make the model again") from error
     _check_shapes(directory, trie, len(vocabulary))
@@ -171,7 +171,7 @@ def ngram_from_files(directory: str | Path, files: ModelFiles) -> NgramModel:
     return model
 
 
-def _check_shapes(directory: str | Path, trie: Trie, vocabulary_size: int) -> None:
+def _check_shapes(directory: str | Path, trie: NgramTrie, vocabulary_size: int) -> None:
     """Arrays that do not belong together would be read beyond their ends by the kernels."""
     nodes, inner = sum(trie.sizes), sum(trie.sizes[:-1])
     expected = {"words": nodes, "logprob": nodes, "suffix": nodes, "backoff": inner, "first_child": inner + 1}
@@ -184,7 +184,7 @@ def _check_shapes(directory: str | Path, trie: Trie, vocabulary_size: int) -> No
         raise FormatError(f"{directory}: the vocabulary and the unigrams differ; make the model again")
 
 
-def _is_a_trie(trie: Trie) -> bool:
+def _is_a_trie(trie: NgramTrie) -> bool:
     """Whether all numbers of words and nodes lie where they must."""
     nodes, children = len(trie.words), trie.first_child
     return bool(

@@ -83,8 +83,8 @@ def preparation_record(source: Source) -> dict[str, str] | None:
     """How the text was prepared, if all its files carry the same record of it."""
     paths: list[str | Path] = as_paths(source) or []
     records = [read_preparation(path) for path in paths]
-    found = {(r.tokeniser_signature, r.normalisation_signature) if r is not None else None for r in records}
-    if len(found) != 1 or None in found:
+    signatures = {(r.tokeniser_signature, r.normalisation_signature) if r is not None else None for r in records}
+    if len(signatures) != 1 or None in signatures:
         return None
-    tokeniser, normalisation = next(pair for pair in found if pair is not None)
+    tokeniser, normalisation = next(pair for pair in signatures if pair is not None)
     return {"tokeniser": tokeniser, "normalisation": normalisation}

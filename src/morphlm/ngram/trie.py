@@ -11,7 +11,7 @@ from morphlm.errors import ConfigError
 from morphlm.ngram import kernels
 from morphlm.vocabulary.vocabulary import BEGIN_ID
 
-State = int  # the node of the longest context that can still matter; ROOT for none
+NgramState = int  # the node of the longest context that can still matter; ROOT for none
 
 
 def check_number_of_nodes(nodes: int) -> None:
@@ -21,7 +21,7 @@ def check_number_of_nodes(nodes: int) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Trie:
+class NgramTrie:
     """n-grams with natural-log probabilities and back-offs. Nodes 0 .. V-1 are the unigrams in order of word ids."""
 
     sizes: tuple[int, ...]  # number of n-grams of order 1, 2, ...
@@ -41,17 +41,17 @@ class Trie:
         """What the query kernels take, in their order."""
         return self.first_child, self.words, self.logprob, self.backoff, self.suffix
 
-    def begin(self) -> State:
+    def begin(self) -> NgramState:
         """The state at the start of a sentence."""
         return int(kernels.shortest_equivalent(BEGIN_ID, self.first_child, self.backoff, self.suffix))
 
-    def score(self, state: State, word: int) -> tuple[float, State]:
+    def score(self, state: NgramState, word: int) -> tuple[float, NgramState]:
         """ln p(word | state) and the state after it."""
         self._check_state(state)
         logprob, next_state = kernels.score_word(state, word, *self.arrays)
         return float(logprob), int(next_state)
 
-    def _check_state(self, state: State) -> None:
+    def _check_state(self, state: NgramState) -> None:
         """A state of another model would lead the kernels astray."""
         if not kernels.ROOT <= state < len(self.backoff):
             raise ConfigError(f"{state} is not a state of this model; begin with its begin()")
@@ -61,7 +61,7 @@ class Trie:
         scores: Float64Array = kernels.score_tokens(tokens, self.begin(), *self.arrays)
         return scores
 
-    def distribution(self, state: State) -> Float64Array:
+    def distribution(self, state: NgramState) -> Float64Array:
         """p(word | state) of every word: the unigrams, overlaid context by context from the shortest to the longest."""
         self._check_state(state)
         contexts = []

@@ -18,7 +18,7 @@ from morphlm.arrays import Float64Array, Int32Array
 from morphlm.errors import ConfigError
 from morphlm.ngram.counting import MAX_ORDER, count_ngrams
 from morphlm.ngram.estimation import estimate
-from morphlm.ngram.trie import Trie
+from morphlm.ngram.trie import NgramTrie
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.corpus import Corpus
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary
@@ -49,7 +49,7 @@ class LetterModel:
     """P of every string: that of an n-gram model over letters, mixed with uniform strings of about the same length."""
 
     letters: Codes  # those that are known, in order of their ids
-    trie: Trie
+    trie: NgramTrie
     stop: float  # probability of a uniform string's end after each of its characters
     uniform: float  # share of the uniform strings
 

@@ -1,1 +1,8 @@
-"""Labelled morphemes: every word as its surface form plus prefixes, stems and suffixes, and mu as a sparse matrix."""
+"""Words as labelled morphemes, learned from a vocabulary, and other sources of a word's factors (mu of the paper)."""
+
+from __future__ import annotations
+
+import lazy_loader
+
+# The names are those of __init__.pyi.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,7 +1,8 @@
 """The factors of words never seen: what a source of mu leaves in a model, to say of any word what it said of others.
 
-A segmenter leaves its paths, character n-grams their lengths, sentencepiece its model. A table, a CoNLL-U file and a
-file of Morfessor know only the words that are written in them, so they leave nothing.
+A segmenter leaves its paths, character n-grams their lengths, sentencepiece its model, an object of one's own what its
+`to_json` gives. A table, a CoNLL-U file, a file of Morfessor and a dict know only the words that are written in them,
+and a function cannot be saved, so they leave nothing.
 """
 
 from __future__ import annotations
@@ -13,13 +14,21 @@ from typing import Any
 
 from morphlm.arrays import Array
 from morphlm.errors import ConfigError, FormatError
+from morphlm.progress import notify
 from morphlm.segmentation.encoding import normalised, split_letters
 from morphlm.segmentation.kernels.paths import CATEGORIES
 from morphlm.segmentation.morphemes import LABELS
 from morphlm.segmentation.new_words import PathModel, parse_paths
-from morphlm.segmentation.sources.factorisation import KIND_FILE, Analyser, kind_text
+from morphlm.segmentation.sources.factorisation import (
+    KIND_FILE,
+    Analyser,
+    RestorableWordFactors,
+    checked,
+    kind_text,
+)
 from morphlm.segmentation.sources.ngrams import NgramAnalyser
-from morphlm.segmentation.sources.pieces import MODEL, Pieces
+from morphlm.segmentation.sources.pieces import MODEL, PieceAnalyser
+from morphlm.segmentation.sources.registry import find_factor_source, loaded
 
 Texts = Mapping[str, str]
 Tensors = Mapping[str, Array]
@@ -37,16 +46,15 @@ class MorphemeAnalyser:
     labels: bool = True  # `in/PRE` and `in/STM`; without them both are `in`
 
     def names_of(self, words: Sequence[str]) -> Iterator[Sequence[str]]:
-        """The morphemes, by thousands of words at a time."""
         for begin in range(0, len(words), WORDS_A_CALL):
             yield from self._names_of_some(words[begin : begin + WORDS_A_CALL])
 
     def _names_of_some(self, words: Sequence[str]) -> Iterator[list[str]]:
         atoms = split_letters(list(map(normalised, words)))
-        pieces = self.paths.best_paths(atoms)
-        starts, labels = pieces.starts.tolist(), pieces.labels.tolist()
+        paths = self.paths.best_paths(atoms)
+        starts, labels = paths.starts.tolist(), paths.labels.tolist()
         endings = [f"/{label}" for label in LABELS] if self.labels else [""] * CATEGORIES
-        for letters, begin, size in zip(atoms, pieces.bounds.tolist(), pieces.sizes.tolist(), strict=False):
+        for letters, begin, size in zip(atoms, paths.bounds.tolist(), paths.sizes.tolist(), strict=False):
             cuts = [*starts[begin : begin + size], len(letters)]
             yield [
                 "".join(letters[start:end]) + endings[label]
@@ -54,12 +62,40 @@ class MorphemeAnalyser:
             ]
 
     def to_texts(self) -> dict[str, str]:
-        """The morphs with their counts."""
         return {MORPHS_FILE: self.paths.table()} | kind_text(kind="morphemes", labels=self.labels)
 
     def to_tensors(self) -> dict[str, Array]:
-        """What the morphs, the steps between categories and new stems cost."""
         return {PREFIX + name: tensor for name, tensor in self.paths.tensors().items()}
+
+
+@dataclass(frozen=True, eq=False)
+class RestorableAnalyser:
+    """What an object of somebody else's gives for any word, kept as data under the name of its source."""
+
+    word_factors: RestorableWordFactors
+
+    def __post_init__(self) -> None:
+        name = self.word_factors.source_name
+        source = find_factor_source(name)
+        if source is None or source.restore is None:
+            raise ConfigError(
+                f"no source of factors with a `restore` is registered as {name!r}, so a model could not be loaded "
+                "again; call register_factor_source first"
+            )
+
+    def names_of(self, words: Sequence[str]) -> Iterator[Sequence[str]]:
+        factors_of = checked(self.word_factors.factors_of, self.word_factors.source_name)
+        return (list(map(str, factors_of(normalised(word)))) if word else [] for word in words)
+
+    def to_texts(self) -> dict[str, str]:
+        try:
+            return kind_text(kind="source", name=self.word_factors.source_name, settings=self.word_factors.to_json())
+        except (TypeError, ValueError) as error:
+            name = self.word_factors.source_name
+            raise ConfigError(f"what to_json of the factors {name!r} gives is no JSON ({error}); correct it") from error
+
+    def to_tensors(self) -> dict[str, Array]:
+        return {}
 
 
 # ---------------------------------------------------------------- reading
@@ -81,8 +117,19 @@ def _read_morphemes(options: dict[str, Any], texts: Texts, tensors: Tensors) -> 
     return MorphemeAnalyser(parse_paths(texts[MORPHS_FILE], costs), **options)
 
 
-_READERS: dict[str, Callable[[dict[str, Any], Texts, Tensors], Analyser]] = {
+def _read_source(options: dict[str, Any], texts: Texts, tensors: Tensors) -> RestorableAnalyser | None:
+    """The object that a registered source restores; a model whose source is not installed can do without."""
+    name, settings = options["name"], options["settings"]
+    source = find_factor_source(name)
+    if source is None or source.restore is None:
+        notify(f"warning: the source of factors {name!r} is not installed, so words never seen have no factors")
+        return None
+    return RestorableAnalyser(loaded(source.restore)(settings))
+
+
+_READERS: dict[str, Callable[[dict[str, Any], Texts, Tensors], Analyser | None]] = {
     "morphemes": _read_morphemes,
     "ngrams": lambda options, texts, tensors: NgramAnalyser(**options),
-    "pieces": lambda options, texts, tensors: Pieces(tensors[MODEL].tobytes(), **options),
+    "pieces": lambda options, texts, tensors: PieceAnalyser(tensors[MODEL].tobytes(), **options),
+    "source": _read_source,
 }

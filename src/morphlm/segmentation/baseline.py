@@ -15,31 +15,34 @@ import numpy as np
 from morphlm.arrays import Array, Int32Array
 from morphlm.errors import ConfigError
 from morphlm.progress import progress_bar
-from morphlm.segmentation.encoding import EncodedWords, grown_to, lengthened, make_strings
+from morphlm.segmentation.encoding import EncodedWords, grown_to, lengthened, make_table
 from morphlm.segmentation.kernels import baseline as kernels
-from morphlm.segmentation.kernels.strings import Strings, insert_all
+from morphlm.segmentation.kernels.strings import StringTable, insert_all
 
 WORDS_A_CALL = 4096  # between two calls of the kernel the bar moves and Ctrl-C is heard
 MAX_EPOCHS = 30
-ALPHA = np.zeros(1)
 
 
 @dataclass(frozen=True)
-class Morphs:
+class WordMorphs:
     """Words as morphs: those of word w are morphs[bounds[w] : bounds[w] + sizes[w]], entries of the table."""
 
-    strings: Strings
+    table: StringTable
     morphs: Int32Array
     sizes: Int32Array
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """What the search found."""
+    """The result of the search."""
 
-    morphs: Morphs
-    cost: float
-    costs: tuple[float, ...]  # at the start and after each pass
+    morphs: WordMorphs
+    costs: tuple[float, ...]  # description lengths, at the start and after each pass
+
+    @property
+    def cost(self) -> float:
+        """The description length in the end."""
+        return self.costs[-1]
 
 
 def empty_totals(alphabet: int) -> kernels.Totals:
@@ -52,69 +55,64 @@ def empty_totals(alphabet: int) -> kernels.Totals:
 
 
 class BaselineSearch:
-    """The state of a search."""
+    """A search under way, which begins with every word whole."""
 
     def __init__(self, words: EncodedWords, corpus_weight: float) -> None:
-        """Begin with every word whole."""
         if not 0 < corpus_weight < np.inf:
             raise ConfigError(f"the corpus weight is a positive number, not {corpus_weight}")
-        self.words, self.corpus_weight = words, corpus_weight
+        self.words = words
         lengths = np.diff(words.bounds)
-        self.strings = make_strings(len(lengths) + 1024)
-        self.roots = insert_all(self.strings, words.letters, words.bounds[:-1], lengths)
-        self.forest = kernels.Forest(*(np.zeros(len(self.strings.keys), t) for t in (np.int64, *[np.int32] * 3)))
-        self.totals = empty_totals(len(words.alphabet))
-        stack = np.zeros(2 * words.longest + 2, np.int32)
-        kernels.add_words(
-            self.roots, words.counts, self.strings, self.forest, self.totals, words.letters.text, stack
-        )  # fmt: skip
+        table = make_table(words.letters.text, len(lengths) + 1024)
+        self.roots = insert_all(table, words.letters, words.bounds[:-1], lengths)
+        self.state = kernels.BaselineState(
+            letters=words.letters,
+            table=table,
+            forest=kernels.Forest(*(np.zeros(len(table.keys), t) for t in (np.int64, np.int32, np.int32, np.int32))),
+            totals=empty_totals(len(words.alphabet)),
+            corpus_weight=float(corpus_weight),
+            buffers=kernels.make_buffers(words.longest),
+        )
+        kernels.add_words(self.state, self.roots, words.counts)
 
     @property
     def cost(self) -> float:
         """The description length in nats."""
-        return float(kernels.baseline_cost(self.totals.sums, self.corpus_weight))
+        return float(kernels.baseline_cost(self.state.totals.sums, self.state.corpus_weight))
 
     def search(self, order: Array) -> None:
         """Build the trees of these words anew, in this order."""
         letters = int(np.diff(self.words.bounds)[order].sum())
-        self.strings = grown_to(self.strings, 2 * letters)
-        self.forest = kernels.Forest(*(lengthened(array, len(self.strings.keys)) for array in self.forest))
-        kernels.search(
-            self.roots[order],
-            self.corpus_weight,
-            self.strings,
-            self.forest,
-            self.totals,
-            self.words.letters,
-            self.words.longest,
-        )
+        table = grown_to(self.state.table, 2 * letters)
+        forest = kernels.Forest(*(lengthened(array, len(table.keys)) for array in self.state.forest))
+        self.state = self.state._replace(table=table, forest=forest)
+        kernels.search(self.state, self.roots[order])
 
-    def morphs(self) -> Morphs:
+    def morphs(self) -> WordMorphs:
         """The words as they are split now."""
         morphs = np.zeros(int(self.words.bounds[-1]), np.int32)
         sizes = np.zeros(len(self.roots), np.int32)
-        kernels.collect_morphs(self.roots, self.words.bounds, self.forest, self.words.longest, morphs, sizes)
-        return Morphs(self.strings, morphs, sizes)
+        kernels.collect_morphs(self.roots, self.words.bounds, self.state.forest, self.words.longest, morphs, sizes)
+        return WordMorphs(self.state.table, morphs, sizes)
 
 
 def train_baseline(
     words: EncodedWords, corpus_weight: float, rng: np.random.Generator, *, least_gain: float = 0.005
 ) -> Baseline:
     """Search, in a random order in each pass, until a pass gains less than `least_gain` a word."""
-    state = BaselineSearch(words, corpus_weight)
-    costs = [state.cost]
+    search = BaselineSearch(words, corpus_weight)
+    costs = [search.cost]
     for number in range(1, MAX_EPOCHS + 1):
-        _pass(state, rng.permutation(len(words.words)), f"baseline, pass {number}")
-        costs.append(state.cost)
+        _pass(search, rng.permutation(len(words.words)), f"baseline, pass {number}")
+        costs.append(search.cost)
         if costs[-2] - costs[-1] <= least_gain * int(words.counts.sum()):
             break
-    return Baseline(state.morphs(), costs[-1], tuple(costs))
+    return Baseline(search.morphs(), tuple(costs))
 
 
-def _pass(state: BaselineSearch, order: Array, description: str) -> None:
+def _pass(search: BaselineSearch, order: Array, description: str) -> None:
     with progress_bar(description, total=len(order), unit="word") as bar:
         for part in slices(order, WORDS_A_CALL):
-            state.search(part)
+            search.search(part)
             bar.update(len(part))
 
 

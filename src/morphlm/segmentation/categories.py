@@ -1,8 +1,8 @@
 """Categories: prefix, stem, suffix and non-morpheme, by Cat-MAP (Creutz & Lagus 2007) in the form of FlatCat (2014).
 
-A hidden Markov model over the categories of a word's morphs. What a morph can be follows from how many different things
-stand before it and after it and from its length. Starting from the baseline, morphs are split, joined and shifted
-wherever that lowers the description length, all places of a morph or of a pair at once.
+A hidden Markov model over the categories of a word's morphs. What category a morph can have follows from its length and
+from how varied its neighbours are, measured by their perplexity. Starting from the baseline, morphs are split, joined
+and shifted wherever that lowers the description length, all occurrences of a morph or of a pair at once.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 from morphlm.arrays import Array, BoolArray, Float64Array, Int64Array
 from morphlm.errors import ConfigError
 from morphlm.progress import progress_bar
-from morphlm.segmentation.baseline import Morphs, empty_totals, slices
-from morphlm.segmentation.encoding import EncodedWords, grown_to, lengthened, make_strings
+from morphlm.segmentation.baseline import WordMorphs, empty_totals, slices
+from morphlm.segmentation.encoding import EncodedWords, grown_to, lengthened, make_table
 from morphlm.segmentation.kernels import categories as kernels
 from morphlm.segmentation.kernels.cleaning import clean
-from morphlm.segmentation.kernels.paths import EDGE, NEVER, PRE, SUF, ZZZ, Corpus, label_words
+from morphlm.segmentation.kernels.paths import EDGE, NEVER, PRE, SUF, ZZZ, LabelledWords, label_words
 from morphlm.segmentation.kernels.strings import insert_all
 
 RULES_A_CALL = 2048
@@ -31,9 +31,7 @@ MAX_LABELLINGS = 15
 class CategoryConfig:
     """What the categories are made from. Lengths and slopes are FlatCat's."""
 
-    corpus_weight: float = (
-        1.0  # of the words against the lexicon: less of it gives more, shorter morphs a lexicon entry
-    )
+    corpus_weight: float = 1.0  # of the words against the lexicon: less of it gives more and shorter morphs
     perplexity_threshold: float = 20.0  # from here on, what stands before a morph is so varied that it is a suffix
     prefix_factor: float = 2.0  # what follows a prefix must be so many times more varied than that
     length_threshold: float = 3.0  # from here on, a morph is like a stem
@@ -45,7 +43,6 @@ class CategoryConfig:
     least_gain: float = 0.005  # of cost a word, for another epoch
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
         if not 0 < self.corpus_weight < np.inf:
             raise ConfigError(f"the corpus weight is a positive number, not {self.corpus_weight}")
         if not 1 < self.perplexity_threshold < np.inf:
@@ -67,79 +64,76 @@ def usual_threshold(words: int) -> float:
 class CategoryModel:
     """The labelled words, the lexicon and the chain, with the moves on them."""
 
-    def __init__(self, words: EncodedWords, morphs: Morphs, config: CategoryConfig) -> None:
+    def __init__(self, words: EncodedWords, morphs: WordMorphs, config: CategoryConfig) -> None:
         """Take over the morphs of the baseline."""
         self.words, self.config = words, config
-        mask = used_places(words.bounds, morphs.sizes)
-        used, entries = np.unique(morphs.morphs[mask], return_inverse=True)
-        starts, lengths = morphs.strings.start[used], morphs.strings.length[used]
-        new_entries = self._new_table(starts, lengths)
-        places = np.zeros(int(words.bounds[-1]), np.int32)
-        places[mask] = new_entries[entries]
-        labels = np.ones(len(places), np.int8)
-        self.corpus = Corpus(words.bounds, morphs.sizes.copy(), places, labels, words.counts)
-        self.totals = empty_totals(len(words.alphabet))
-        self.chain = kernels.Chain(
-            np.zeros((5, 5), np.int64), np.zeros(4), np.zeros((5, 5)), config.corpus_weight, config.shape
-        )
-
-    def _new_table(self, starts: Array, lengths: Array) -> Array:
-        self.strings = make_strings(len(starts) + kernels.FIRST_MORPH + 1024)
-        self.strings.size[0] = kernels.FIRST_MORPH
-        entries = insert_all(self.strings, self.words.letters, starts, lengths)
-        n = len(self.strings.keys)
-        self.lexicon = kernels.Lexicon(
-            np.zeros(n, np.int64), np.ones(n), np.ones(n), np.zeros((n, 4)), np.zeros((n, 4))
+        mask = used_slots(words.bounds, morphs.sizes)
+        used, numbers = np.unique(morphs.morphs[mask], return_inverse=True)
+        table = make_table(words.letters.text, len(used) + kernels.FIRST_MORPH + 1024)
+        table.size[0] = kernels.FIRST_MORPH
+        entries = insert_all(table, words.letters, morphs.table.start[used], morphs.table.length[used])
+        slots = np.zeros(int(words.bounds[-1]), np.int32)
+        slots[mask] = entries[numbers]
+        n = len(table.keys)
+        self.state = kernels.CategoryState(
+            words=LabelledWords(
+                words.bounds, morphs.sizes.copy(), slots, np.ones(len(slots), np.int8), words.counts
+            ),
+            letters=words.letters,
+            table=table,
+            morphs=kernels.MorphTable(
+                np.zeros(n, np.int64), np.ones(n), np.ones(n), np.zeros((n, 4)), np.zeros((n, 4))
+            ),
+            chain=kernels.Chain(
+                np.zeros((5, 5), np.int64), np.zeros(4), np.zeros((5, 5)), float(config.corpus_weight), config.shape
+            ),
+            totals=empty_totals(len(words.alphabet)),
         )  # fmt: skip
-        return np.asarray(entries)
 
     # ------------------------------------------------------------ estimating
 
     def measure(self) -> None:
         """The perplexities of all morphs, what follows from them for their categories, and their counts."""
-        mask = used_places(self.corpus.bounds, self.corpus.sizes)
+        words, table, morphs = self.state.words, self.state.table, self.state.morphs
         left, right = perplexities(
-            self.corpus.morphs[mask],
-            self.corpus.sizes,
-            np.repeat(self.corpus.weights, self.corpus.sizes),
-            self.strings.length,
+            words.morphs[used_slots(words.bounds, words.sizes)],
+            words.sizes,
+            np.repeat(words.weights, words.sizes),
+            table.length,
             self.config.context_length,
         )
-        self.lexicon.left[: len(left)], self.lexicon.right[: len(right)] = left, right
-        kernels.set_all_categories(self.strings, self.lexicon, self.chain.shape)
+        morphs.left_perplexity[: len(left)], morphs.right_perplexity[: len(right)] = left, right
+        kernels.set_all_categories(table, morphs, self.state.chain.shape)
         self.recount()
 
     def recount(self) -> None:
         """Counts and sums from the words as they are."""
-        alphabet = len(self.words.alphabet)
-        self.totals = empty_totals(alphabet)
-        self.lexicon.count[:] = 0
-        self.chain.transitions[:] = 0
-        self.chain.tokens[:] = 0
-        kernels.count_all(
-            self.corpus, self.strings, self.lexicon, self.chain, self.totals, self.words.letters.text
-        )  # fmt: skip
+        self.state = self.state._replace(totals=empty_totals(len(self.words.alphabet)))
+        self.state.morphs.count[:] = 0
+        self.state.chain.transitions[:] = 0
+        self.state.chain.tokens[:] = 0
+        kernels.count_all(self.state)
 
     @property
     def cost(self) -> float:
         """The description length in nats."""
-        totals, chain = self.totals, self.chain
-        return float(kernels.category_cost(totals.sums, chain.transitions, totals, chain.corpus_weight))
+        return float(kernels.category_cost(self.state, self.state.chain.transitions))
 
     def emissions(self) -> Float64Array:
         """-log P(morph | category), by morph; what is not in use cannot be emitted."""
+        morphs = self.state.morphs
         with np.errstate(divide="ignore"):
-            count = np.log(self.lexicon.count)[:, None]
-            costs = np.log(self.chain.tokens)[None, :] - count - self.lexicon.log_given
-        costs[self.lexicon.count == 0] = NEVER
+            count = np.log(morphs.count)[:, None]
+            costs = np.log(self.state.chain.tokens)[None, :] - count - morphs.log_p_category
+        costs[morphs.count == 0] = NEVER
         return np.asarray(costs)
 
     def start_labels(self, *, non_morphemes: bool = True) -> None:
         """Labels for words that have none: from what morphs are like alone, then with the chain until they stay."""
         self.measure()
-        unigram = np.append(self.chain.tokens, float(self.corpus.weights.sum()))
+        unigram = np.append(self.state.chain.tokens, float(self.words.counts.sum()))
         transitions = np.tile(np.maximum(unigram, 1e-9), (5, 1))
-        kernels.transition_costs(transitions, self.chain.costs)
+        kernels.transition_costs(transitions, self.state.chain.costs)
         emissions = self.emissions()
         if not non_morphemes:
             emissions[:, ZZZ] = NEVER
@@ -147,10 +141,10 @@ class CategoryModel:
 
     def cleaned(self) -> CategoryModel:
         """The words without non-morphemes, with labels and lexicon made anew. Every word then has a stem."""
-        places = len(self.corpus.morphs)
-        lengths, labels = np.zeros(places, np.int32), np.zeros(places, np.int8)
-        sizes = np.zeros_like(self.corpus.sizes)
-        clean(self.corpus, self.strings.length, lengths, labels, sizes)
+        words = self.state.words
+        lengths, labels = np.zeros(len(words.morphs), np.int32), np.zeros(len(words.morphs), np.int8)
+        sizes = np.zeros_like(words.sizes)
+        clean(words, self.state.table.length, lengths, labels, sizes)
         model = CategoryModel(self.words, morphs_of_pieces(self.words, lengths, sizes), self.config)
         model.start_labels(non_morphemes=False)
         return model
@@ -158,7 +152,7 @@ class CategoryModel:
     def settle_labels(self, emissions: Array) -> None:
         """Label the words and estimate the chain from the labels, in turn, until nearly nothing changes."""
         for _ in range(MAX_LABELLINGS):
-            changed = label_words(self.corpus, emissions, self.chain.costs)
+            changed = label_words(self.state.words, emissions, self.state.chain.costs)
             self.recount()
             if changed <= 0.005 * len(self.words.words):
                 break
@@ -175,14 +169,15 @@ class CategoryModel:
             self.shift(epoch)
             self.resegment(epoch)
             costs.append(self.cost)
-            if costs[-2] - costs[-1] <= self.config.least_gain * int(self.corpus.weights.sum()):
+            if costs[-2] - costs[-1] <= self.config.least_gain * int(self.words.counts.sum()):
                 break
         return costs
 
     def split(self, epoch: int = 1) -> int:
         """Split morphs in two, short ones first."""
-        used = np.flatnonzero((self.lexicon.count > 0) & (self.strings.length > 1))
-        used = used[np.argsort(self.strings.length[used], kind="stable")]
+        lengths = self.state.table.length
+        used = np.flatnonzero((self.state.morphs.count > 0) & (lengths > 1))
+        used = used[np.argsort(lengths[used], kind="stable")]
         rules = np.full((len(used), 5), kernels.NO_MORPH, np.int64)
         rules[:, 0] = used
         return self._run(rules, False, f"categories, epoch {epoch}: splitting")
@@ -197,46 +192,47 @@ class CategoryModel:
 
     def resegment(self, epoch: int = 1) -> int:
         """Give each word its best path through the lexicon where that lowers the cost."""
-        longest = int(self.strings.length[self.lexicon.count > 0].max())
-        changed = 0
+        longest, changed = self.longest_morph, 0
         with progress_bar(f"categories, epoch {epoch}: best paths", len(self.words.words), "word") as bar:
             for part in slices(np.arange(len(self.words.words)), WORDS_A_CALL):
-                changed += kernels.resegment(
-                    part, self.corpus, longest, self.emissions(),
-                    self.strings, self.lexicon, self.chain, self.totals, self.words.letters,
-                )  # fmt: skip
+                changed += kernels.resegment(part, self.state, longest, self.emissions())
                 bar.update(len(part))
         self.measure()
         return changed
 
+    @property
+    def longest_morph(self) -> int:
+        """The number of letters of the longest morph in use."""
+        return int(self.state.table.length[self.state.morphs.count > 0].max())
+
     def pairs(self) -> Int64Array:
         """All pairs of neighbours as rules (morph, morph, label, label, surrounding), frequent ones first."""
-        rules, words = self._pair_places()
+        rules, words = self._rules_of_pairs()
         keys = self._keys(rules)
         _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        totals = np.bincount(inverse, self.corpus.weights[words])
+        totals = np.bincount(inverse, self.words.counts[words])
         return np.ascontiguousarray(rules[index[np.argsort(-totals, kind="stable")]])
 
-    def _pair_places(self) -> tuple[Int64Array, Int64Array]:
+    def _rules_of_pairs(self) -> tuple[Int64Array, Int64Array]:
         """The rule that applies to each pair of neighbours, and the word that the pair is in."""
-        corpus = self.corpus
-        mask = used_places(corpus.bounds, corpus.sizes)
-        morphs, labels = corpus.morphs[mask].astype(np.int64), corpus.labels[mask].astype(np.int64)
-        first, last = edges(corpus.sizes)
+        words = self.state.words
+        mask = used_slots(words.bounds, words.sizes)
+        morphs, labels = words.morphs[mask].astype(np.int64), words.labels[mask].astype(np.int64)
+        first, last = edges(words.sizes)
         at = np.flatnonzero(~last)  # the first morph of each pair
         before = np.where(first[at], EDGE, labels[at - 1])
         after = np.where(last[at + 1], EDGE, labels[np.minimum(at + 2, len(labels) - 1)])
         kind = np.isin(before, (EDGE, PRE)) + 2 * np.isin(after, (EDGE, SUF))
         rules = np.column_stack([morphs[at], morphs[at + 1], labels[at], labels[at + 1], kind])
-        return rules, np.repeat(np.arange(len(corpus.sizes)), corpus.sizes)[at]
+        return rules, np.repeat(np.arange(len(words.sizes)), words.sizes)[at]
 
-    def _single_places(self) -> tuple[Int64Array, Int64Array]:
+    def _rules_of_morphs(self) -> tuple[Int64Array, Int64Array]:
         """The rule that applies to each morph alone, and the word that it is in."""
-        corpus = self.corpus
-        morphs = corpus.morphs[used_places(corpus.bounds, corpus.sizes)]
+        words = self.state.words
+        morphs = words.morphs[used_slots(words.bounds, words.sizes)]
         rules = np.full((len(morphs), 5), kernels.NO_MORPH, np.int64)
         rules[:, 0] = morphs
-        return rules, np.repeat(np.arange(len(corpus.sizes)), corpus.sizes)
+        return rules, np.repeat(np.arange(len(words.sizes)), words.sizes)
 
     def _keys(self, rules: Int64Array) -> Int64Array:
         """Rules as single numbers; morphs are numbered below 2^28."""
@@ -245,54 +241,55 @@ class CategoryModel:
 
     def _run(self, rules: Int64Array, join: bool, description: str) -> int:
         made = done = 0
-        places = self._list_places(rules)
+        occurrences = self._list_occurrences(rules)
         with progress_bar(description, len(rules), "move") as bar:
             while done < len(rules):
                 part = rules[done : done + RULES_A_CALL]
-                places = self._grown_to(2 * len(part), places)
-                here = places._replace(begin=places.begin[done:], end=places.end[done:])
+                occurrences = self._grown_to(2 * len(part), occurrences)
+                of_part = occurrences._replace(begin=occurrences.begin[done:], end=occurrences.end[done:])
                 tried, successes = kernels.run_moves(
-                    part, join, self.corpus, here, self.config.longest_shift, self.config.least_rest,
-                    self.strings, self.lexicon, self.chain, self.totals, self.words.letters,
-                )  # fmt: skip
+                    part, join, self.state, of_part, self.config.longest_shift, self.config.least_rest
+                )
                 made += successes
                 done += tried
                 bar.update(tried)
                 if tried < len(part):
-                    places = self._list_places(rules)
+                    occurrences = self._list_occurrences(rules)
         self.measure()
         return made
 
-    def _grown_to(self, room: int, places: kernels.Places) -> kernels.Places:
-        self.strings = grown_to(self.strings, room, kernels.FIRST_MORPH)
-        n = len(self.strings.keys)
-        self.lexicon = kernels.Lexicon(*(lengthened(array, n) for array in self.lexicon))
-        if n == len(places.head):
-            return places
-        new = np.full(n - len(places.head), -1, np.int64)
-        return places._replace(head=np.concatenate([places.head, new]), changed=lengthened(places.changed, n))
+    def _grown_to(self, extra: int, occurrences: kernels.Occurrences) -> kernels.Occurrences:
+        """Make room for so many more morphs, here and in the lists of changed words."""
+        table = grown_to(self.state.table, extra, kernels.FIRST_MORPH)
+        n = len(table.keys)
+        morphs = kernels.MorphTable(*(lengthened(array, n) for array in self.state.morphs))
+        self.state = self.state._replace(table=table, morphs=morphs)
+        if n == len(occurrences.head):
+            return occurrences
+        head = np.concatenate([occurrences.head, np.full(n - len(occurrences.head), -1, np.int64)])
+        return occurrences._replace(head=head, changed=lengthened(occurrences.changed, n))
 
-    def _list_places(self, rules: Int64Array) -> kernels.Places:
-        """The words that each rule applies to now, and empty chains for those that will be changed."""
+    def _list_occurrences(self, rules: Int64Array) -> kernels.Occurrences:
+        """The words that each rule applies to now, and empty lists for those that will be changed."""
         single = len(rules) == 0 or rules[0, 1] == kernels.NO_MORPH
-        found, words = self._single_places() if single else self._pair_places()
-        keys = self._keys(found)
+        present, words = self._rules_of_morphs() if single else self._rules_of_pairs()
+        keys = self._keys(present)
         order = np.argsort(keys, kind="stable")
         keys, wanted = keys[order], self._keys(rules)
-        n = len(self.corpus.sizes)
-        room = 4 * int(self.corpus.sizes.sum()) + 2 * n
-        return kernels.Places(
+        morphs, n = len(self.state.table.keys), len(self.state.words.sizes)
+        elements = 4 * int(self.state.words.sizes.sum()) + 2 * n
+        return kernels.Occurrences(
             begin=np.searchsorted(keys, wanted, "left"),
             end=np.searchsorted(keys, wanted, "right"),
             listed=words[order].astype(np.int32),
-            head=np.full(len(self.strings.keys), -1, np.int64),
-            changed=np.zeros(len(self.strings.keys), np.int64),
-            link=np.zeros(room, np.int64),
-            word=np.zeros(room, np.int32),
+            head=np.full(morphs, -1, np.int64),
+            changed=np.zeros(morphs, np.int64),
+            previous=np.zeros(elements, np.int64),
+            word=np.zeros(elements, np.int32),
             size=np.zeros(1, np.int64),
             seen=np.zeros(n, np.int64),
             move=np.zeros(1, np.int64),
-            found=np.zeros(n, np.int32),
+            affected=np.zeros(n, np.int32),
         )
 
 
@@ -304,29 +301,29 @@ def edges(sizes: Array) -> tuple[BoolArray, BoolArray]:
     return first, last
 
 
-def used_places(bounds: Array, sizes: Array) -> BoolArray:
-    """Which places of the corpus hold a morph; there is one for each letter."""
+def used_slots(bounds: Array, sizes: Array) -> BoolArray:
+    """Which slots hold a morph; there is one for each letter of the words."""
     edges = np.zeros(int(bounds[-1]) + 1, np.int32)
     np.add.at(edges, bounds[:-1], 1)
     np.add.at(edges, bounds[:-1] + sizes, -1)
     return np.cumsum(edges[:-1]) > 0
 
 
-def morphs_of_pieces(words: EncodedWords, lengths: Array, sizes: Array) -> Morphs:
+def morphs_of_pieces(words: EncodedWords, lengths: Array, sizes: Array) -> WordMorphs:
     """Words cut into pieces of these lengths, with a table of the pieces."""
-    mask = used_places(words.bounds, sizes)
+    mask = used_slots(words.bounds, sizes)
     ends = np.zeros(len(mask) + 1, np.int64)
     np.cumsum(np.where(mask, lengths, 0), out=ends[1:])  # the pieces of all words lie end to end, as the words do
-    strings = make_strings(int(np.count_nonzero(mask)))
+    table = make_table(words.letters.text, int(np.count_nonzero(mask)))
     morphs = np.zeros(len(mask), np.int32)
-    morphs[mask] = insert_all(strings, words.letters, ends[:-1][mask], lengths[mask])
-    return Morphs(strings, morphs, sizes)
+    morphs[mask] = insert_all(table, words.letters, ends[:-1][mask], lengths[mask])
+    return WordMorphs(table, morphs, sizes)
 
 
 def perplexities(
     morphs: Array, sizes: Array, weights: Array, lengths: Array, context_length: int
 ) -> tuple[Float64Array, Float64Array]:
-    """The perplexity of what stands before and after each morph; the word's edge is one thing, short ones do not count.
+    """The perplexity of the neighbours before and after each morph; the word's edge is one, short ones are left out.
 
     `morphs` and their `weights` are those of all words in a row, `sizes` the number of morphs of each word.
     """

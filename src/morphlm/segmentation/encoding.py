@@ -1,6 +1,6 @@
-"""Words as arrays of letters, the first stage of segmentation: NFC, a letter with its combining marks is one symbol.
+"""First stage of segmentation, words as arrays of letters: NFC, a letter with its combining marks is one symbol.
 
-Here also the table of strings is made and enlarged, in which the searches find their morphs.
+The table of strings, in which the searches find their morphs, is made and enlarged here too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from morphlm.arrays import Array, Int64Array
 from morphlm.errors import ConfigError, InputError
-from morphlm.segmentation.kernels.strings import BASE, Letters, Strings, fill_slots
+from morphlm.segmentation.kernels.strings import BASE, Letters, StringTable, fill_slots
 from morphlm.segmentation.morphemes import letters
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import Vocabulary
@@ -47,7 +47,7 @@ class EncodedWords:
 
 
 def normalised(word: str) -> str:
-    """The one form in which a word enters: Unicode NFC."""
+    """A word in Unicode NFC, the form in which every word enters."""
     return word if word.isascii() else unicodedata.normalize("NFC", word)
 
 
@@ -116,7 +116,7 @@ def encode_letters(atoms: Sequence[Sequence[str]], numbers: Mapping[str, int]) -
 
 
 def _numbers_of_characters(text: str, numbers: Mapping[str, int]) -> Array:
-    """The same where every letter is one character: looked up all at once."""
+    """The numbers of letters that are single characters, looked up all at once."""
     characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     table = np.full(int(characters.max(initial=0)) + 1, -1, np.int32)
     for letter, number in numbers.items():
@@ -133,26 +133,26 @@ def make_letters(text: Array, alphabet_size: int, longest: int) -> Letters:
     return Letters(text, codes, powers)
 
 
-def make_strings(capacity: int) -> Strings:
-    """An empty table for that many strings."""
-    slots = np.full(1 << max(4, (2 * capacity - 1).bit_length()), -1, np.int32)
-    return Strings(
-        slots,
-        np.zeros(capacity, np.uint64),
-        np.zeros(capacity, np.int64),
-        np.zeros(capacity, np.int32),
-        np.zeros(1, np.int64),
+def make_table(text: Array, capacity: int) -> StringTable:
+    """An empty table for that many strings of a text."""
+    return StringTable(
+        text=text,
+        slots=np.full(1 << max(4, (2 * capacity - 1).bit_length()), -1, np.int32),
+        keys=np.zeros(capacity, np.uint64),
+        start=np.zeros(capacity, np.int64),
+        length=np.zeros(capacity, np.int32),
+        size=np.zeros(1, np.int64),
     )
 
 
-def grown_to(strings: Strings, room: int, first: int = 0) -> Strings:
-    """The table, or a larger one with the same entries, so that there is room. Entries before `first` stay hidden."""
-    size = int(strings.size[0])
-    if size + room <= len(strings.keys):
-        return strings
-    larger = make_strings(max(size + room, len(strings.keys) * 3 // 2))
-    for old, new in zip(strings[1:4], larger[1:4], strict=True):
-        new[:size] = old[:size]
+def grown_to(table: StringTable, extra: int, first: int = 0) -> StringTable:
+    """The table, or a larger one with the same entries, that takes `extra` more; those before `first` stay hidden."""
+    size = int(table.size[0])
+    if size + extra <= len(table.keys):
+        return table
+    larger = make_table(table.text, max(size + extra, len(table.keys) * 3 // 2))
+    for name in ("keys", "start", "length"):
+        getattr(larger, name)[:size] = getattr(table, name)[:size]
     larger.size[0] = size
     fill_slots(larger, first)
     return larger

@@ -46,7 +46,7 @@ class BoundaryScores:
         return 2 * self.correct / both if both else 1.0
 
     def format(self) -> str:
-        """Some lines for a person."""
+        """A readable summary of several lines."""
         return (
             f"{self.source}\n"
             f"  boundaries  precision {self.precision:.4f}, recall {self.recall:.4f}, F1 {self.f1:.4f}\n"
@@ -55,7 +55,6 @@ class BoundaryScores:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         return {
             "gold": self.source,
             "precision": self.precision,
@@ -76,10 +75,10 @@ def evaluate(segmentation: Segmentation | Mapping[str, Sequence[Morpheme]], gold
     if not shared:
         raise InputError("none of these words is in the segmentation; check language and case", source=gold.source)
     for word in shared:
-        found = boundaries(_forms(word, segmentation[word]))
-        best = _best_alternative(found, [boundaries(morphs) for morphs in gold[word]])
-        correct += len(found & best)
-        predicted += len(found)
+        cuts = boundaries(_forms(word, segmentation[word]))
+        best = _best_alternative(cuts, [boundaries(morphs) for morphs in gold[word]])
+        correct += len(cuts & best)
+        predicted += len(cuts)
         expected += len(best)
     return BoundaryScores(correct, predicted, expected, len(shared), len(gold) - len(shared), gold.source)
 
@@ -92,14 +91,14 @@ def _forms(word: str, morphemes: Sequence[Morpheme]) -> list[str]:
 
 
 def boundaries(morphs: Iterable[str]) -> frozenset[int]:
-    """The places between the morphs, counted in characters from the beginning of the word."""
+    """The positions between the morphs, in characters from the beginning of the word."""
     *inner, _end = accumulate(map(len, morphs))
     return frozenset(inner)
 
 
-def _best_alternative(found: frozenset[int], alternatives: list[frozenset[int]]) -> frozenset[int]:
+def _best_alternative(cuts: frozenset[int], alternatives: list[frozenset[int]]) -> frozenset[int]:
     """The gold alternative with the fewest wrong and missed boundaries; among equals, with the most right ones.
 
     Then the first of the file is taken, so the result does not depend on anything else.
     """
-    return min(alternatives, key=lambda gold: (len(found ^ gold), -len(found & gold)))
+    return min(alternatives, key=lambda gold: (len(cuts ^ gold), -len(cuts & gold)))

@@ -7,6 +7,7 @@ factor that occurs twice in a word, an entry of 2, stands there twice, so adding
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,6 +29,7 @@ Kind = Literal["surface", "morpheme"]
 
 MORPHEMES_FILE, FACTORS_FILE = "morphemes.tsv", "factors.tsv"
 BLOCK_WORDS = 1 << 14  # words whose factors' vectors are gathered at a time
+_NOT_IN_NAMES = re.compile(r"[ \t\n\ud800-\udfff]")  # what separates names in files, and halves of characters
 LONGEST_NEW_WORD = 1000  # characters; the search for the morphemes of a word takes the square of its length
 
 
@@ -56,7 +58,6 @@ class Factors:
     analyser: Analyser | None = None  # gives the factors of words that are not in the vocabulary; None: they have none
 
     def __len__(self) -> int:
-        """The number of factors, F."""
         return len(self.names)
 
     def __getitem__(self, word: int) -> Int32Array:
@@ -85,7 +86,7 @@ class Factors:
         return self.of_new_words([word])[0]
 
     def of_new_words(self, words: Sequence[str]) -> list[Int32Array]:
-        """The same of many words, which is quicker than one by one."""
+        """The ids of the known factors of many words, which is quicker than one by one."""
         if self.analyser is None:
             return [np.zeros(0, np.int32) for _ in words]
         ids = self.ids
@@ -115,7 +116,7 @@ class Factors:
         return int((last < self.surfaces).sum()) - len(RESERVED)
 
     def format(self) -> str:
-        """Some lines for a person."""
+        """A readable summary of several lines."""
         words = len(self.vocabulary) - len(RESERVED)
         return (
             f"{self.source}\n"
@@ -125,7 +126,6 @@ class Factors:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         return {
             "source": self.source,
             "factors": len(self),
@@ -206,10 +206,9 @@ def _collect(vocabulary: Vocabulary, factorisation: Factorisation) -> _Entries:
 
 
 def _check_names(names: list[str]) -> None:
-    joined = "\n".join(names)
-    if "" in names or " " in joined or "\t" in joined or joined.count("\n") >= max(1, len(names)):
-        bad = next(name for name in names if not name or any(space in name for space in " \t\n"))
-        raise ConfigError(f"{bad!r} cannot be the name of a factor; use names without white space")
+    if "" in names or _NOT_IN_NAMES.search("".join(names)):
+        bad = next(name for name in names if not name or _NOT_IN_NAMES.search(name))
+        raise ConfigError(f"{bad!r} cannot be the name of a factor; use characters of Unicode without white space")
 
 
 def _merge_equal_names(names: list[str], lengths: Int64Array, numbers: Int32Array) -> _Entries:

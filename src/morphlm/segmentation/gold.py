@@ -32,15 +32,12 @@ class Gold:
     dropped: int = 0  # alternatives whose morphs, joined, are not the word
 
     def __getitem__(self, word: str) -> tuple[Morphs, ...]:
-        """The alternative segmentations of a word."""
         return self.analyses[word]
 
     def __iter__(self) -> Iterator[str]:
-        """The words, in the order of the file."""
         return iter(self.analyses)
 
     def __len__(self) -> int:
-        """The number of words."""
         return len(self.analyses)
 
 
@@ -49,7 +46,7 @@ class Gold:
 
 @dataclass(frozen=True)
 class GoldFormat:
-    """One way of writing gold segmentations."""
+    """A file format of gold segmentations."""
 
     expected: str  # how messages name a line of it
     parse: Callable[[str], Entry | None]  # None: the line is not of this format
@@ -189,7 +186,7 @@ def _parse(lines: Iterable[NumberedLine], format: str, source: str) -> Iterator[
             continue
         entry = FORMATS[format].parse(unicodedata.normalize("NFC", line))
         if entry is None:
-            raise InputError(f"not {FORMATS[format].expected}; mend or remove the line", source=source, line=number)
+            raise InputError(f"not {FORMATS[format].expected}; correct or remove the line", source=source, line=number)
         yield entry
 
 
@@ -206,7 +203,7 @@ def _collect(entries: Iterable[Entry], source: str, format: str, lowercase: bool
             analyses.setdefault("".join(kept), {})[kept] = None
     if not analyses:
         raise InputError("no segmentation joins to its word; only surface gold can be used", source=source)
-    return Gold({word: tuple(found) for word, found in analyses.items()}, source, format, dropped)
+    return Gold({word: tuple(alternatives) for word, alternatives in analyses.items()}, source, format, dropped)
 
 
 def lowercased(morphs: Morphs) -> Morphs:

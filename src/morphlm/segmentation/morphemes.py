@@ -1,6 +1,6 @@
 """Morphemes and segmentations: what every segmenter gives and every later stage takes.
 
-One rule at the door: words are in Unicode normal form C, and a combining mark is never split from its letter.
+Words are in Unicode normal form C, and a combining mark is never split from its letter.
 """
 
 from __future__ import annotations
@@ -32,19 +32,15 @@ class Segmentation:
     analyses: Mapping[str, tuple[Morpheme, ...]]
 
     def __getitem__(self, word: str) -> tuple[Morpheme, ...]:
-        """The morphemes of a word."""
         return self.analyses[word]
 
     def __contains__(self, word: object) -> bool:
-        """Whether the word has been segmented."""
         return word in self.analyses
 
     def __iter__(self) -> Iterator[str]:
-        """The words."""
         return iter(self.analyses)
 
     def __len__(self) -> int:
-        """The number of words."""
         return len(self.analyses)
 
 

@@ -14,11 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.arrays import Array, Float64Array, Int32Array, Int64Array
-from morphlm.segmentation.baseline import Morphs
-from morphlm.segmentation.categories import CategoryModel, morphs_of_pieces, used_places
-from morphlm.segmentation.encoding import EncodedWords, encode_letters, make_letters, make_strings, split_letters
-from morphlm.segmentation.kernels.paths import CATEGORIES, EDGE, NEVER, STM, ZZZ, Unknown, segment_words
-from morphlm.segmentation.kernels.strings import Letters, Strings, insert_all
+from morphlm.segmentation.baseline import WordMorphs
+from morphlm.segmentation.categories import CategoryModel, morphs_of_pieces, used_slots
+from morphlm.segmentation.encoding import EncodedWords, encode_letters, make_letters, make_table, split_letters
+from morphlm.segmentation.kernels.paths import (
+    CATEGORIES,
+    EDGE,
+    NEVER,
+    STM,
+    ZZZ,
+    PathCosts,
+    UnknownStems,
+    segment_words,
+)
+from morphlm.segmentation.kernels.strings import Letters, StringTable, insert_all
 
 WORDS_A_CALL = 8192
 # The share of its letters' code length that a new stem pays, in a new word and in a training word seen as new. Chosen
@@ -27,8 +36,8 @@ NEW_SPELLING, TRAINING_SPELLING = 0.7, 0.5
 
 
 @dataclass(frozen=True)
-class Pieces:
-    """Words cut and labelled: the pieces of word w are at places bounds[w] to bounds[w] + sizes[w] - 1."""
+class SegmentedWords:
+    """Words cut and labelled: the pieces of word w are elements bounds[w] to bounds[w] + sizes[w] - 1."""
 
     bounds: Int64Array
     sizes: Int32Array
@@ -51,29 +60,22 @@ class PathModel:
         return {letter: i for i, letter in enumerate(sorted(set().union(*split_letters(self.morphs))))}
 
     @cached_property
-    def _lexicon(self) -> tuple[Letters, Strings, int]:
-        """The letters of the morphs, the table to find them in, and the length of the longest."""
+    def _costs(self) -> PathCosts:
+        """The morphs in a table, with all costs."""
         text, bounds = encode_letters(split_letters(self.morphs), self._alphabet)
         lengths = np.diff(bounds)
         longest = int(lengths.max())
-        letters = make_letters(text, len(self._alphabet), longest)
-        strings = make_strings(len(self.morphs))
-        insert_all(strings, letters, bounds[:-1], lengths)
-        return letters, strings, longest
+        table = make_table(text, len(self.morphs))
+        insert_all(table, make_letters(text, len(self._alphabet), longest), bounds[:-1], lengths)
+        letter_counts = np.bincount(text, minlength=len(self._alphabet))
+        unknown = unknown_stems(self.new_stem, letter_counts, NEW_SPELLING)
+        return PathCosts(table, longest, self.emissions, self.transitions, unknown)
 
-    @cached_property
-    def _unknown(self) -> Unknown:
-        text = self._lexicon[0].text
-        return unknown_stems(self.new_stem, np.bincount(text, minlength=len(self._alphabet)), NEW_SPELLING)
-
-    def best_paths(self, atoms: Sequence[Sequence[str]]) -> Pieces:
+    def best_paths(self, atoms: Sequence[Sequence[str]]) -> SegmentedWords:
         """The best paths of words given as letters."""
         text, bounds = encode_letters(atoms, self._alphabet)
-        letters, strings, longest = self._lexicon
-        query = make_letters(text, len(self._alphabet), longest)
-        return best_paths(
-            query, bounds, letters.text, strings, longest, self.emissions, self.transitions, self._unknown
-        )  # fmt: skip
+        query = make_letters(text, len(self._alphabet), self._costs.longest_morph)
+        return best_paths(query, bounds, self._costs)
 
     def table(self) -> str:
         """`morph TAB count`, a line a morph: what `parse_paths` reads, with the tensors."""
@@ -104,88 +106,82 @@ def parse_paths(table: str, tensors: Mapping[str, Array]) -> PathModel:
     return PathModel(morphs, counts, emissions, transitions, float(new_stem[0]))
 
 
-def unknown_stems(base: float, letter_counts: Array, spelling: float) -> Unknown:
+def unknown_stems(base: float, letter_counts: Array, spelling: float) -> UnknownStems:
     """Letters cost what they cost in the lexicon; one that is not in it costs more than the rarest."""
     counts = np.append(letter_counts, 0) + 0.5
-    return Unknown(base, spelling * (np.log(counts.sum()) - np.log(counts)))
+    return UnknownStems(base, spelling * (np.log(counts.sum()) - np.log(counts)))
 
 
-def best_paths(
-    query: Letters, bounds: Array, text: Array, strings: Strings, longest_morph: int,
-    emissions: Array, transitions: Array, unknown: Unknown,
-) -> Pieces:  # fmt: skip
-    """The best path of each word of `query`; the morphs are places of `text`."""
+def best_paths(query: Letters, bounds: Array, costs: PathCosts) -> SegmentedWords:
+    """The best path of each word of `query`."""
     sizes = np.zeros(len(bounds) - 1, np.int32)
     starts, labels = np.zeros(int(bounds[-1]), np.int32), np.zeros(int(bounds[-1]), np.int8)
     for begin in range(0, len(sizes), WORDS_A_CALL):
         end = min(begin + WORDS_A_CALL, len(sizes))
-        segment_words(
-            query, bounds[begin : end + 1], text, strings, longest_morph, emissions, transitions, unknown,
-            sizes[begin:end], starts, labels,
-        )  # fmt: skip
-    return Pieces(bounds, sizes, starts, labels)
+        segment_words(query, bounds[begin : end + 1], costs, sizes[begin:end], starts, labels)
+    return SegmentedWords(bounds, sizes, starts, labels)
 
 
 def generalised(model: CategoryModel) -> CategoryModel:
     """All words again by their best paths, where a morph of one word alone is no longer known but may be a new stem."""
-    corpus, words = model.corpus, model.words
-    mask = used_places(corpus.bounds, corpus.sizes)
-    uses = np.bincount(corpus.morphs[mask], minlength=len(model.strings.keys))
+    words, state = model.words, model.state
+    mask = used_slots(words.bounds, state.words.sizes)
+    uses = np.bincount(state.words.morphs[mask], minlength=len(state.table.keys))
     emissions = model.emissions()
     emissions[:, ZZZ] = NEVER
     emissions[uses <= 1] = NEVER
-    pieces = best_paths(
-        words.letters, words.bounds, words.letters.text, model.strings,
-        int(model.strings.length[model.lexicon.count > 0].max()), emissions, model.chain.costs,
-        unknown_stems(_new_stem(model), model.totals.letter_counts, TRAINING_SPELLING),
-    )  # fmt: skip
-    result = CategoryModel(words, morphs_of_pieces(words, _lengths(pieces), pieces.sizes), model.config)
+    unknown = unknown_stems(_new_stem(model), state.totals.letter_counts, TRAINING_SPELLING)
+    costs = PathCosts(state.table, model.longest_morph, emissions, state.chain.costs, unknown)
+    segmented = best_paths(words.letters, words.bounds, costs)
+    result = CategoryModel(words, morphs_of_pieces(words, _lengths(segmented), segmented.sizes), model.config)
     result.start_labels(non_morphemes=False)
     return result
 
 
-def _lengths(pieces: Pieces) -> Int32Array:
+def _lengths(segmented: SegmentedWords) -> Int32Array:
     """The number of letters of each piece."""
-    lengths = np.zeros(len(pieces.starts), np.int32)
-    used = np.flatnonzero(used_places(pieces.bounds, pieces.sizes))
-    starts = pieces.starts[used] + np.repeat(pieces.bounds[:-1], pieces.sizes)
-    lengths[used] = np.diff(np.append(starts, pieces.bounds[-1]))
+    bounds, sizes = segmented.bounds, segmented.sizes
+    lengths = np.zeros(len(segmented.starts), np.int32)
+    used = np.flatnonzero(used_slots(bounds, sizes))
+    starts = segmented.starts[used] + np.repeat(bounds[:-1], sizes)
+    lengths[used] = np.diff(np.append(starts, bounds[-1]))
     return lengths
 
 
 def _new_stem(model: CategoryModel) -> float:
     """What a stem that was seen once costs."""
-    return float(np.log(model.chain.tokens[STM]))
+    return float(np.log(model.state.chain.tokens[STM]))
 
 
 # ---------------------------------------------------------------- from what was trained
 
 
-def string_of(words: EncodedWords, strings: Strings, entry: int) -> str:
+def string_of(words: EncodedWords, table: StringTable, entry: int) -> str:
     """An entry of a table of strings as characters."""
-    return words.string(int(strings.start[entry]), int(strings.length[entry]))
+    return words.string(int(table.start[entry]), int(table.length[entry]))
 
 
-def _sorted_morphs(words: EncodedWords, strings: Strings, used: Array) -> tuple[tuple[str, ...], Array]:
+def _sorted_morphs(words: EncodedWords, table: StringTable, used: Array) -> tuple[tuple[str, ...], Array]:
     """The morphs as characters in alphabetical order, and their entries."""
-    forms = [string_of(words, strings, entry) for entry in used.tolist()]
+    forms = [string_of(words, table, entry) for entry in used.tolist()]
     order = sorted(range(len(forms)), key=forms.__getitem__)
     return tuple(forms[i] for i in order), used[order]
 
 
 def paths_of_categories(model: CategoryModel) -> PathModel:
     """The chain that was trained, without non-morphemes."""
-    forms, entries = _sorted_morphs(model.words, model.strings, np.flatnonzero(model.lexicon.count > 0))
+    count = model.state.morphs.count
+    forms, entries = _sorted_morphs(model.words, model.state.table, np.flatnonzero(count > 0))
     emissions = model.emissions()[entries]
     emissions[:, ZZZ] = NEVER
-    return PathModel(forms, model.lexicon.count[entries], emissions, model.chain.costs.copy(), _new_stem(model))
+    return PathModel(forms, count[entries], emissions, model.state.chain.costs.copy(), _new_stem(model))
 
 
-def paths_of_baseline(words: EncodedWords, morphs: Morphs) -> PathModel:
+def paths_of_baseline(words: EncodedWords, morphs: WordMorphs) -> PathModel:
     """The baseline as a chain with one category: every morph and the word's end are drawn from one distribution."""
-    mask = used_places(words.bounds, morphs.sizes)
+    mask = used_slots(words.bounds, morphs.sizes)
     count = np.bincount(morphs.morphs[mask], np.repeat(words.counts, morphs.sizes))
-    forms, entries = _sorted_morphs(words, morphs.strings, np.flatnonzero(count))
+    forms, entries = _sorted_morphs(words, morphs.table, np.flatnonzero(count))
     total = float(count.sum() + words.counts.sum())
     emissions = np.full((len(forms), CATEGORIES), NEVER)
     emissions[:, STM] = np.log(total / count[entries])

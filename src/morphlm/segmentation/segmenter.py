@@ -19,8 +19,8 @@ from morphlm.errors import FormatError, InputError
 from morphlm.files import atomic_writer
 from morphlm.modelfile import ModelFiles, read_model, write_model
 from morphlm.progress import progress_bar
-from morphlm.segmentation.baseline import Morphs, train_baseline
-from morphlm.segmentation.categories import CategoryConfig, CategoryModel, used_places, usual_threshold
+from morphlm.segmentation.baseline import WordMorphs, train_baseline
+from morphlm.segmentation.categories import CategoryConfig, CategoryModel, used_slots, usual_threshold
 from morphlm.segmentation.encoding import (
     Dampening,
     EncodedWords,
@@ -88,11 +88,11 @@ class MorphemeSegmenter:
         if "" in words:
             raise InputError("an empty word cannot be segmented; remove it")
         atoms = split_letters(list(map(normalised, words)))
-        pieces = self.paths.best_paths(atoms)
-        starts, labels = pieces.starts.tolist(), pieces.labels.tolist()
+        paths = self.paths.best_paths(atoms)
+        starts, labels = paths.starts.tolist(), paths.labels.tolist()
         names = LABELS if self.config.categories else (None,) * CATEGORIES
         known: list[dict[str, Morpheme]] = [{} for _ in names]  # one object for each; to make one takes longer
-        for letters, begin, size in zip(atoms, pieces.bounds.tolist(), pieces.sizes.tolist(), strict=False):
+        for letters, begin, size in zip(atoms, paths.bounds.tolist(), paths.sizes.tolist(), strict=False):
             cuts = [*starts[begin + 1 : begin + size], len(letters)]
             start = 0
             analysis = []
@@ -111,7 +111,7 @@ class MorphemeSegmenter:
         return segmentation_lines(self.segmentation, self.counts.tolist())
 
     def write_segmentation(self, path: str | Path) -> None:
-        """Write these lines to a file."""
+        """Write the lines of the training words to a file."""
         with atomic_writer(path) as file:
             file.writelines(f"{line}\n".encode() for line in self.lines())
 
@@ -205,15 +205,16 @@ def train_segmenter(
     config = SegmenterConfig(corpus_weight, perplexity_threshold, dampening, categories, seed)
     encoded = encode_words(words, dampening)
     threshold = usual_threshold(len(encoded.words)) if perplexity_threshold is None else perplexity_threshold
-    chain = CategoryConfig(corpus_weight=corpus_weight, perplexity_threshold=threshold)
+    category_config = CategoryConfig(corpus_weight=corpus_weight, perplexity_threshold=threshold)
     baseline = train_baseline(encoded, corpus_weight, np.random.default_rng(seed))
     training: dict[str, Any] = {"words": len(encoded.words), "baseline_costs": list(baseline.costs)}
     morphs, labels = baseline.morphs, None
     if categories:
-        model = CategoryModel(encoded, morphs, chain)
+        model = CategoryModel(encoded, morphs, category_config)
         training |= {"perplexity_threshold": threshold, "category_costs": model.train()}
         model = generalised(model.cleaned())
-        morphs, labels = Morphs(model.strings, model.corpus.morphs, model.corpus.sizes), model.corpus.labels
+        labelled = model.state.words
+        morphs, labels = WordMorphs(model.state.table, labelled.morphs, labelled.sizes), labelled.labels
         paths = paths_of_categories(model)
     else:
         paths = paths_of_baseline(encoded, morphs)
@@ -222,15 +223,15 @@ def train_segmenter(
     return MorphemeSegmenter(Segmentation(analyses), encoded.counts, config, paths, training)
 
 
-def _analyses(words: EncodedWords, morphs: Morphs, labels: Array | None) -> Iterator[Analysis]:
+def _analyses(words: EncodedWords, morphs: WordMorphs, labels: Array | None) -> Iterator[Analysis]:
     """The morphemes of each word, one object for each different morpheme."""
-    mask = used_places(words.bounds, morphs.sizes)
+    mask = used_slots(words.bounds, morphs.sizes)
     used = morphs.morphs[mask].astype(np.int64) * (CATEGORIES + 1)
     used += CATEGORIES if labels is None else labels[mask]
     keys, inverse = np.unique(used, return_inverse=True)
     names = (*LABELS, None, None)
     table = [
-        Morpheme(string_of(words, morphs.strings, key // (CATEGORIES + 1)), names[key % (CATEGORIES + 1)])
+        Morpheme(string_of(words, morphs.table, key // (CATEGORIES + 1)), names[key % (CATEGORIES + 1)])
         for key in keys.tolist()
     ]
     flat, at = [table[i] for i in inverse.tolist()], 0

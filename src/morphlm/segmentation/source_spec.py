@@ -1,48 +1,79 @@
-"""mu by name: the source of a word's factors as one writes it on a command line, `KIND:WHAT`."""
+"""mu in whatever form it is given: `NAME:ARGUMENT`, a dict, a function, an object of one's own, a segmenter.
+
+Everything becomes a Factorisation here, checked word by word, from which `build_factors` makes the matrix.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from morphlm.errors import ConfigError
-from morphlm.segmentation.analyser import MorphemeAnalyser
+from morphlm.progress import notify
+from morphlm.segmentation.analyser import MorphemeAnalyser, RestorableAnalyser
+from morphlm.segmentation.morphemes import Segmentation
 from morphlm.segmentation.segmenter import MorphemeSegmenter
-from morphlm.segmentation.sources import (
+from morphlm.segmentation.sources.factorisation import (
+    Factor,
     Factorisation,
-    character_ngrams,
+    RestorableWordFactors,
+    WordFactors,
+    checked,
     from_segmentation,
-    read_conllu,
-    read_morfessor,
-    read_table,
-    train_pieces,
 )
+from morphlm.segmentation.sources.registry import find_factor_source, known_factor_sources, loaded
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import Vocabulary
 
-# kind -> what stands behind the colon; what it is
-KINDS = {
-    "segmenter": ("DIR", "a segmenter that `morphlm segment --save` wrote"),
-    "morfessor": ("FILE", "lines of Morfessor or FlatCat: `count morph/CAT + morph/CAT`"),
-    "table": ("FILE", "a table of your own: `word TAB factor factor ...`"),
-    "conllu": ("FILE", "lemma, part of speech and features of a CoNLL-U file"),
-    "ngrams": ("3-5", "character n-grams of these lengths"),
-    "unigram": ("8000", "sentencepiece, unigram model, with so many pieces"),
-    "bpe": ("8000", "sentencepiece, byte pair encoding, with so many pieces"),
-}
+FactorInput = (
+    str  # NAME:ARGUMENT
+    | Mapping[str, Sequence[Factor]]
+    | Callable[[str], Sequence[Factor]]
+    | WordFactors
+    | Factorisation
+    | Segmentation
+    | MorphemeSegmenter
+)
 
 
-def choose_source(choice: str, vocabulary: Vocabulary, *, labels: bool = True) -> Factorisation:
-    """The source that `KIND:WHAT` names. Without `labels`, `in/PRE` and `in/STM` are one factor."""
-    kind, colon, what = choice.partition(":")
-    if kind not in KINDS or not (colon and what):
-        known = ", ".join(f"{name}:{example}" for name, (example, _) in KINDS.items())
-        raise ConfigError(f"{choice!r} names no source of factors; give one of {known}")
-    return _MAKERS[kind](what, vocabulary, labels)
+def choose_source(spec: str, vocabulary: Vocabulary, *, labels: bool = True) -> Factorisation:
+    """The source that `NAME:ARGUMENT` names. Without `labels`, `in/PRE` and `in/STM` are one factor."""
+    name, _, argument = spec.partition(":")
+    source = find_factor_source(name) if argument else None
+    if source is None:
+        known = ", ".join(f"{source.name}:{source.argument}" for source in known_factor_sources())
+        raise ConfigError(f"{spec!r} names no source of factors; give one of {known}")
+    read = loaded(source.read)
+    given = read(argument, vocabulary) if source.takes_vocabulary else read(argument)
+    if isinstance(given, str):
+        raise ConfigError(
+            f"the source {name!r} gives the string {given!r}; it must give a dict, a function or an object"
+        )
+    return as_factorisation(given, vocabulary, source=f"{name} {argument}", labels=labels)
 
 
-def _segmenter(path: str, vocabulary: Vocabulary, labels: bool) -> Factorisation:
-    return segmenter_source(MorphemeSegmenter.load(path), vocabulary, f"segmenter {path}", labels=labels)
+def as_factorisation(
+    given: FactorInput, vocabulary: Vocabulary, *, source: str = "", labels: bool = True
+) -> Factorisation:
+    """The factors in any form that users may give them; `source` names them in records, if they have no name."""
+    if isinstance(given, str):
+        return choose_source(given, vocabulary, labels=labels)
+    if isinstance(given, Factorisation):
+        return given
+    if isinstance(given, MorphemeSegmenter):
+        source = source or f"segmenter, corpus weight {given.config.corpus_weight:g}"
+        return segmenter_source(given, vocabulary, source, labels=labels)
+    if isinstance(given, Segmentation):
+        return from_segmentation(given, labels=labels, source=source or "segmentation")
+    if isinstance(given, Mapping):
+        return _from_dict(given, source or "dict")
+    factors_of = getattr(given, "factors_of", given)
+    if isinstance(given, type) or not callable(factors_of):
+        raise ConfigError(
+            f"factors cannot come from {given!r}; give NAME:ARGUMENT, a dict (word to factors), a function of a word, "
+            "or an object with a method factors_of(word)"
+        )
+    return _from_function(given, factors_of, source or getattr(given, "__name__", type(given).__name__))
 
 
 def segmenter_source(
@@ -54,35 +85,20 @@ def segmenter_source(
     return from_segmentation(segmentation, labels=labels, source=source, analyser=analyser)
 
 
-def _morfessor(path: str, vocabulary: Vocabulary, labels: bool) -> Factorisation:
-    return from_segmentation(read_morfessor(path), labels=labels, source=f"morfessor {path}")
+def _from_dict(factors: Mapping[Any, Any], source: str) -> Factorisation:
+    strange = next((word for word in factors if not isinstance(word, str)), "")
+    if strange != "":
+        raise ConfigError(f"the factors of {strange!r} are given; the keys of the dict must be words, as strings")
+    return Factorisation(checked(lambda word: factors.get(word, ()), source), source)
 
 
-def _ngrams(lengths: str, vocabulary: Vocabulary, labels: bool) -> Factorisation:
-    found = re.fullmatch(r"(\d{1,3})-(\d{1,3})", lengths)
-    if found is None:
-        raise ConfigError(f"ngrams:{lengths} is not a range of lengths; write it like ngrams:3-5")
-    return character_ngrams(int(found[1]), int(found[2]))
-
-
-def _pieces(model: str) -> Callable[[str, Vocabulary, bool], Factorisation]:
-    def train(size: str, vocabulary: Vocabulary, labels: bool) -> Factorisation:
-        if not (size.isascii() and size.isdecimal() and len(size) < 9):
-            raise ConfigError(f"{model}:{size} is not a number of pieces; write it like {model}:8000")
-        words = dict(zip(vocabulary.words, vocabulary.counts.tolist(), strict=True))
-        for mark in RESERVED:
-            del words[mark]
-        return train_pieces(words, model="bpe" if model == "bpe" else "unigram", size=int(size)).factorisation()
-
-    return train
-
-
-_MAKERS: dict[str, Callable[[str, Vocabulary, bool], Factorisation]] = {
-    "segmenter": _segmenter,
-    "morfessor": _morfessor,
-    "table": lambda path, vocabulary, labels: read_table(path),
-    "conllu": lambda path, vocabulary, labels: read_conllu(path),
-    "ngrams": _ngrams,
-    "unigram": _pieces("unigram"),
-    "bpe": _pieces("bpe"),
-}
+def _from_function(given: Any, factors_of: Callable[[str], Any], source: str) -> Factorisation:
+    """With an analyser for words never seen, if the model can keep what gives their factors."""
+    factors_of = checked(factors_of, source)
+    if isinstance(given, RestorableWordFactors):
+        return Factorisation(factors_of, source, RestorableAnalyser(given))
+    notify(
+        f"factors: {source} cannot be saved with a model, so words outside the vocabulary have no factors; "
+        "register it as a source to keep it (docs/extending.md)"
+    )
+    return Factorisation(factors_of, source)

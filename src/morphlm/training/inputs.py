@@ -23,10 +23,8 @@ from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signa
 from morphlm.ngram.training import preparation_record
 from morphlm.progress import notify
 from morphlm.segmentation.factors import Factors, build_factors
-from morphlm.segmentation.morphemes import Segmentation
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
-from morphlm.segmentation.source_spec import choose_source, segmenter_source
-from morphlm.segmentation.sources import Factorisation
+from morphlm.segmentation.source_spec import FactorInput, as_factorisation
 from morphlm.settings import Settings, setting
 from morphlm.vocabulary.corpus import Corpus, Source, as_paths, describe, read_corpus
 from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
@@ -38,7 +36,7 @@ CLASSES = Producer("classes", 1, ("morphlm.classes",))
 CLASS_METHODS = ("exchange", "frequency", "root-frequency")
 KAPPA = 0.2  # the paper's rate for a million tokens
 
-FactorChoice = str | Factors | Factorisation | Segmentation | MorphemeSegmenter
+FactorChoice = FactorInput | Factors
 
 
 @dataclass(frozen=True)
@@ -147,7 +145,8 @@ def prepare_inputs(
     if options.vocabulary is None:
         _keep_vocabulary(vocabulary, texts.key, options, shelves)
     if factors and word_factors is None:
-        word_factors = _segmented(find_segmenter(vocabulary, options, folder), vocabulary)
+        segmenter = find_segmenter(vocabulary, options, folder)
+        word_factors = build_factors(vocabulary, as_factorisation(segmenter, vocabulary))
     if classes and partition is None:
         partition = _find_classes(texts.train, options, shelves)
     if partition is not None:
@@ -208,14 +207,7 @@ def _given_factors(given: FactorChoice | None, vocabulary: Vocabulary) -> Factor
     """The factors of the vocabulary's words from a source in any of its forms."""
     if given is None or isinstance(given, Factors):
         return given
-    if isinstance(given, MorphemeSegmenter):
-        return _segmented(given, vocabulary)
-    return build_factors(vocabulary, choose_source(given, vocabulary) if isinstance(given, str) else given)
-
-
-def _segmented(segmenter: MorphemeSegmenter, vocabulary: Vocabulary) -> Factors:
-    source = f"segmenter, corpus weight {segmenter.config.corpus_weight:g}"
-    return build_factors(vocabulary, segmenter_source(segmenter, vocabulary, source))
+    return build_factors(vocabulary, as_factorisation(given, vocabulary))
 
 
 def _given_classes(options: InputOptions, vocabulary: Vocabulary) -> Partition | None:

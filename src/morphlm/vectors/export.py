@@ -30,7 +30,7 @@ DIGITS = "%.9g"  # as many as tell any two float32 from each other
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written."""
+    """What an export has written."""
 
     path: str
     file_format: str
@@ -40,12 +40,11 @@ class Exported:
     left_out: tuple[str, ...]  # words that were asked for, but of which nothing is known
 
     def format(self) -> str:
-        """A line or two for a person."""
+        """A readable line or two."""
         line = f"{self.path}: {self.words:,} vectors of {self.dimensions}, {self.composed:,} of them composed"
         return line + (f"\nleft out, nothing is known of them: {' '.join(self.left_out)}" if self.left_out else "")
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         return asdict(self) | {"left_out": list(self.left_out)}
 
 

@@ -34,25 +34,23 @@ class KeyedVectors:
         return size
 
     def __len__(self) -> int:
-        """The number of words."""
         return len(self.index_to_key)
 
     def __contains__(self, word: object) -> bool:
-        """Whether a word has a vector."""
         return word in self.key_to_index
 
     def __getitem__(self, words: str | Sequence[str]) -> Array:
         """The vector of a word, or a row for each of several."""
         if isinstance(words, str):
             return self.get_vector(words)
-        return self.vectors[[self._place(word) for word in words]]
+        return self.vectors[[self._index(word) for word in words]]
 
     def get_vector(self, word: str, norm: bool = False) -> Array:
         """The vector of a word, on demand with length 1."""
-        row: Array = (self._units if norm else self.vectors)[self._place(word)]
+        row: Array = (self._units if norm else self.vectors)[self._index(word)]
         return row
 
-    def _place(self, word: str) -> int:
+    def _index(self, word: str) -> int:
         if word not in self.key_to_index:
             raise KeyError(f"{word!r} has no vector")
         return self.key_to_index[word]
@@ -64,7 +62,7 @@ class KeyedVectors:
     # ------------------------------------------------------------ any word
 
     def known(self, word: str) -> bool:
-        """As `in`; the question that is put to a model's vectors too."""
+        """Whether a word has a vector; a model's vectors have this method too."""
         return word in self
 
     def composable(self, word: str) -> bool:
@@ -73,9 +71,9 @@ class KeyedVectors:
 
     def rows(self, words: Sequence[str]) -> Float32Array:
         """A row for each word; zeros for those that have no vector."""
-        places = np.array([self.key_to_index.get(word, -1) for word in words], np.int64)
-        rows = self.vectors[places].astype(np.float32)
-        rows[places < 0] = 0
+        indices = np.array([self.key_to_index.get(word, -1) for word in words], np.int64)
+        rows = self.vectors[indices].astype(np.float32)
+        rows[indices < 0] = 0
         return rows
 
     # ------------------------------------------------------------ questions
@@ -93,31 +91,31 @@ class KeyedVectors:
         weights = np.repeat(np.array([1, -1], np.float32), [len(_listed(positive)), len(_listed(negative))])
         rows = np.stack([self.get_vector(key, norm=True) if isinstance(key, str) else key for key in chosen])
         query = (weights[:, None] * rows).mean(axis=0, keepdims=True)
-        skip = [self._place(key) for key in chosen if isinstance(key, str)]
-        ((places, cosines),) = nearest(self._units, query, topn, [skip])
-        return [(self.index_to_key[place], float(cosine)) for place, cosine in zip(places, cosines, strict=True)]
+        skip = [self._index(key) for key in chosen if isinstance(key, str)]
+        ((indices, cosines),) = nearest(self._units, query, topn, [skip])
+        return [(self.index_to_key[index], float(cosine)) for index, cosine in zip(indices, cosines, strict=True)]
 
-    def similarity(self, one: str, other: str) -> float:
+    def similarity(self, w1: str, w2: str) -> float:
         """The cosine of two words."""
-        return float(self.get_vector(one, norm=True) @ self.get_vector(other, norm=True))
+        return float(self.get_vector(w1, norm=True) @ self.get_vector(w2, norm=True))
 
-    def distance(self, one: str, other: str) -> float:
+    def distance(self, w1: str, w2: str) -> float:
         """1 less the cosine."""
-        return 1 - self.similarity(one, other)
+        return 1 - self.similarity(w1, w2)
 
     def n_similarity(self, some: Sequence[str], others: Sequence[str]) -> float:
         """The cosine of the means of two groups of words."""
         if not (some and others):
             raise ConfigError("a group without words has no mean; give at least one word for each")
-        one, other = unit_rows(np.stack([self[list(some)].mean(axis=0), self[list(others)].mean(axis=0)]))
-        return float(one @ other)
+        means = unit_rows(np.stack([self[list(some)].mean(axis=0), self[list(others)].mean(axis=0)]))
+        return float(means[0] @ means[1])
 
     def doesnt_match(self, words: Iterable[str]) -> str:
         """The word that is farthest from the mean of all; words without a vector do not take part."""
         used = [word for word in words if word in self]
         if not used:
             raise ConfigError("none of the words has a vector; give some that have")
-        rows = self._units[[self._place(word) for word in used]]
+        rows = self._units[[self._index(word) for word in used]]
         cosines = rows @ unit_rows(rows.mean(axis=0, keepdims=True))[0]
         return min(zip(cosines.tolist(), used, strict=True))[1]
 

@@ -1,4 +1,4 @@
-"""Questions about neighbours as a person asks them: some words, morphemes or analogies, and how each was understood."""
+"""Queries for neighbours: words, morphemes or analogies as a person writes them, and how each was understood."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Analogy = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Answer:
+class QueryAnswer:
     """The neighbours of one query, nearest first."""
 
     query: str
@@ -24,7 +24,6 @@ class Answer:
     neighbours: tuple[Neighbour, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """All of it under its names."""
         neighbours = [neighbour._asdict() for neighbour in self.neighbours]
         return {"query": self.query, "understood": self.understood, "neighbours": neighbours}
 
@@ -38,20 +37,20 @@ def ask(
     of_morphemes: bool = False,
     among_morphemes: bool = False,
     lowercase: bool | None = None,
-) -> list[Answer]:
+) -> list[QueryAnswer]:
     """The neighbours of words, or of morphemes, and the answers to analogies."""
     if not queries and not analogies:
         raise ConfigError("nothing is asked for; name some words or an analogy")
     lowercase = is_lowercased(vectors) if lowercase is None else lowercase
     forms = queries if of_morphemes else [form_of(word, lowercase) for word in queries]
     search = vectors.nearest_morphemes_of_all if among_morphemes else vectors.neighbours_of_all
-    found = search(forms, k, morphemes=of_morphemes)
+    nearest = search(forms, k, morphemes=of_morphemes)
     understood = ["morpheme" if of_morphemes else how_known(vectors, word) for word in forms]
-    answers = [Answer(word, how, tuple(near)) for word, how, near in zip(forms, understood, found, strict=True)]
+    answers = [QueryAnswer(word, how, tuple(near)) for word, how, near in zip(forms, understood, nearest, strict=True)]
     triples = [(form_of(a, lowercase), form_of(b, lowercase), form_of(c, lowercase)) for a, b, c in analogies]
     solved = vectors.analogies(triples, k)
     return answers + [
-        Answer(f"{a}:{b}::{c}:?", "analogy", tuple(near)) for (a, b, c), near in zip(triples, solved, strict=True)
+        QueryAnswer(f"{a}:{b}::{c}:?", "analogy", tuple(near)) for (a, b, c), near in zip(triples, solved, strict=True)
     ]
 
 

@@ -42,13 +42,13 @@ def _keyed(path: str | Path, words: list[str], vectors: Array) -> KeyedVectors:
         raise _refused(path, "some numbers are not finite; make the file again")
     if len(first) < len(words):
         notify(f"{source_name(path)}: {len(words) - len(first)} words come again; their first vectors count")
-        places = sorted(first.values())
-        words, vectors = [words[place] for place in places], vectors[places]
+        rows = sorted(first.values())
+        words, vectors = [words[row] for row in rows], vectors[rows]
     return KeyedVectors(words, vectors)
 
 
-def _refused(path: str | Path, what: str) -> FormatError:
-    return FormatError(f"{source_name(path)}: {what}")
+def _refused(path: str | Path, message: str) -> FormatError:
+    return FormatError(f"{source_name(path)}: {message}")
 
 
 # ---------------------------------------------------------------- word2vec
@@ -69,8 +69,8 @@ def _header(path: str | Path, line: bytes) -> tuple[int, int]:
     fields = line.split()
     good = len(fields) == 2 and all(field.isdigit() and len(field) < 12 for field in fields) and line.endswith(b"\n")
     if not good or int(fields[1]) == 0:
-        what = "not a file of vectors, which begins with `words dimensions`; name a model or such a file"
-        raise InputError(what, source=source_name(path), line=1)
+        message = "not a file of vectors, which begins with `words dimensions`; name a model or such a file"
+        raise InputError(message, source=source_name(path), line=1)
     return int(fields[0]), int(fields[1])
 
 
@@ -97,13 +97,13 @@ def _parse_text(path: str | Path, lines: Iterable[bytes], number: int, width: in
             words.append(word.decode())
             rows.append([float(field) for field in rest.split()])
         except ValueError as error:
-            what = f"not `word number number ...` in UTF-8 ({error}); make the file again"
-            raise InputError(what, source=source_name(path), line=count + 1) from error
+            message = f"not `word number number ...` in UTF-8 ({error}); make the file again"
+            raise InputError(message, source=source_name(path), line=count + 1) from error
         if not word or len(rows[-1]) != width:
-            what = (
+            message = (
                 f"{len(rows[-1])} numbers behind {words[-1]!r}, not {width} as the first line says; make the file again"
             )
-            raise InputError(what, source=source_name(path), line=count + 1)
+            raise InputError(message, source=source_name(path), line=count + 1)
         if len(rows) == ROWS_A_BLOCK:
             blocks.append(np.array(rows, np.float32))
             rows = []
@@ -117,16 +117,16 @@ def _parse_binary(path: str | Path, data: bytes, number: int, width: int) -> tup
         raise _refused(path, f"cut off, the first line says {number} words; make or copy the file again")
     words: list[str] = []
     vectors = np.empty((number, width), np.float32)
-    place = 0
+    offset = 0
     for count in range(number):
-        space = data.find(b" ", place)
+        space = data.find(b" ", offset)
         end = space + 1 + 4 * width
         if space < 0 or end > len(data):
             raise _refused(path, f"cut off after {count} of {number} words; make or copy the file again")
-        words.append(_decoded(path, data[place:space].lstrip(b"\n")))
+        words.append(_decoded(path, data[offset:space].lstrip(b"\n")))
         vectors[count] = np.frombuffer(data, "<f4", width, space + 1)
-        place = end
-    if data[place:].strip(b"\n"):
+        offset = end
+    if data[offset:].strip(b"\n"):
         raise _refused(path, f"there is more behind {number} words; make the file again")
     return words, vectors
 
@@ -138,9 +138,9 @@ def _decoded(path: str | Path, text: bytes) -> str:
         raise _refused(path, f"a word is not UTF-8 ({text[:40]!r}); make the file again") from error
 
 
-def _check_number(path: str | Path, found: int, expected: int) -> None:
-    if found != expected:
-        raise _refused(path, f"{found} words, where {expected} are announced; make or copy the file again")
+def _check_number(path: str | Path, words: int, expected: int) -> None:
+    if words != expected:
+        raise _refused(path, f"{words} words, where {expected} are announced; make or copy the file again")
 
 
 # ---------------------------------------------------------------- npy and safetensors

@@ -9,7 +9,7 @@ import numpy as np
 
 from morphlm.arrays import Array, Float32Array, Int64Array
 
-Found = tuple[Int64Array, Float32Array]  # rows, nearest first, and their cosines
+RankedRows = tuple[Int64Array, Float32Array]  # rows, nearest first, and their cosines
 
 QUERIES_A_CALL = 64  # their cosines with 200,000 rows take 50 MB
 
@@ -30,29 +30,31 @@ def unit_rows(rows: Array) -> Float32Array:
     return rows
 
 
-def nearest(units: Float32Array, queries: Float32Array, k: int, excluded: Sequence[Sequence[int]]) -> Iterator[Found]:
+def nearest(
+    units: Float32Array, queries: Float32Array, k: int, excluded: Sequence[Sequence[int]]
+) -> Iterator[RankedRows]:
     """For each query the k rows with the highest cosine, without those that are excluded for it; of equals the first.
 
     `units` are rows of length 1, queries are rows of any length.
     """
     queries = unit_rows(queries)
     for begin in range(0, len(queries), QUERIES_A_CALL):
-        some = queries[begin : begin + QUERIES_A_CALL]
-        table = some @ units.T if len(some) > 1 else (units @ some[0])[None]  # (queries, rows)
+        batch = queries[begin : begin + QUERIES_A_CALL]
+        table = batch @ units.T if len(batch) > 1 else (units @ batch[0])[None]  # (queries, rows)
         for scores, rows in zip(table, excluded[begin : begin + QUERIES_A_CALL], strict=True):
             scores[list(rows)] = -np.inf
-            places = largest(scores, min(k, len(scores) - len(set(rows))))
-            yield places, scores[places]
+            best = largest(scores, min(k, len(scores) - len(set(rows))))
+            yield best, scores[best]
 
 
 def largest(values: Array, k: int) -> Int64Array:
-    """The places of the k largest values, the largest first; of equals the first."""
+    """The indices of the k largest values, the largest first; of equals the first."""
     if k < 1:
         return np.zeros(0, np.int64)
     if k < len(values):
         least = np.partition(values, len(values) - k)[len(values) - k]
-        places = np.flatnonzero(values >= least)  # more than k, if the last place is shared
+        candidates = np.flatnonzero(values >= least)  # more than k, if several are equal to the least
     else:
-        places = np.arange(len(values))
-    found: Int64Array = places[np.argsort(-values[places], kind="stable")][:k]
-    return found
+        candidates = np.arange(len(values))
+    indices: Int64Array = candidates[np.argsort(-values[candidates], kind="stable")][:k]
+    return indices

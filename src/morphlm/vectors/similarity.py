@@ -1,6 +1,6 @@
 """Word similarity: Spearman's rank correlation of the cosines of word pairs with the ratings of people (paper, 4.3).
 
-Words that are not known can be composed, be UNK (the paper's "-compose"), or cost their pair its place. A bootstrap
+Words that are not known can be composed, be UNK (the paper's "-compose"), or drop their pair. A bootstrap
 over the pairs tells how far the correlation can be trusted.
 """
 
@@ -34,8 +34,8 @@ DIGITS = 9  # of a cosine: pairs that are equal but for rounding share their ran
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
-    """Pairs of words, or of phrases, with the ratings of people. A phrase is the sum of its words."""
+class RatedPairs:
+    """RatedPairs of words, or of phrases, with the ratings of people. A phrase is the sum of its words."""
 
     name: str
     left: tuple[str, ...]
@@ -43,32 +43,31 @@ class Pairs:
     ratings: Float64Array
 
     def __len__(self) -> int:
-        """The number of pairs."""
         return len(self.ratings)
 
-    def lowercased(self) -> Pairs:
-        """The same for a model of lowercased text."""
+    def lowercased(self) -> RatedPairs:
+        """The pairs for a model of lowercased text."""
         left, right = (tuple(form_of(word, lowercase=True) for word in words) for words in (self.left, self.right))
-        return Pairs(self.name, left, right, self.ratings)
+        return RatedPairs(self.name, left, right, self.ratings)
 
 
-def read_pairs(path: str | Path) -> Pairs:
+def read_pairs(path: str | Path) -> RatedPairs:
     """Read `word TAB word TAB rating` lines; words are taken in Unicode NFC, and several between TABs are a phrase."""
     rows = [_parse_pair(line, source_name(path), number) for number, line in numbered_lines(path)]
     left, right, ratings = zip(*rows, strict=True)
-    return Pairs(source_name(path), left, right, np.array(ratings))
+    return RatedPairs(source_name(path), left, right, np.array(ratings))
 
 
 def _parse_pair(line: str, source: str, number: int) -> tuple[str, str, float]:
     fields = line.split("\t")
     if len(fields) != 3 or not all(map(split_tokens, fields)):
-        raise InputError("not `word TAB word TAB rating`; mend the line", source=source, line=number)
+        raise InputError("not `word TAB word TAB rating`; correct the line", source=source, line=number)
     try:
         rating = float(fields[2])
     except ValueError:
         rating = math.nan
     if not math.isfinite(rating):
-        raise InputError(f"the rating {fields[2]!r} is no number; mend the line", source=source, line=number)
+        raise InputError(f"the rating {fields[2]!r} is no number; correct the line", source=source, line=number)
     return normalised(fields[0]), normalised(fields[1]), rating
 
 
@@ -93,7 +92,7 @@ class Correlation:
 
 @dataclass(frozen=True)
 class Similarity:
-    """What is reported of one set of pairs."""
+    """The correlations on one set of pairs."""
 
     name: str
     pairs: int
@@ -103,7 +102,6 @@ class Similarity:
     signature: str
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         figures = {policy: vars(correlation) for policy, correlation in self.correlations.items()}
         counts = {"pairs": self.pairs, "known": self.known, "covered": self.covered}
         return {"set": self.name} | counts | {"rho_x_100": figures, "signature": self.signature}
@@ -124,7 +122,7 @@ def format_similarities(results: Sequence[Similarity]) -> str:
 
 
 def evaluate_similarity(
-    vectors: Vectors, pairs: Pairs, *, seed: int = 1, resamples: int = RESAMPLES, lowercase: bool | None = None
+    vectors: Vectors, pairs: RatedPairs, *, seed: int = 1, resamples: int = RESAMPLES, lowercase: bool | None = None
 ) -> Similarity:
     """Spearman's rho under each policy. Words are lowercased if the model's text was; `lowercase` decides otherwise."""
     lowercase = is_lowercased(vectors) if lowercase is None else lowercase
@@ -139,17 +137,17 @@ def evaluate_similarity(
     return Similarity(pairs.name, len(pairs), int(known.sum()), int(covered.sum()), correlations, signature)
 
 
-def _both(pairs: Pairs, question: Callable[[str], bool]) -> BoolArray:
-    """For which pairs the answer is yes for every word on both sides."""
-    yes = {phrase: all(map(question, split_tokens(phrase))) for phrase in {*pairs.left, *pairs.right}}
-    return np.array([yes[one] and yes[other] for one, other in zip(pairs.left, pairs.right, strict=True)], bool)
+def _both(pairs: RatedPairs, predicate: Callable[[str], bool]) -> BoolArray:
+    """For which pairs the predicate holds of every word on both sides."""
+    holds = {phrase: all(map(predicate, split_tokens(phrase))) for phrase in {*pairs.left, *pairs.right}}
+    return np.array([holds[left] and holds[right] for left, right in zip(pairs.left, pairs.right, strict=True)], bool)
 
 
 def _with_policy(vectors: Vectors, compose: bool) -> Vectors:
     return vectors.using(compose=compose) if isinstance(vectors, WordVectors) else vectors
 
 
-def _cosines(vectors: Vectors, pairs: Pairs) -> Float64Array:
+def _cosines(vectors: Vectors, pairs: RatedPairs) -> Float64Array:
     """The cosine of each pair; 0 where a word has no vector at all."""
     left, right = (_sums(vectors, phrases).astype(np.float64) for phrases in (pairs.left, pairs.right))
     lengths = np.sqrt((left**2).sum(axis=1) * (right**2).sum(axis=1))
@@ -178,9 +176,9 @@ def correlate(scores: Float64Array, ratings: Float64Array, seed: int = 1, resamp
     return Correlation(len(scores), float(100 * rho) if math.isfinite(rho) else None, low, high)
 
 
-def spearman(one: Float64Array, other: Float64Array) -> Float64Array:
+def spearman(scores: Float64Array, ratings: Float64Array) -> Float64Array:
     """Spearman's rho of each row: the correlation of ranks, equal values sharing theirs; NaN if all are equal."""
-    x, y = (rankdata(values, axis=1) for values in (one, other))
+    x, y = (rankdata(values, axis=1) for values in (scores, ratings))
     x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
     spread = np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
     rho: Float64Array = np.divide((x * y).sum(axis=1), spread, out=np.full(len(x), np.nan), where=spread > 0)

@@ -20,7 +20,7 @@ from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.factors import BLOCK_WORDS, Factors
 from morphlm.text.reading import RESERVED
 from morphlm.vectors.keyed import KeyedVectors
-from morphlm.vectors.search import Found, Neighbour, nearest, unit_rows
+from morphlm.vectors.search import Neighbour, RankedRows, nearest, unit_rows
 from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
 
 Side = Literal["both", "context", "output"]
@@ -41,7 +41,7 @@ class SideVectors:
         return self.sums([self.factors[word] for word in words.tolist()])
 
     def of_range(self, begin: int, end: int) -> Float32Array:
-        """The same of consecutive words."""
+        """The vectors of consecutive words."""
         if self.factors is None:
             return self.table[begin:end]
         starts = self.factors.indptr[begin : end + 1]
@@ -79,17 +79,15 @@ class WordVectors:
     output: SideVectors
     record: Mapping[str, str] = field(default_factory=dict)  # the fields of the model's signature
     side: Side = "both"  # [q; r], q alone, or r alone
-    centre: bool = False  # from words, the mean word of the training text is taken away
+    centre: bool = False  # subtract the mean vector of the training text from words
     normalise: bool = False  # q and r each to length 1, before they are joined
     compose: bool = True  # False, the paper's "-compose": all words that are not known are UNK
 
     def __post_init__(self) -> None:
-        """Refuse what there is not."""
         if self.side not in SIDES:
             raise ConfigError(f"{self.side!r} is no side of a model; choose one of {', '.join(SIDES)}")
 
     def __repr__(self) -> str:
-        """How many, how long and which."""
         return f"WordVectors({len(self.words):,} words, {self.dimensions} dimensions, {self.side})"
 
     def using(
@@ -100,7 +98,7 @@ class WordVectors:
         normalise: bool | None = None,
         compose: bool | None = None,
     ) -> WordVectors:
-        """The same model's vectors with other choices; what is not given stays."""
+        """The vectors with other choices; what is not given stays."""
         return replace(
             self,
             side=self.side if side is None else side,
@@ -129,7 +127,6 @@ class WordVectors:
         return 2 * width if self.side == "both" else width
 
     def __contains__(self, word: object) -> bool:
-        """Whether a word is known."""
         return isinstance(word, str) and self.known(word)
 
     def __getitem__(self, word: str) -> Float32Array:
@@ -159,14 +156,12 @@ class WordVectors:
         ids = np.fromiter(map(self._id_of, words), np.int32, len(words))
         q, r = self.context.of_words(ids), self.output.of_words(ids)
         if self.compose and self.factors is not None:
-            places = [place for place in np.flatnonzero(ids == UNK_ID).tolist() if words[place] not in RESERVED]
-            unknown = np.array(places, np.int64)
-            lists = self.factors.of_new_words([words[place] for place in places])
-            some = np.array([len(factors) > 0 for factors in lists], bool)
-            lists = [factors for factors in lists if len(factors)]
+            unknown = [row for row in np.flatnonzero(ids == UNK_ID).tolist() if words[row] not in RESERVED]
+            factors = self.factors.of_new_words([words[row] for row in unknown])
+            composed = [(row, of_word) for row, of_word in zip(unknown, factors, strict=True) if len(of_word)]
             for side, rows in ((self.context, q), (self.output, r)):
                 if side.factors is not None:
-                    rows[unknown[some]] = side.sums(lists)
+                    rows[[row for row, _ in composed]] = side.sums([of_word for _, of_word in composed])
         return self._joined(*self._centred(q, r))
 
     @cached_property
@@ -230,9 +225,9 @@ class WordVectors:
     def neighbours_of_all(
         self, queries: Sequence[str] | Float32Array, k: int = 10, *, morphemes: bool = False
     ) -> list[list[Neighbour]]:
-        """The same for many words, or morphemes, or for the rows of a matrix."""
+        """The neighbours of many words, or morphemes, or of the rows of a matrix."""
         rows = self._query_rows(queries, morphemes)
-        skip = [[] if morphemes or not isinstance(query, str) else self._places([query]) for query in queries]
+        skip = [[] if morphemes or not isinstance(query, str) else self._indices([query]) for query in queries]
         return self._named(nearest(self._units, rows, k, skip), self.words)
 
     def nearest_morphemes(self, query: str | Float32Array, k: int = 10, *, morpheme: bool = False) -> list[Neighbour]:
@@ -244,7 +239,7 @@ class WordVectors:
     def nearest_morphemes_of_all(
         self, queries: Sequence[str] | Float32Array, k: int = 10, *, morphemes: bool = False
     ) -> list[list[Neighbour]]:
-        """The same for many."""
+        """The morphemes nearest to many words, morphemes, or rows of a matrix."""
         if self.factors is None:
             raise ConfigError("this model has no morphemes; ask one with factors (+c, +o or ++)")
         rows, first = self._query_rows(queries, morphemes), self.factors.surfaces
@@ -256,12 +251,14 @@ class WordVectors:
         return self.analogies([(a, b, c)], k)[0]
 
     def analogies(self, triples: Sequence[tuple[str, str, str]], k: int = 10) -> list[list[Neighbour]]:
-        """The same for many."""
-        a, b, c = (unit_rows(self.rows([triple[place] for triple in triples])) for place in range(3))
-        return self._named(nearest(self._units, b - a + c, k, [self._places(triple) for triple in triples]), self.words)
+        """The answers to many analogies."""
+        a, b, c = (unit_rows(self.rows([triple[i] for triple in triples])) for i in range(3))
+        return self._named(
+            nearest(self._units, b - a + c, k, [self._indices(triple) for triple in triples]), self.words
+        )
 
-    def _places(self, words: Sequence[str]) -> list[int]:
-        """Where those that are known stand among the words."""
+    def _indices(self, words: Sequence[str]) -> list[int]:
+        """The indices in `words` of those that are known."""
         return [number - len(RESERVED) for number in map(self._id_of, words) if number >= len(RESERVED)]
 
     def _query_rows(self, queries: Sequence[str] | Float32Array, morphemes: bool) -> Float32Array:
@@ -273,10 +270,10 @@ class WordVectors:
         return queries
 
     @staticmethod
-    def _named(found: Iterable[Found], names: Sequence[str]) -> list[list[Neighbour]]:
+    def _named(ranked: Iterable[RankedRows], names: Sequence[str]) -> list[list[Neighbour]]:
         return [
-            [Neighbour(names[place], float(cosine)) for place, cosine in zip(places.tolist(), cosines, strict=True)]
-            for places, cosines in found
+            [Neighbour(names[row], float(cosine)) for row, cosine in zip(rows.tolist(), cosines, strict=True)]
+            for rows, cosines in ranked
         ]
 
     @cached_property

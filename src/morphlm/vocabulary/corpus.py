@@ -32,10 +32,10 @@ _REMAP_TOKENS = 1 << 22
 
 
 class _Forms(dict[bytes, int]):
-    """Gives every new form the next id. The reserved marks, or the words that are given, have theirs from the start."""
+    """Gives every new form the next id; the `first` words, by default the reserved marks, have theirs already."""
 
-    def __init__(self, given: Sequence[str] = RESERVED) -> None:
-        super().__init__((word.encode(), number) for number, word in enumerate(given))
+    def __init__(self, first: Sequence[str] = RESERVED) -> None:
+        super().__init__((word.encode(), number) for number, word in enumerate(first))
 
     def __missing__(self, form: bytes) -> int:
         number = self[form] = len(self)
@@ -86,7 +86,7 @@ class Corpus:
 
     tokens: Int32Array  # words of a sentence, END, words of the next, END, ...
     vocabulary: Vocabulary
-    new_words: NewWords | None = None  # what stands behind UNK, where it was kept
+    new_words: NewWords | None = None  # the words that became UNK, where they were kept
 
     @property
     def sentences(self) -> int:
@@ -194,7 +194,6 @@ class TokenEncoder:
     """Batches of tokens in UTF-8 to ids."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        """Build the table once."""
         self._id_of = {word.encode(): number for word, number in vocabulary.ids.items()}.get
 
     def __call__(self, tokens: list[bytes]) -> Int32Array:
@@ -257,8 +256,8 @@ def _batches_of_sentences(sentences: Iterable[Sequence[str]], allow_unknown: boo
 def check_tokens(sentence: Sequence[str], allow_unknown: bool, number: int) -> list[bytes]:
     """The tokens as UTF-8, refused if they are no tokens: empty, with white space inside, or a reserved mark."""
 
-    def refuse(what: str) -> InputError:
-        return InputError(what, source="<sentences>", line=number)
+    def refuse(message: str) -> InputError:
+        return InputError(message, source="<sentences>", line=number)
 
     if isinstance(sentence, str | bytes):
         raise refuse("a sentence is a list of tokens, not a string; split it")

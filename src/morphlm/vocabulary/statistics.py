@@ -23,19 +23,18 @@ class CorpusStatistics:
     kappa: float
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         return asdict(self)
 
 
 def corpus_statistics(name: str, words: WordCounts, kappa: float) -> CorpusStatistics:
-    """Count."""
+    """The row of a text whose words were counted."""
     check_kappa(kappa)
     left = words.types - round(kappa * words.singletons)
     return CorpusStatistics(name, words.sentences, words.tokens, words.types, words.singletons, left, kappa)
 
 
 def format_statistics(rows: list[CorpusStatistics]) -> str:
-    """The table for a person."""
+    """The rows as a readable table."""
     header = ["", "sentences", "tokens", "types", "singletons", "of types", f"|V| at kappa {rows[0].kappa:g}"]
     return format_columns(
         header,

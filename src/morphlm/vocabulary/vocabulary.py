@@ -30,7 +30,6 @@ class Vocabulary:
     counts: Int64Array
 
     def __post_init__(self) -> None:
-        """The reserved marks come first, and no word comes twice."""
         if self.words[: len(RESERVED)] != RESERVED:
             raise ConfigError(f"a vocabulary begins with {', '.join(RESERVED)}; this one with {self.words[:3]}")
         if len(self.ids) != len(self.words):
@@ -50,7 +49,6 @@ class Vocabulary:
         return self.ids.get(word, 0) > END_ID if isinstance(word, str) else False
 
     def __iter__(self) -> Iterator[str]:
-        """The words in order of their ids, the reserved ones included."""
         return iter(self.words)
 
     def id_of(self, word: str) -> int:
@@ -126,7 +124,7 @@ def load_vocabulary(path: str | Path) -> Vocabulary:
 
 
 def check_kappa(kappa: float) -> None:
-    """Refuse what is no share."""
+    """Refuse a kappa that is no share."""
     if not 0.0 <= kappa <= 1.0:
         raise ConfigError(f"kappa is a share of the singletons and lies in [0, 1], not {kappa}; 0 prunes none, 1 all")
 

@@ -8,7 +8,7 @@ from morphlm.report.numbers import decimal
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
 from morphlm.report.sections.section import Section
 from morphlm.report.sections.segmentation import morphemes
-from morphlm.vectors.questions import Answer, ask
+from morphlm.vectors.questions import QueryAnswer, ask
 from morphlm.vectors.vectors import WordVectors
 
 KNOWN, NEW, NEAREST = 5, 5, 8
@@ -88,13 +88,13 @@ def _rows(subjects: ScoredModels, able: list[ScoredModel], word: str, shown: Mar
     ]
 
 
-def answer_of(subject: ScoredModel, word: str) -> Answer:
+def answer_of(subject: ScoredModel, word: str) -> QueryAnswer:
     """The neighbours of a word of the text, just as it stands there."""
     assert subject.vectors is not None
     return ask(subject.vectors, [word], k=NEAREST, lowercase=False)[0]
 
 
-def _near(answer: Answer, language: str | None) -> Markup:
+def _near(answer: QueryAnswer, language: str | None) -> Markup:
     entries = (
         tag("span", foreign(name, language), " ", tag("span", decimal(similarity), class_="muted"), class_="near")
         for name, similarity in answer.neighbours

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from morphlm.arrays import Array
-from morphlm.segmentation.kernels.strings import NOT_FOUND, Letters, Strings, copy_into, find, insert, keys_of_parts
+from morphlm.segmentation.kernels.strings import NOT_FOUND, Letters, StringTable, copy_into, find, insert, keys_of_parts
 
 # The elements of `Totals.sums`: what the cost is made of.
 TOKENS, LOG_TOKENS, WORDS, LETTERS, LOG_LETTERS, MORPHS, ALPHABET, FEATURES, CONDITIONALS = range(9)
@@ -39,6 +39,27 @@ class Forest(NamedTuple):
     cut: Array  # int32, letters before the cut; 0: a morph
     left: Array  # int32, the entry before the cut
     right: Array  # int32, the entry after it
+
+
+class SearchBuffers(NamedTuple):
+    """Working memory of the search, for words up to a length."""
+
+    stack: Array  # int32, entries whose count is to change
+    waiting: Array  # int32, entries that are to be searched
+    prefixes: Array  # uint64, keys of the beginnings of a string
+    suffixes: Array  # uint64, keys of its ends
+    saved_sums: Array  # float64
+
+
+class BaselineState(NamedTuple):
+    """All that the search reads and changes."""
+
+    letters: Letters
+    table: StringTable
+    forest: Forest
+    totals: Totals
+    corpus_weight: float
+    buffers: SearchBuffers
 
 
 @njit(cache=True)
@@ -107,8 +128,8 @@ def change_letters(totals: Totals, text: Array, start: int, length: int, sign: i
     """A morph enters the lexicon (sign 1) or leaves it (sign -1)."""
     sums, counts = totals.sums, totals.letter_counts
     change = 0.0
-    for place in range(start, start + length):
-        letter = text[place]
+    for position in range(start, start + length):
+        letter = text[position]
         count = counts[letter]
         counts[letter] = count + sign
         change += sign * step(totals, min(count, count + sign))
@@ -130,10 +151,21 @@ def change_morph(totals: Totals, text: Array, start: int, length: int, old: int,
 
 
 @njit(cache=True)
-def change_count(
-    entry: int, change: int, strings: Strings, forest: Forest, totals: Totals, text: Array, stack: Array
-) -> None:
+def make_buffers(longest: int) -> SearchBuffers:
+    """Buffers for words of at most `longest` letters."""
+    return SearchBuffers(
+        np.empty(2 * longest + 2, np.int32),
+        np.empty(2 * longest + 2, np.int32),
+        np.empty(longest + 1, np.uint64),
+        np.empty(longest + 1, np.uint64),
+        np.empty(SUMS),
+    )
+
+
+@njit(cache=True)
+def change_count(state: BaselineState, entry: int, change: int) -> None:
     """The count of an entry changes, and with it the counts of all below. What is used no more forgets its cut."""
+    table, forest, stack = state.table, state.forest, state.buffers.stack
     stack[0] = entry
     top = 1
     while top > 0:
@@ -147,55 +179,49 @@ def change_count(
             if old + change == 0:
                 forest.cut[at] = 0
         else:
-            change_morph(totals, text, strings.start[at], np.int64(strings.length[at]), old, old + change)
+            change_morph(state.totals, table.text, table.start[at], np.int64(table.length[at]), old, old + change)
 
 
 @njit(cache=True)
-def add_words(
-    roots: Array, counts: Array, strings: Strings, forest: Forest, totals: Totals, text: Array, stack: Array
-) -> None:
+def add_words(state: BaselineState, roots: Array, counts: Array) -> None:
     """The start of the search: every word is a morph."""
     for word in range(len(roots)):
-        totals.sums[WORDS] += counts[word]
-        change_count(np.int64(roots[word]), counts[word], strings, forest, totals, text, stack)
+        state.totals.sums[WORDS] += counts[word]
+        change_count(state, np.int64(roots[word]), counts[word])
 
 
 @njit(cache=True)
-def try_part(
-    entry: int, change: int, start: int, length: int,
-    strings: Strings, forest: Forest, totals: Totals, text: Array, stack: Array,
-) -> None:  # fmt: skip
+def try_part(state: BaselineState, entry: int, change: int, start: int, length: int) -> None:
     """Add to the count of a part, or take it back; a part that was never used is not entered into the table for it."""
     if entry == NOT_FOUND:
-        change_morph(totals, text, start, length, max(-change, 0), max(change, 0))
+        change_morph(state.totals, state.table.text, start, length, max(-change, 0), max(change, 0))
     else:
-        change_count(entry, change, strings, forest, totals, text, stack)
+        change_count(state, entry, change)
 
 
 @njit(cache=True)
-def best_cut(
-    entry: int, count: int, corpus_weight: float, strings: Strings, forest: Forest, totals: Totals, letters: Letters,
-    stack: Array, prefixes: Array, suffixes: Array, saved: Array,
-) -> int:  # fmt: skip
+def best_cut(state: BaselineState, entry: int, count: int) -> int:
     """Where to cut a string whose count has been taken out of the totals; 0: nowhere."""
-    text, start, length = letters.text, strings.start[entry], np.int64(strings.length[entry])
+    table, forest, totals = state.table, state.forest, state.totals
+    prefixes, suffixes, saved = state.buffers.prefixes, state.buffers.suffixes, state.buffers.saved_sums
+    text, start, length = table.text, table.start[entry], np.int64(table.length[entry])
     copy_into(saved, totals.sums, 0, SUMS)
     change_morph(totals, text, start, length, 0, count)
-    lowest, best = baseline_cost(totals.sums, corpus_weight), 0
+    lowest, best = baseline_cost(totals.sums, state.corpus_weight), 0
     change_morph(totals, text, start, length, count, 0)
     copy_into(totals.sums, saved, 0, SUMS)
-    keys_of_parts(letters, start, length, prefixes, suffixes)
+    keys_of_parts(state.letters, start, length, prefixes, suffixes)
     for k in range(1, length):
-        left = find(strings, text, prefixes[k], text, start, k)
-        right = find(strings, text, suffixes[k], text, start + k, length - k)
+        left = find(table, prefixes[k], text, start, k)
+        right = find(table, suffixes[k], text, start + k, length - k)
         new_left = left == NOT_FOUND or forest.count[left] == 0
         if new_left and (right == NOT_FOUND or forest.count[right] == 0):
             continue  # two new morphs spell the same letters as one and cost more
-        try_part(left, count, start, k, strings, forest, totals, text, stack)
-        try_part(right, count, start + k, length - k, strings, forest, totals, text, stack)
-        cost = baseline_cost(totals.sums, corpus_weight)
-        try_part(right, -count, start + k, length - k, strings, forest, totals, text, stack)
-        try_part(left, -count, start, k, strings, forest, totals, text, stack)
+        try_part(state, left, count, start, k)
+        try_part(state, right, count, start + k, length - k)
+        cost = baseline_cost(totals.sums, state.corpus_weight)
+        try_part(state, right, -count, start + k, length - k)
+        try_part(state, left, -count, start, k)
         copy_into(totals.sums, saved, 0, SUMS)  # no drift from adding and subtracting
         if cost <= lowest:
             lowest, best = cost, k
@@ -203,32 +229,25 @@ def best_cut(
 
 
 @njit(cache=True)
-def cut_entry(
-    entry: int, count: int, k: int, strings: Strings, forest: Forest, totals: Totals, letters: Letters,
-    stack: Array, prefixes: Array, suffixes: Array,
-) -> None:  # fmt: skip
+def cut_entry(state: BaselineState, entry: int, count: int, k: int) -> None:
     """Cut an entry after k letters; the keys of its parts are still there from the search."""
-    text, start, length = letters.text, strings.start[entry], np.int64(strings.length[entry])
-    left = insert(strings, text, prefixes[k], start, k)
-    right = insert(strings, text, suffixes[k], start + k, length - k)
+    table, forest, buffers = state.table, state.forest, state.buffers
+    start, length = table.start[entry], np.int64(table.length[entry])
+    left = insert(table, buffers.prefixes[k], start, k)
+    right = insert(table, buffers.suffixes[k], start + k, length - k)
     forest.count[entry], forest.cut[entry] = count, k
     forest.left[entry], forest.right[entry] = left, right
-    change_count(left, count, strings, forest, totals, text, stack)
-    change_count(right, count, strings, forest, totals, text, stack)
+    change_count(state, left, count)
+    change_count(state, right, count)
 
 
 @njit(cache=True)
-def search(
-    roots: Array, corpus_weight: float, strings: Strings, forest: Forest, totals: Totals, letters: Letters, longest: int
-) -> None:
+def search(state: BaselineState, roots: Array) -> None:
     """Take each word's tree apart and build it again, the words in the given order.
 
     The table needs room for two new entries a letter of these words.
     """
-    stack = np.empty(2 * longest + 2, np.int32)
-    waiting = np.empty(2 * longest + 2, np.int32)
-    prefixes, suffixes = np.empty(longest + 1, np.uint64), np.empty(longest + 1, np.uint64)
-    saved = np.empty(SUMS)
+    forest, waiting = state.forest, state.buffers.waiting
     for root in roots:
         waiting[0] = root
         top = 1
@@ -236,16 +255,14 @@ def search(
             top -= 1
             entry = np.int64(waiting[top])
             count = forest.count[entry]
-            if count == 0 or strings.length[entry] == 1:
+            if count == 0 or state.table.length[entry] == 1:
                 continue
-            change_count(entry, -count, strings, forest, totals, letters.text, stack)
-            k = best_cut(
-                entry, count, corpus_weight, strings, forest, totals, letters, stack, prefixes, suffixes, saved
-            )  # fmt: skip
+            change_count(state, entry, -count)
+            k = best_cut(state, entry, count)
             if k == 0:
-                change_count(entry, count, strings, forest, totals, letters.text, stack)
+                change_count(state, entry, count)
                 continue
-            cut_entry(entry, count, k, strings, forest, totals, letters, stack, prefixes, suffixes)
+            cut_entry(state, entry, count, k)
             left, right = forest.left[entry], forest.right[entry]
             waiting[top] = right
             top += 1

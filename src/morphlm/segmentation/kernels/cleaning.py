@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from morphlm.arrays import Array
-from morphlm.segmentation.kernels.paths import STM, SUF, ZZZ, Corpus
+from morphlm.segmentation.kernels.paths import STM, SUF, ZZZ, LabelledWords
 
 LONG = 4  # letters from which on joined non-morphemes pass as a stem
 
@@ -60,10 +60,10 @@ def clean_word(lengths: Array, labels: Array, size: int) -> int:
 
 
 @njit(cache=True)
-def clean(corpus: Corpus, morph_lengths: Array, lengths: Array, labels: Array, sizes: Array) -> None:
-    """The pieces of all words without non-morphemes, laid out like the corpus."""
+def clean(words: LabelledWords, morph_lengths: Array, lengths: Array, labels: Array, sizes: Array) -> None:
+    """The pieces of all words without non-morphemes, laid out like the words."""
     for word in range(len(sizes)):
-        begin, size = corpus.bounds[word], np.int64(corpus.sizes[word])
+        begin, size = words.bounds[word], np.int64(words.sizes[word])
         for at in range(begin, begin + size):
-            lengths[at], labels[at] = morph_lengths[corpus.morphs[at]], corpus.labels[at]
+            lengths[at], labels[at] = morph_lengths[words.morphs[at]], words.labels[at]
         sizes[word] = clean_word(lengths[begin : begin + size], labels[begin : begin + size], size)

@@ -12,15 +12,15 @@ import numpy as np
 from numba import njit
 
 from morphlm.arrays import Array
-from morphlm.segmentation.kernels.strings import NOT_FOUND, Letters, Strings, find
+from morphlm.segmentation.kernels.strings import NOT_FOUND, Letters, StringTable, find
 
 PRE, STM, SUF, ZZZ, EDGE = range(5)
 CATEGORIES = 4
 NEVER = 1e15  # the cost of what cannot be
 
 
-class Corpus(NamedTuple):
-    """The words as labelled morphs: those of word w begin at bounds[w], where there is a place for each letter."""
+class LabelledWords(NamedTuple):
+    """The words as labelled morphs: those of word w begin at slot bounds[w]; every letter has a slot."""
 
     bounds: Array  # int64
     sizes: Array  # int32, the number of morphs
@@ -29,15 +29,25 @@ class Corpus(NamedTuple):
     weights: Array  # int64, what the word counts
 
 
-class Unknown(NamedTuple):
+class UnknownStems(NamedTuple):
     """What a stem outside the lexicon costs: `base`, and something for each of its letters."""
 
     base: float
     letters: Array  # float64, by letter; the last is for letters outside the alphabet
 
 
-class Grid(NamedTuple):
-    """Room for the search of one word: by place and category, the lowest cost and where it comes from."""
+class PathCosts(NamedTuple):
+    """What the paths of a word cost: over the morphs of a table, and over stems that are not in it."""
+
+    table: StringTable
+    longest_morph: int
+    emissions: Array  # float64 (morphs, categories)
+    transitions: Array  # float64 (5, 5)
+    unknown: UnknownStems
+
+
+class Trellis(NamedTuple):
+    """The search of one word: by position and category, the lowest cost and where it comes from."""
 
     cost: Array  # float64 (letters + 1, categories)
     start: Array  # int32, where the morph that ends here begins
@@ -46,13 +56,13 @@ class Grid(NamedTuple):
 
 
 @njit(cache=True)
-def label_words(corpus: Corpus, emissions: Array, transitions: Array) -> int:
+def label_words(words: LabelledWords, emissions: Array, transitions: Array) -> int:
     """Give every word its best labels; returns how many words changed."""
-    longest = corpus.sizes.max()
+    longest = words.sizes.max()
     back = np.empty((longest, CATEGORIES), np.int8)
     changed = 0
-    for word in range(len(corpus.sizes)):
-        if label_word(corpus, word, emissions, transitions, back):
+    for word in range(len(words.sizes)):
+        if label_word(words, word, emissions, transitions, back):
             changed += 1
     return changed
 
@@ -68,14 +78,14 @@ def best_end(cost: Array, transitions: Array) -> int:
 
 
 @njit(cache=True)
-def label_word(corpus: Corpus, word: int, emissions: Array, transitions: Array, back: Array) -> bool:
+def label_word(words: LabelledWords, word: int, emissions: Array, transitions: Array, back: Array) -> bool:
     """Give a word its best labels; returns whether they changed."""
-    begin, size = corpus.bounds[word], corpus.sizes[word]
+    begin, size = words.bounds[word], words.sizes[word]
     cost, following = np.empty(CATEGORIES), np.empty(CATEGORIES)
     for category in range(CATEGORIES):
-        cost[category] = transitions[EDGE, category] + emissions[corpus.morphs[begin], category]
+        cost[category] = transitions[EDGE, category] + emissions[words.morphs[begin], category]
     for k in range(1, size):
-        morph = corpus.morphs[begin + k]
+        morph = words.morphs[begin + k]
         for category in range(CATEGORIES):
             lowest, best = np.inf, 0
             for previous in range(CATEGORIES):
@@ -89,97 +99,90 @@ def label_word(corpus: Corpus, word: int, emissions: Array, transitions: Array, 
     label = best_end(cost, transitions)
     changed = False
     for k in range(size - 1, -1, -1):
-        changed |= corpus.labels[begin + k] != label
-        corpus.labels[begin + k] = label
+        changed |= words.labels[begin + k] != label
+        words.labels[begin + k] = label
         if k > 0:
             label = np.int64(back[k, label])
     return changed
 
 
 @njit(cache=True)
-def extend(grid: Grid, begin: int, end: int, morph: int, category: int, cost: float, transitions: Array) -> None:
+def extend(trellis: Trellis, begin: int, end: int, morph: int, category: int, cost: float, transitions: Array) -> None:
     """Consider a morph from `begin` to `end` with a category, after everything that ends at `begin`."""
     if begin == 0:
         value = transitions[EDGE, category] + cost
-        if value < grid.cost[end, category]:
-            grid.cost[end, category], grid.start[end, category] = value, 0
-            grid.before[end, category], grid.morph[end, category] = EDGE, morph
+        if value < trellis.cost[end, category]:
+            trellis.cost[end, category], trellis.start[end, category] = value, 0
+            trellis.before[end, category], trellis.morph[end, category] = EDGE, morph
         return
     for previous in range(CATEGORIES):
-        value = grid.cost[begin, previous] + transitions[previous, category] + cost
-        if value < grid.cost[end, category]:
-            grid.cost[end, category], grid.start[end, category] = value, begin
-            grid.before[end, category], grid.morph[end, category] = previous, morph
+        value = trellis.cost[begin, previous] + transitions[previous, category] + cost
+        if value < trellis.cost[end, category]:
+            trellis.cost[end, category], trellis.start[end, category] = value, begin
+            trellis.before[end, category], trellis.morph[end, category] = previous, morph
 
 
 @njit(cache=True)
-def fill_grid(
-    grid: Grid, query: Letters, start: int, length: int, text: Array, strings: Strings, longest_morph: int,
-    emissions: Array, transitions: Array, unknown: Unknown,
-) -> None:  # fmt: skip
-    """All morphs of the lexicon in the word, and all stems outside it, in order of where they begin."""
+def fill_trellis(trellis: Trellis, query: Letters, start: int, length: int, costs: PathCosts) -> None:
+    """All morphs of the table in a word of `query`, and all stems outside it, in order of where they begin."""
+    emissions, transitions, unknown = costs.emissions, costs.transitions, costs.unknown
     for end in range(length + 1):
         for category in range(CATEGORIES):
-            grid.cost[end, category] = NEVER
+            trellis.cost[end, category] = NEVER
     for begin in range(length):
         key = np.uint64(0)
         spelling = unknown.base
         for end in range(begin + 1, length + 1):
             letter = query.text[start + end - 1]
             spelling += unknown.letters[letter]
-            if end - begin <= longest_morph:
+            if end - begin <= costs.longest_morph:
                 key += query.codes[letter] * query.powers[end - begin - 1]
-                morph = find(strings, text, key, query.text, start + begin, end - begin)
+                morph = find(costs.table, key, query.text, start + begin, end - begin)
             else:
                 morph = NOT_FOUND
             if morph != NOT_FOUND:
                 for category in range(CATEGORIES):
                     if emissions[morph, category] < NEVER:
-                        extend(grid, begin, end, morph, category, emissions[morph, category], transitions)
+                        extend(trellis, begin, end, morph, category, emissions[morph, category], transitions)
             if spelling < NEVER:
-                extend(grid, begin, end, NOT_FOUND, STM, spelling, transitions)
+                extend(trellis, begin, end, NOT_FOUND, STM, spelling, transitions)
 
 
 @njit(cache=True)
 def best_path(
-    grid: Grid, length: int, transitions: Array, first: int, starts: Array, morphs: Array, labels: Array
+    trellis: Trellis, length: int, transitions: Array, first: int, starts: Array, morphs: Array, labels: Array
 ) -> int:
-    """Read the best path from a filled grid into the arrays, from `first` on; returns its number of morphs, or 0."""
-    last = best_end(grid.cost[length], transitions)
-    if grid.cost[length, last] + transitions[last, EDGE] >= NEVER:
+    """Read the best path from a filled trellis into the arrays, from `first` on; returns its number of morphs, or 0."""
+    last = best_end(trellis.cost[length], transitions)
+    if trellis.cost[length, last] + transitions[last, EDGE] >= NEVER:
         return 0
     size, end, label = 0, length, last
     while end > 0:
-        end, label = np.int64(grid.start[end, label]), np.int64(grid.before[end, label])
+        end, label = np.int64(trellis.start[end, label]), np.int64(trellis.before[end, label])
         size += 1
     end, label = length, last
     for k in range(first + size - 1, first - 1, -1):
-        starts[k], morphs[k], labels[k] = grid.start[end, label], grid.morph[end, label], label
-        end, label = np.int64(grid.start[end, label]), np.int64(grid.before[end, label])
+        starts[k], morphs[k], labels[k] = trellis.start[end, label], trellis.morph[end, label], label
+        end, label = np.int64(trellis.start[end, label]), np.int64(trellis.before[end, label])
     return size
 
 
 @njit(cache=True)
-def make_grid(longest: int) -> Grid:
-    """Room for words up to this length."""
+def make_trellis(longest: int) -> Trellis:
+    """A trellis for words up to this length."""
     shape = (longest + 1, CATEGORIES)
-    return Grid(np.empty(shape), np.empty(shape, np.int32), np.empty(shape, np.int8), np.empty(shape, np.int32))
+    return Trellis(np.empty(shape), np.empty(shape, np.int32), np.empty(shape, np.int8), np.empty(shape, np.int32))
 
 
 @njit(cache=True)
-def segment_words(
-    query: Letters, bounds: Array, text: Array, strings: Strings, longest_morph: int,
-    emissions: Array, transitions: Array, unknown: Unknown, sizes: Array, starts: Array, labels: Array,
-) -> None:  # fmt: skip
+def segment_words(query: Letters, bounds: Array, costs: PathCosts, sizes: Array, starts: Array, labels: Array) -> None:
     """The best path of each word; the pieces of word w begin at starts[bounds[w]] ..., sizes[w] is their number."""
     longest = 1
     for word in range(len(sizes)):
         longest = max(longest, bounds[word + 1] - bounds[word])
-    grid = make_grid(longest)
+    trellis = make_trellis(longest)
     morphs = np.empty(len(starts), np.int32)
     for word in range(len(sizes)):
-        begin, end = bounds[word], bounds[word + 1]
-        fill_grid(
-            grid, query, begin, end - begin, text, strings, longest_morph, emissions, transitions, unknown
-        )  # fmt: skip
-        sizes[word] = best_path(grid, end - begin, transitions, begin, starts, morphs, labels)
+        begin, length = bounds[word], bounds[word + 1] - bounds[word]
+        fill_trellis(trellis, query, begin, length, costs)
+        sizes[word] = best_path(trellis, length, costs.transitions, begin, starts, morphs, labels)

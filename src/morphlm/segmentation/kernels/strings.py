@@ -1,6 +1,6 @@
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
 # mypy: disable-error-code="arg-type, assignment, return-value"
-"""A hash table of letter strings, each held as a place in one long array of letters, never as a copy.
+"""A hash table of letter strings, each held as a position in one long array of letters, never as a copy.
 
 The key of letters c_0 .. c_(n-1) is the sum of code(c_t) B^t modulo 2^64, so that the keys of all prefixes and all
 suffixes of a string cost one multiplication a letter, and the key of a concatenation follows from its parts. Equal keys
@@ -29,9 +29,10 @@ class Letters(NamedTuple):
     powers: Array  # uint64, BASE^t for every length of a string
 
 
-class Strings(NamedTuple):
-    """The table; entry i is text[start[i] : start[i] + length[i]]."""
+class StringTable(NamedTuple):
+    """Entry i is text[start[i] : start[i] + length[i]]."""
 
+    text: Array  # int32, the letters that the entries are positions of
     slots: Array  # int32, entry or -1; their number is a power of 2
     keys: Array  # uint64
     start: Array  # int64
@@ -54,25 +55,25 @@ def slot_of(key: Any, slots: Array) -> int:
 
 
 @njit(cache=True)
-def same_letters(text: Array, start: int, other_text: Array, other: int, length: int) -> bool:
-    """Whether two places hold the same letters."""
+def same_letters(text: Array, start: int, other_text: Array, other_start: int, length: int) -> bool:
+    """Whether two positions hold the same letters."""
     offset = 0
-    while offset < length and text[start + offset] == other_text[other + offset]:
+    while offset < length and text[start + offset] == other_text[other_start + offset]:
         offset += 1
     return offset == length
 
 
 @njit(cache=True)
-def find(strings: Strings, text: Array, key: Any, query: Array, start: int, length: int) -> int:
-    """The entry of a string, or NOT_FOUND. The entries are places in `text`, the string is one in `query`."""
-    slots = strings.slots
+def find(table: StringTable, key: Any, query: Array, start: int, length: int) -> int:
+    """The entry of a string, or NOT_FOUND; the string is `length` letters of `query` from `start` on."""
+    slots = table.slots
     slot = slot_of(key, slots)
     entry = slots[slot]
     while entry >= 0:
         if (
-            strings.keys[entry] == key
-            and strings.length[entry] == length
-            and same_letters(text, strings.start[entry], query, start, length)
+            table.keys[entry] == key
+            and table.length[entry] == length
+            and same_letters(table.text, table.start[entry], query, start, length)
         ):
             return np.int64(entry)
         slot = (slot + 1) & (len(slots) - 1)
@@ -81,34 +82,34 @@ def find(strings: Strings, text: Array, key: Any, query: Array, start: int, leng
 
 
 @njit(cache=True)
-def insert(strings: Strings, text: Array, key: Any, start: int, length: int) -> int:
-    """The entry of a string, made if it is new. The caller has seen to it that there is room."""
-    entry = find(strings, text, key, text, start, length)
+def insert(table: StringTable, key: Any, start: int, length: int) -> int:
+    """The entry of a string of the table's text, made if it is new. The caller has seen to it that there is room."""
+    entry = find(table, key, table.text, start, length)
     if entry != NOT_FOUND:
         return entry
-    entry = strings.size[0]
-    strings.size[0] = entry + 1
-    strings.keys[entry], strings.start[entry], strings.length[entry] = key, start, length
-    put_in_slot(strings, entry)
+    entry = table.size[0]
+    table.size[0] = entry + 1
+    table.keys[entry], table.start[entry], table.length[entry] = key, start, length
+    put_in_slot(table, entry)
     return np.int64(entry)
 
 
 @njit(cache=True)
-def put_in_slot(strings: Strings, entry: int) -> None:
+def put_in_slot(table: StringTable, entry: int) -> None:
     """Make an entry findable."""
-    slots = strings.slots
-    slot = slot_of(strings.keys[entry], slots)
+    slots = table.slots
+    slot = slot_of(table.keys[entry], slots)
     while slots[slot] >= 0:
         slot = (slot + 1) & (len(slots) - 1)
     slots[slot] = entry
 
 
 @njit(cache=True)
-def fill_slots(strings: Strings, first: int) -> None:
+def fill_slots(table: StringTable, first: int) -> None:
     """Make the entries from `first` on findable, after the table has grown."""
-    strings.slots[:] = -1
-    for entry in range(first, strings.size[0]):
-        put_in_slot(strings, entry)
+    table.slots[:] = -1
+    for entry in range(first, table.size[0]):
+        put_in_slot(table, entry)
 
 
 @njit(cache=True)
@@ -122,7 +123,7 @@ def key_of(letters: Letters, start: int, length: int) -> Any:
 
 @njit(cache=True)
 def keys_of_parts(letters: Letters, start: int, length: int, prefixes: Array, suffixes: Array) -> None:
-    """For each place k to cut a string: the key of what comes before it, and of what comes after."""
+    """For each k: the key of the first k letters of a string, and of the others."""
     text, codes, powers = letters.text, letters.codes, letters.powers
     prefixes[0] = np.uint64(0)
     for k in range(length):
@@ -133,10 +134,9 @@ def keys_of_parts(letters: Letters, start: int, length: int, prefixes: Array, su
 
 
 @njit(cache=True)
-def insert_all(strings: Strings, letters: Letters, starts: Array, lengths: Array) -> Array:
-    """Insert many strings; returns their entries."""
+def insert_all(table: StringTable, letters: Letters, starts: Array, lengths: Array) -> Array:
+    """Insert many strings of the table's text, which `letters` has too; returns their entries."""
     entries = np.empty(len(starts), np.int32)
     for i in range(len(starts)):
-        key = key_of(letters, starts[i], lengths[i])
-        entries[i] = insert(strings, letters.text, key, starts[i], lengths[i])
+        entries[i] = insert(table, key_of(letters, starts[i], lengths[i]), starts[i], lengths[i])
     return entries

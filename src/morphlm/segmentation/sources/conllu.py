@@ -30,14 +30,14 @@ _FORM, _LEMMA, _UPOS, _FEATURES = 1, 2, 3, 5  # columns
 def read_conllu(path: str | Path, *, lowercase: bool = True) -> Factorisation:
     """Read `lemma=...`, `pos=...` and the features (`Case=Gen`) of every form; forms and lemmas in lower case."""
     source = source_name(path)
-    found: defaultdict[str, Counter[Analysis]] = defaultdict(Counter)
+    analyses: defaultdict[str, Counter[Analysis]] = defaultdict(Counter)
     for sentence in read_sentences(path, source, lowercase):
         for form, analysis in _tokens(sentence, source):
-            found[form][analysis] += 1
-    if not found:
+            analyses[form][analysis] += 1
+    if not analyses:
         raise InputError("there is no word in this file; give a file in CoNLL-U", source=source)
     # most_common keeps the order of arrival among equals
-    return from_mapping({form: counts.most_common(1)[0][0] for form, counts in found.items()}, f"conllu {source}")
+    return from_mapping({form: counts.most_common(1)[0][0] for form, counts in analyses.items()}, f"conllu {source}")
 
 
 def read_sentences(path: str | Path, source: str, lowercase: bool) -> Iterator[list[Line]]:
@@ -57,11 +57,11 @@ def read_sentences(path: str | Path, source: str, lowercase: bool) -> Iterator[l
 
 def _check(columns: list[str], source: str, number: int) -> None:
     if len(columns) != 10 or not all(columns):
-        what = f"{len(columns)} columns; CoNLL-U has ten, with TABs between them and _ for nothing"
-        raise InputError(what, source=source, line=number)
+        message = f"{len(columns)} columns; CoNLL-U has ten, with TABs between them and _ for nothing"
+        raise InputError(message, source=source, line=number)
     if not any(pattern.fullmatch(columns[0]) for pattern in (_WORD_ID, _RANGE_ID, _EMPTY_NODE_ID)):
-        what = f"{columns[0]} is no number of a word; write 1, or 1-2 for a token of several words"
-        raise InputError(what, source=source, line=number)
+        message = f"{columns[0]} is no number of a word; write 1, or 1-2 for a token of several words"
+        raise InputError(message, source=source, line=number)
 
 
 def _lowercased(columns: list[str]) -> list[str]:
@@ -93,8 +93,8 @@ def range_of(text: str, words: Mapping[str, Analysis], source: str, number: int)
     first, last = map(int, text.split("-"))
     parts = [str(part) for part in range(first, min(last, first + len(words)) + 1)]
     if not parts or not words.keys() >= set(parts):
-        what = f"the token {text} spans words that are not in its sentence; mend its number"
-        raise InputError(what, source=source, line=number)
+        message = f"the token {text} spans words that are not in its sentence; correct its number"
+        raise InputError(message, source=source, line=number)
     return parts
 
 
@@ -102,8 +102,8 @@ def _analysis(columns: list[str], source: str, number: int) -> Analysis:
     """The names of a word's factors."""
     features = [] if columns[_FEATURES] == _NOTHING else columns[_FEATURES].split("|")
     if not all(name and value for name, _, value in (feature.partition("=") for feature in features)):
-        what = f"{columns[_FEATURES]} are no features; write Name=Value|Name=Value, or _ for none"
-        raise InputError(what, source=source, line=number)
+        message = f"{columns[_FEATURES]} are no features; write Name=Value|Name=Value, or _ for none"
+        raise InputError(message, source=source, line=number)
     named = [(prefix, columns[column]) for prefix, column in (("lemma", _LEMMA), ("pos", _UPOS))]
     known = [f"{prefix}={value}" for prefix, value in named if value != _NOTHING]
     return tuple(name.replace(" ", "_") for name in (*known, *features))

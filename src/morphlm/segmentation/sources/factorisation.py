@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from morphlm.arrays import Array
+from morphlm.errors import ConfigError
 from morphlm.segmentation.morphemes import Morpheme, Segmentation
 
 Factor = str | Morpheme  # a morpheme's name is `form/LABEL`
@@ -29,6 +30,46 @@ class Analyser(Protocol):
 
     def to_tensors(self) -> dict[str, Array]:
         """Its arrays."""
+
+
+class WordFactors(Protocol):
+    """A source of one's own: an object that gives the factors of a word, none if it does not know the word."""
+
+    def factors_of(self, word: str) -> Sequence[Factor]:
+        """The factors besides the surface form, in the order of the word; names have no white space."""
+
+
+@runtime_checkable
+class RestorableWordFactors(Protocol):
+    """One that models keep for words never seen: as data, under the name of a registered source.
+
+    When a model is loaded, the `restore` of that source makes the object again from what `to_json` gave.
+    """
+
+    source_name: str
+
+    def factors_of(self, word: str) -> Sequence[Factor]:
+        """The factors of any word, as of `WordFactors`."""
+
+    def to_json(self) -> dict[str, Any]:
+        """All that `restore` needs, in types that JSON has."""
+
+
+def checked(factors_of: Callable[[str], Any], source: str) -> Callable[[str], Sequence[Factor]]:
+    """Wrap a function of the user's: a result that is no list of strings or morphemes is refused."""
+
+    def checked_factors(word: str) -> Sequence[Factor]:
+        factors = factors_of(word)
+        if not isinstance(factors, list | tuple):
+            raise ConfigError(
+                f"{source} gives {factors!r} as the factors of {word!r}; give a list of strings, an empty one for none"
+            )
+        for factor in factors:
+            if not isinstance(factor, Factor):
+                raise ConfigError(f"{source} gives the factor {factor!r} of {word!r}; factors are strings")
+        return factors
+
+    return checked_factors
 
 
 def kind_text(**options: Any) -> dict[str, str]:
@@ -50,7 +91,7 @@ class Factorisation:
 
 
 def from_mapping(factors: Mapping[str, Sequence[Factor]], source: str) -> Factorisation:
-    """Factors that are written down for each word."""
+    """Factors from a mapping of words to their factors."""
     return Factorisation(lambda word: factors.get(word, ()), source)
 
 

@@ -10,9 +10,9 @@ from morphlm.segmentation.morphemes import Morpheme, letters
 
 
 def keep_letters_whole(morphemes: Sequence[Morpheme]) -> tuple[Morpheme, ...]:
-    """The same morphemes, each combining mark moved to the morpheme of its letter; what is left empty goes."""
+    """Move each combining mark to the morpheme of its letter; morphemes that become empty are dropped."""
     if "".join([morpheme.form for morpheme in morphemes]).isalnum():
-        return tuple(morphemes)  # quickly: combining marks are not alphanumeric
+        return tuple(morphemes)  # the common case: combining marks are not alphanumeric
     parts = list(accumulate(morpheme.form for morpheme in morphemes))  # what stands before each cut
     word = unicodedata.normalize("NFC", parts[-1])
     allowed = list(accumulate(map(len, letters(word))))
@@ -20,7 +20,7 @@ def keep_letters_whole(morphemes: Sequence[Morpheme]) -> tuple[Morpheme, ...]:
     begin = 0
     for part, morpheme in zip(parts, morphemes, strict=True):
         cut = len(unicodedata.normalize("NFC", part))
-        end = next(place for place in allowed if place >= cut)
+        end = next(boundary for boundary in allowed if boundary >= cut)
         if end > begin:
             moved.append(Morpheme(word[begin:end], morpheme.label))
             begin = end

@@ -41,7 +41,7 @@ def is_comment(line: str) -> bool:
 
 
 def read_morfessor(path: str | Path) -> Segmentation:
-    """Read a Morfessor or FlatCat segmentation; each word is what its morphemes give when they are joined."""
+    """Read a Morfessor or FlatCat segmentation; each word is its morphemes joined."""
     source = source_name(path)
     analyses: dict[str, tuple[Morpheme, ...]] = {}
     for number, line in numbered_lines(path):
@@ -49,11 +49,11 @@ def read_morfessor(path: str | Path) -> Segmentation:
             continue
         morphemes = parse_line(unicodedata.normalize("NFC", line))
         if morphemes is None:
-            what = f"not {EXPECTED}; write the file with morfessor or flatcat"
-            raise InputError(what, source=source, line=number)
+            message = f"not {EXPECTED}; write the file with morfessor or flatcat"
+            raise InputError(message, source=source, line=number)
         morphemes = keep_letters_whole(morphemes)
         word = "".join([morpheme.form for morpheme in morphemes])
         if analyses.setdefault(word, morphemes) != morphemes:
-            what = f"{word} came before with another segmentation; keep one of the two lines"
-            raise InputError(what, source=source, line=number)
+            message = f"{word} came before with another segmentation; keep one of the two lines"
+            raise InputError(message, source=source, line=number)
     return Segmentation(analyses)

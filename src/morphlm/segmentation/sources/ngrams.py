@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,12 +15,20 @@ from morphlm.segmentation.sources.factorisation import Factorisation, kind_text
 
 
 def character_ngrams(shortest: int = 3, longest: int = 5) -> Factorisation:
-    """All runs of `shortest` to `longest` letters of <word>, by length and then by place; seen words and others alike.
+    """All runs of `shortest` to `longest` letters of <word>, by length, then from left to right; of any word.
 
     A letter is one with its combining marks. An n-gram that occurs twice in a word is its factor twice.
     """
     analyser = NgramAnalyser(shortest, longest)
     return Factorisation(analyser.ngrams_of, f"character n-grams {shortest}-{longest}", analyser)
+
+
+def parse_ngram_lengths(lengths: str) -> Factorisation:
+    """Character n-grams of lengths given as `3-5`."""
+    match = re.fullmatch(r"(\d{1,3})-(\d{1,3})", lengths)
+    if match is None:
+        raise ConfigError(f"ngrams:{lengths} is not a range of lengths; write it like ngrams:3-5")
+    return character_ngrams(int(match[1]), int(match[2]))
 
 
 @dataclass(frozen=True)
@@ -30,7 +39,6 @@ class NgramAnalyser:
     longest: int
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
         if not 1 <= self.shortest <= self.longest:
             lengths = f"{self.shortest} to {self.longest} letters"
             raise ConfigError(f"character n-grams of {lengths}; ask for 1 <= shortest <= longest")
@@ -44,15 +52,12 @@ class NgramAnalyser:
         return ["".join(atoms[begin:end]) for begin, end in _runs(len(atoms), self.shortest, self.longest)]
 
     def names_of(self, words: Sequence[str]) -> Iterator[Sequence[str]]:
-        """The n-grams of each word."""
         return (self.ngrams_of(normalised(word)) if word else () for word in words)
 
     def to_texts(self) -> dict[str, str]:
-        """The lengths."""
         return kind_text(kind="ngrams", shortest=self.shortest, longest=self.longest)
 
     def to_tensors(self) -> dict[str, Array]:
-        """There are none."""
         return {}
 
 

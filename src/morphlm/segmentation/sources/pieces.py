@@ -1,7 +1,7 @@
 """Pieces of words from sentencepiece (unigram or BPE), trained on the words of a vocabulary.
 
-A piece at the beginning of a word carries sentencepiece's mark (`▁ne`), as a factor's name too, so that it is told from
-the same letters further inside. Nothing is normalised: the pieces of a word, joined, are the word.
+A piece at the beginning of a word carries sentencepiece's mark (`▁ne`), as a factor's name too, which tells it
+from the same letters further inside. Nothing is normalised: the pieces of a word, joined, are the word.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.morphemes import Morpheme, Segmentation
 from morphlm.segmentation.sources.factorisation import Factorisation, kind_text
 from morphlm.segmentation.sources.letters import keep_letters_whole
+from morphlm.text.reading import RESERVED
+from morphlm.vocabulary.vocabulary import Vocabulary
 
 PieceModel = Literal["unigram", "bpe"]
 PieceCounts = Literal["types", "tokens"]
@@ -31,8 +33,8 @@ THREADS = 4  # a fixed number, because the order in which unigram adds up its sh
 
 
 @dataclass(frozen=True)
-class Pieces:
-    """A trained sentencepiece model, which knows the pieces of any word: an `Analyser`.
+class PieceAnalyser:
+    """A trained sentencepiece model, which knows the pieces of any word.
 
     The package sentencepiece is needed from the first word on, not for loading.
     """
@@ -50,7 +52,7 @@ class Pieces:
         return [MARK + forms[0], *forms[1:]]
 
     def segment(self, word: str) -> tuple[Morpheme, ...]:
-        """The pieces of a word without labels."""
+        """The pieces of a word as morphemes without labels."""
         return tuple(map(Morpheme, self._forms(word)))
 
     def segmentation(self, words: Iterable[str]) -> Segmentation:
@@ -62,15 +64,12 @@ class Pieces:
         return Factorisation(self.pieces_of, self.source, self)
 
     def names_of(self, words: Sequence[str]) -> Iterator[Sequence[str]]:
-        """The pieces of each word."""
         return (self.pieces_of(normalised(word)) if word else () for word in words)
 
     def to_texts(self) -> dict[str, str]:
-        """Where the pieces come from."""
         return kind_text(kind="pieces", source=self.source)
 
     def to_tensors(self) -> dict[str, Array]:
-        """The model, byte by byte."""
         return {MODEL: np.frombuffer(self.model, np.uint8)}
 
     def _forms(self, word: str) -> list[str]:
@@ -83,7 +82,7 @@ class Pieces:
 
 def train_pieces(
     words: Mapping[str, int], *, model: PieceModel = "unigram", size: int = 8000, counts: PieceCounts = "types"
-) -> Pieces:
+) -> PieceAnalyser:
     """Train sentencepiece on words and their counts; `size` is the largest number of pieces.
 
     Each word counts once by default. With "tokens" it counts as often as it occurs, as in running text: then frequent
@@ -107,9 +106,26 @@ def train_pieces(
             minloglevel=2,
         )
     except RuntimeError as error:
-        reason = str(error).rpartition("] ")[2].strip().rstrip(".")  # without the place in sentencepiece's source
+        reason = str(error).rpartition("] ")[2].strip().rstrip(".")  # without the line of sentencepiece's source
         raise ConfigError(f"sentencepiece refuses {size} pieces ({reason}); ask for another number") from error
-    return Pieces(written.getvalue(), f"sentencepiece {model} {size} {counts}")
+    return PieceAnalyser(written.getvalue(), f"sentencepiece {model} {size} {counts}")
+
+
+def train_unigram_pieces(size: str, vocabulary: Vocabulary) -> Factorisation:
+    """The pieces of a unigram model of `size` pieces, a number as text, trained on the words of a vocabulary."""
+    return _train_on(vocabulary, "unigram", size)
+
+
+def train_bpe_pieces(size: str, vocabulary: Vocabulary) -> Factorisation:
+    """The pieces of byte pair encoding with `size` pieces, a number as text."""
+    return _train_on(vocabulary, "bpe", size)
+
+
+def _train_on(vocabulary: Vocabulary, model: PieceModel, size: str) -> Factorisation:
+    if not (size.isascii() and size.isdecimal() and len(size) < 9):
+        raise ConfigError(f"{model}:{size} is not a number of pieces; write it like {model}:8000")
+    counts = zip(vocabulary.words[len(RESERVED) :], vocabulary.counts[len(RESERVED) :].tolist(), strict=True)
+    return train_pieces(dict(counts), model=model, size=int(size)).factorisation()
 
 
 def _input(words: Mapping[str, int], counts: PieceCounts) -> dict[str, Any]:
@@ -123,5 +139,4 @@ def _sentencepiece() -> Any:
     try:
         return importlib.import_module("sentencepiece")
     except ImportError as error:
-        what = "sentencepiece is not installed; run `pip install 'morphlm[sentencepiece]'`"
-        raise ConfigError(what) from error
+        raise ConfigError("sentencepiece is not installed; run `pip install 'morphlm[sentencepiece]'`") from error

@@ -20,7 +20,7 @@ def read_table(path: str | Path) -> Factorisation:
         word, tab, rest = unicodedata.normalize("NFC", line).partition("\t")
         names = tuple(split_tokens(rest))
         if not (word and tab) or " " in word:
-            raise InputError("not `word TAB factor factor ...`; mend the line", source=source, line=number)
+            raise InputError("not `word TAB factor factor ...`; correct the line", source=source, line=number)
         if not names:
             raise InputError(
                 "there is no factor behind the TAB; add one or remove the line", source=source, line=number
