@@ -53,7 +53,7 @@ def _seed_only(request: Request) -> dict[str, Any]:
 
 
 def _make_generated(directory: Path, request: Request) -> Origin:
-    from morphlm.text.datasets.generated import write_generated  # noqa: PLC0415 - needs numpy, which a download does not
+    from morphlm.generated_language import write_generated  # noqa: PLC0415 - needs numpy, which a download does not
 
     sentences = _sentences(request)
     write_generated(directory, sentences=sentences, seed=request.seed)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from morphlm.text.datasets.generated import morphology, paradigms
-from morphlm.text.datasets.generated.choice import frequent_first
-from morphlm.text.datasets.generated.config import SENTENCES, GeneratedConfig, pick, random_stream
-from morphlm.text.datasets.generated.lexicon import lexicon_of
-from morphlm.text.datasets.generated.morphology import Word, function_word
-from morphlm.text.datasets.generated.paradigms import ADVERB, NOMINATIVE
-from morphlm.text.datasets.generated.phrases import COMMA, PLURAL, SINGULAR, UNALIGNED, Nominal, Phrase, PhraseSpeaker
+from morphlm.generated_language import morphology, paradigms
+from morphlm.generated_language.choice import frequent_first
+from morphlm.generated_language.config import SENTENCES, GeneratedConfig, pick, random_stream
+from morphlm.generated_language.lexicon import lexicon_of
+from morphlm.generated_language.morphology import Word, function_word
+from morphlm.generated_language.paradigms import ADVERB, NOMINATIVE
+from morphlm.generated_language.phrases import COMMA, PLURAL, SINGULAR, UNALIGNED, Nominal, Phrase, PhraseSpeaker
 
 FULL_STOP, QUESTION_MARK, EXCLAMATION_MARK = ".", "?", "!"
 
@@ -54,16 +54,16 @@ class Speaker(PhraseSpeaker):
         self.topic = self.lexicon.draw_topic(self.draw)
         self.words, self.heads = [], []
         whole = self._whole()
-        place = [UNALIGNED] * (len(whole.order) + 1)  # the last one is for UNALIGNED itself
+        position_of = [UNALIGNED] * (len(whole.order) + 1)  # the last one is for UNALIGNED itself
         for position, number in enumerate(whole.order):
-            place[number] = position
+            position_of[number] = position
         gloss: list[str] = []
         sources: list[int] = []
         for tokens, number in whole.gloss:
             gloss += tokens
-            sources += [place[number]] * len(tokens)
+            sources += [position_of[number]] * len(tokens)
         words = tuple([self.words[number] for number in whole.order])
-        heads = tuple([place[self.heads[number]] for number in whole.order])
+        heads = tuple([position_of[self.heads[number]] for number in whole.order])
         return GeneratedSentence(words, tuple(gloss), tuple(sources), heads, self.topic)
 
     def _whole(self) -> Phrase:
@@ -81,7 +81,7 @@ class Speaker(PhraseSpeaker):
         return whole
 
     def _say_clause(self, into: Phrase) -> None:
-        """ScoredModel, verb, objects and circumstances; the other side always puts the verb second."""
+        """Subject, verb, objects and circumstances; the other side always puts the verb second."""
         opening, subject, verb, rest = Phrase(), Phrase(), Phrase(), Phrase()
         if self.draw() < 0.25:
             self._say_circumstance(opening)
