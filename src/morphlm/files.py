@@ -24,17 +24,14 @@ from typing import IO, cast
 
 from morphlm.errors import ConfigError, InputError
 
-try:
-    import fcntl
-except ImportError:  # not on this system: nothing is locked
-    fcntl = None  # type: ignore[assignment]
-
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
     from backports import zstd
 
 STDIN_NAME = "<stdin>"
+LOCK_SECONDS = 0.1  # how long to wait for a lock: long enough to try again if its holder removes it just now
+NO_LOCKS = (errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS)
 
 Stream = IO[bytes]
 
@@ -228,48 +225,26 @@ def check_can_make(path: str | Path) -> None:
 
 @contextlib.contextmanager
 def exclusive(path: Path, taken: str) -> Iterator[None]:
-    """Hold a file that only one can hold, until the block or the process ends, in whatever way; `taken` is said to the
-    second who asks for it.
+    """Hold a lock file until the block or the process ends, in whatever way; a second holder gets the message `taken`.
+
+    On file systems without locks, as some network file systems are, nothing is locked.
     """
+    from filelock import FileLock, Timeout  # noqa: PLC0415  # 40 ms, as long as everything that `--help` needs
+
+    lock = FileLock(path, timeout=LOCK_SECONDS, fallback_to_soft=False)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = _locked(path, taken)
+        lock.acquire()
+    except Timeout:  # an OSError too
+        raise ConfigError(taken) from None
     except OSError as error:
-        raise cannot_write(path, error) from error
+        if error.errno not in NO_LOCKS:
+            raise cannot_write(path, error) from error
     try:
         yield
     finally:
-        path.unlink(missing_ok=True)  # before it is released: who waits for it sees that it is not the same any more
-        os.close(descriptor)
-
-
-def _locked(path: Path, taken: str) -> int:
-    while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            if fcntl is None or (_lock(descriptor) and _is_at(descriptor, path)):
-                return descriptor
-        except BlockingIOError:
-            os.close(descriptor)
-            raise ConfigError(taken) from None
-        os.close(descriptor)
-
-
-def _lock(descriptor: int) -> bool:
-    """True, or an exception: BlockingIOError if somebody else has it."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in (errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS):  # some network file systems have no locks
-            raise
-    return True
-
-
-def _is_at(descriptor: int, path: Path) -> bool:
-    """Whether the open file still has this name: who held it before may have removed it."""
-    with contextlib.suppress(FileNotFoundError):
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    return False
+        path.unlink(missing_ok=True)  # before the release: whoever waits for it then sees that it is another file
+        lock.release()
 
 
 def sha256_of(path: Path) -> str:
