@@ -153,8 +153,8 @@ def test_other_names_of_this_machine_are_refused(host: str, client: httpx.Client
 @pytest.mark.parametrize(
     "headers",
     [
-        *[{"Origin": origin} for origin in ("http://evil.example", "null", "https://OWN", "http://127.0.0.1:1")],
-        *[{"Sec-Fetch-Site": site} for site in ("cross-site", "same-site")],
+        *[{"Origin": origin} for origin in ("http://evil.example", "null", "", "https://OWN", "http://127.0.0.1:1")],
+        *[{"Sec-Fetch-Site": site} for site in ("cross-site", "same-site", "")],
     ],
 )
 def test_other_pages_are_refused(headers: dict[str, str], client: httpx.Client) -> None:

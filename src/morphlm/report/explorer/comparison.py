@@ -17,7 +17,7 @@ from morphlm.analysis.bootstrap import Change, bootstrap_note
 from morphlm.analysis.groups import Group, GroupComparison, ScoredBoth, compare_groups
 from morphlm.arrays import BoolArray, Float64Array
 from morphlm.errors import InputError
-from morphlm.report.explorer.limits import Deadline, Limits, check_count, check_text
+from morphlm.report.explorer.limits import Deadline, RequestLimits, check_count, check_text
 from morphlm.report.explorer.models import ExploredModel, TextIs
 from morphlm.scoring.streaming import BatchScorer
 from morphlm.tables import finite_or_none
@@ -134,7 +134,7 @@ def compare(
     text: str,
     text_is: TextIs,
     k: int,
-    limits: Limits,
+    limits: RequestLimits,
     deadline: Deadline,
 ) -> ComparisonView:
     """Score the text under both, and find where they differ most."""
@@ -168,7 +168,7 @@ def compare(
 
 
 def _read(
-    baseline: ExploredModel, other: ExploredModel, text: str, text_is: TextIs, limits: Limits, deadline: Deadline
+    baseline: ExploredModel, other: ExploredModel, text: str, text_is: TextIs, limits: RequestLimits, deadline: Deadline
 ) -> _Sentences:
     found, tokens = _Sentences([], [], []), 0
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
@@ -193,7 +193,7 @@ def _read(
     return found
 
 
-def _check_size(tokens: int, sentences: int, limits: Limits) -> None:
+def _check_size(tokens: int, sentences: int, limits: RequestLimits) -> None:
     """Refuse a text as soon as it is too long."""
     for count, most, what in ((tokens, limits.text_tokens, "tokens"), (sentences, limits.text_sentences, "sentences")):
         if count > most:

@@ -10,7 +10,7 @@ from morphlm.errors import InputError, MorphlmError
 
 
 @dataclass(frozen=True)
-class Limits:
+class RequestLimits:
     """The defaults suit one person at one machine."""
 
     body_bytes: int = 2_000_000  # of a request; more is refused before it is read
@@ -66,7 +66,7 @@ def check_text(text: str, characters: int, what: str) -> None:
         raise InputError(f"{what} with a character that is none (NUL or half of a pair); remove it")
 
 
-def check_count(k: int, limits: Limits) -> None:
+def check_count(k: int, limits: RequestLimits) -> None:
     """Refuse to give nothing, or a list that nobody reads."""
     if not 0 <= k <= limits.answers:
         raise InputError(f"{k} answers are asked for; ask for 0 to {limits.answers}")

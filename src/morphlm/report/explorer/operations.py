@@ -13,7 +13,7 @@ from pathlib import Path
 from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.report.explorer.comparison import ComparisonView, compare
-from morphlm.report.explorer.limits import Deadline, Limits
+from morphlm.report.explorer.limits import Deadline, RequestLimits
 from morphlm.report.explorer.maps import MapKeeper, MapView, Place
 from morphlm.report.explorer.models import ExploredModel, ModelCard, TextIs, explored_models, find_model
 from morphlm.report.explorer.sentences import CompletionView, SentenceView, complete, view_sentence
@@ -36,11 +36,11 @@ class PlaceView:
 class Explorer:
     """Some models, and what can be asked of them. All operations may be called from several threads."""
 
-    def __init__(self, models: Sequence[tuple[str | Path, LanguageModel]], limits: Limits | None = None) -> None:
+    def __init__(self, models: Sequence[tuple[str | Path, LanguageModel]], limits: RequestLimits | None = None) -> None:
         """Models with the places they were read from, which give them their names."""
         if not 1 <= len(models) <= MAX_MODELS:
             raise ConfigError(f"{len(models)} models; name 1 to {MAX_MODELS}")
-        self.limits = limits or Limits()
+        self.limits = limits or RequestLimits()
         self.models: list[ExploredModel] = explored_models(models)
         self._cards = [explored.card for explored in self.models]
         self._maps = [MapKeeper(explored) for explored in self.models]

@@ -9,7 +9,7 @@ import numpy as np
 
 from morphlm.analysis.morpheme_map import split_name
 from morphlm.errors import ConfigError, InputError
-from morphlm.report.explorer.limits import Limits, check_count, check_text
+from morphlm.report.explorer.limits import RequestLimits, check_count, check_text
 from morphlm.report.explorer.models import ExploredModel
 from morphlm.segmentation.factors import Factors
 from morphlm.text.reading import RESERVED, UNKNOWN
@@ -75,7 +75,7 @@ class MorphemeView:
     nearest_words: list[Near]
 
 
-def view_word(explored: ExploredModel, query: str, k: int, limits: Limits) -> WordView:
+def view_word(explored: ExploredModel, query: str, k: int, limits: RequestLimits) -> WordView:
     """What the model knows of a word, also of one that it has never seen."""
     form = _form(explored, query, limits)
     check_count(k, limits)
@@ -97,7 +97,7 @@ def view_word(explored: ExploredModel, query: str, k: int, limits: Limits) -> Wo
     )
 
 
-def view_morpheme(explored: ExploredModel, name: str, k: int, limits: Limits) -> MorphemeView:
+def view_morpheme(explored: ExploredModel, name: str, k: int, limits: RequestLimits) -> MorphemeView:
     """What the model knows of one of its morphemes."""
     check_text(name, limits.word_characters, "a morpheme")
     check_count(k, limits)
@@ -110,7 +110,7 @@ def view_morpheme(explored: ExploredModel, name: str, k: int, limits: Limits) ->
     return MorphemeView(explored.name, part, _near(vectors.neighbours(name, k, morpheme=True)))
 
 
-def _form(explored: ExploredModel, query: str, limits: Limits) -> str:
+def _form(explored: ExploredModel, query: str, limits: RequestLimits) -> str:
     """The one word that was typed, as the model's text has it."""
     check_text(query, limits.word_characters, "a word")
     pieces = query.split()
