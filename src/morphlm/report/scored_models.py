@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,13 +13,12 @@ import numpy as np
 
 from morphlm.analysis.groups import ScoredBoth
 from morphlm.arrays import BoolArray, Float64Array
-from morphlm.classes.partition import Partition
 from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
 from morphlm.progress import progress_bar
-from morphlm.report.models import model_names, partition_of, parts_of, shown, vectors_of
+from morphlm.report.models import model_names, shown, vectors_of
 from morphlm.scoring.loading import load
 from morphlm.scoring.streaming import recorded_options
 from morphlm.text.reading import END
@@ -83,16 +82,6 @@ class ScoredModel:
         """Whether each token is unknown to the model."""
         unknown: BoolArray = self.scored.corpus.tokens == UNK_ID
         return unknown
-
-    @property
-    def parts(self) -> Iterator[LanguageModel]:
-        """The model itself or, if it is a mixture, the models in it."""
-        return parts_of(self.model)
-
-    @property
-    def partition(self) -> Partition | None:
-        """Its classes, or those of the first part that has some."""
-        return partition_of(self.model)
 
     @cached_property
     def vectors(self) -> WordVectors | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -14,8 +14,9 @@ from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, Vocabulary
 COUNT_BUCKETS = 16  # of words, by powers of two of their count
 
 
+@runtime_checkable
 class SortsContexts(Protocol):
-    """A model that can tell how far a context is to be trusted: n-grams, or a mixture with weights by context."""
+    """What a model of any kind needs so that the weights of a mixture can depend on its contexts: n-grams have it."""
 
     @property
     def context_buckets(self) -> int:

@@ -18,13 +18,13 @@ from typing import Any, Literal
 import numpy as np
 
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
+from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel, check_unknown_contexts
 from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.language_model.signature import Signature, in_thousands
 from morphlm.modelfile import COMPONENTS, ModelFiles, PartWriter, check_self_test, copy_model, write_model
-from morphlm.ngram.model import NgramModel
-from morphlm.scoring.contexts import AllContexts, ComponentContexts, Contexts, LastWordContexts
+from morphlm.scoring.contexts import AllContexts, ComponentContexts, Contexts, LastWordContexts, SortsContexts
 from morphlm.vectors.vectors import WordVectors
 from morphlm.vocabulary.vocabulary import BEGIN_ID, UNK_ID
 
@@ -82,7 +82,7 @@ def contexts_of(components: Sequence[Component], weights_by: WeightsBy) -> Conte
         return AllContexts()
     for index, component in enumerate(components):
         model = component.model
-        if isinstance(model, NgramModel) or (isinstance(model, MixtureModel) and model.weights_by == "context"):
+        if isinstance(model, SortsContexts) and model.context_buckets > 1:
             return ComponentContexts(model, index, component.ids)
     return LastWordContexts(components[0].model.vocabulary)
 
@@ -185,6 +185,16 @@ class MixtureModel(LanguageModel):
         """Whether words that are not known have a probability: one component that has it is enough."""
         used = self.weights.max(axis=0) > 0
         return any(component.model.scores_unknown for component, use in zip(self.components, used, strict=True) if use)
+
+    @property
+    def parts(self) -> tuple[LanguageModel, ...]:
+        """The models in it, and in the mixtures among them."""
+        return tuple(part for component in self.components for part in component.model.parts)
+
+    @property
+    def partition(self) -> Partition | None:
+        """The classes of the first part that has some."""
+        return next((part.partition for part in self.parts if part.partition is not None), None)
 
     @property
     def vectors(self) -> WordVectors:

@@ -14,10 +14,9 @@ from typing import Literal
 
 import numpy as np
 
-from morphlm.classes.partition import Partition
 from morphlm.errors import InputError
 from morphlm.language_model.base import LanguageModel
-from morphlm.report.models import model_names, partition_of, vectors_of
+from morphlm.report.models import model_names, vectors_of
 from morphlm.scoring.prediction import Predictor
 from morphlm.scoring.streaming import Normaliser, normaliser_of, recorded_options
 from morphlm.text.prepare import PrepareOptions, prepare_line
@@ -73,11 +72,6 @@ class ExploredModel:
         return vectors_of(self.model)
 
     @cached_property
-    def partition(self) -> Partition | None:
-        """The classes of the model, or of the first component of a mixture that has some."""
-        return partition_of(self.model)
-
-    @cached_property
     def predictor(self) -> Predictor:
         """It keeps its last distribution: use it under `lock`."""
         return Predictor(self.model)
@@ -96,7 +90,7 @@ class ExploredModel:
             words=len(model.vocabulary),
             vectors=0 if vectors is None else vectors.dimensions,
             morphemes=0 if vectors is None else len(vectors.morphemes),
-            classes=0 if self.partition is None else self.partition.classes,
+            classes=0 if model.partition is None else model.partition.classes,
             composes=factors is not None and factors.analyser is not None,
             tokeniser=self._record.get("tokeniser"),
             normalisation=self._record.get("normalisation"),

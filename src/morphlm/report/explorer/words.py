@@ -127,7 +127,7 @@ def _near(neighbours: list[Neighbour]) -> list[Near]:
 
 
 def _class_of(explored: ExploredModel, number: int) -> WordClass | None:
-    partition = explored.partition
+    partition = explored.model.partition
     if partition is None:
         return None
     own = int(partition.class_of[number])

@@ -23,9 +23,9 @@ NONE = (
 
 def classes(subjects: ScoredModels) -> Section:
     """The partitions; a table for all models that share one."""
-    groups = subjects.groups(lambda subject: None if subject.partition is None else _key(subject.partition))
+    groups = subjects.groups(lambda subject: None if subject.model.partition is None else _key(subject.model.partition))
     parts = [_partition(subjects, group) for group in groups] or [missing(NONE)]
-    without = [subject for subject in subjects.models if subject.partition is None]
+    without = [subject for subject in subjects.models if subject.model.partition is None]
     if groups and without:
         parts.append(paragraph(f"Without classes: {names_of(without)}.", class_="note"))
     return Section("classes", "Word classes", EXPLANATION, joined(parts))
@@ -36,7 +36,7 @@ def _key(partition: Partition) -> tuple[bytes, tuple[str, ...]]:
 
 
 def _partition(subjects: ScoredModels, group: list[ScoredModel]) -> Markup:
-    partition = group[0].partition
+    partition = group[0].model.partition
     assert partition is not None
     chosen = some_classes(partition)
     examples = partition.examples(WORDS)
@@ -59,7 +59,7 @@ def _partition(subjects: ScoredModels, group: list[ScoredModel]) -> Markup:
 
 def _method(subject: ScoredModel) -> str:
     """How the classes were found, from the record of the training."""
-    records = (part.training.get("classes") for part in subject.parts)
+    records = (part.training.get("classes") for part in subject.model.parts)
     found = next((record for record in records if isinstance(record, dict)), {})
     return f" ({found['method']})" if "method" in found else ""
 

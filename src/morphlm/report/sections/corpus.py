@@ -38,7 +38,7 @@ def _training(subjects: ScoredModels) -> Markup:
 
 def _training_cells(subject: ScoredModel) -> list[str]:
     """Of a mixture, what is on record of its parts."""
-    model = next((part for part in subject.parts if "tokens" in part.training), subject.model)
+    model = next((part for part in subject.model.parts if "tokens" in part.training), subject.model)
     record: dict[str, Any] = model.training
     kappa = record.get("kappa")
     return [

@@ -38,7 +38,7 @@ def _known(subjects: ScoredModels, able: list[ScoredModel]) -> Markup:
 
 def known_words(able: list[ScoredModel]) -> list[str]:
     """Frequent words of content that all of the models know."""
-    partition = next((subject.partition for subject in able if subject.partition is not None), None)
+    partition = next((subject.model.partition for subject in able if subject.model.partition is not None), None)
     vocabularies = [subject.model.vocabulary for subject in able]
     found = [] if partition is None else content_words(partition, CANDIDATES)
     found = found or common_words(vocabularies[0], CANDIDATES)

@@ -73,7 +73,7 @@ def _models(subjects: ScoredModels, group: list[ScoredModel]) -> Markup:
 
 def _source(subject: ScoredModel) -> str:
     """Where the morphemes come from, by the record of the training."""
-    records = (part.training.get("factors") for part in subject.parts)
+    records = (part.training.get("factors") for part in subject.model.parts)
     found = next((record for record in records if isinstance(record, dict)), {})
     return f", from: {found['source']}" if "source" in found else ""
 
