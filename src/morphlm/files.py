@@ -78,16 +78,17 @@ def _extension_of_name(path: Path) -> str:
 
 
 def _check_name_tells_the_truth(path: Path, head: bytes) -> None:
-    named, found = _extension_of_name(path), _extension_of_content(head)
-    if named == found or (named and not head):
+    by_name, by_content = _extension_of_name(path), _extension_of_content(head)
+    if by_name == by_content or (by_name and not head):
         return
-    if found:
+    if by_content:
         raise InputError(
-            f"this is {COMPRESSIONS[found][0]} data, but the name does not say so; rename it to end in {found}",
+            f"this is {COMPRESSIONS[by_content][0]} data, but the name does not say so; "
+            f"rename it to end in {by_content}",
             source=str(path),
         )
     raise InputError(
-        f"the name says {COMPRESSIONS[named][0]}, but the content is not; rename it without {named} "
+        f"the name says {COMPRESSIONS[by_name][0]}, but the content is not; rename it without {by_name} "
         "or fetch the file again",
         source=str(path),
     )
@@ -131,10 +132,10 @@ def _readable(source: str) -> Iterator[None]:
         raise InputError("this is a folder; name a file", source=source) from error
     except (*DECOMPRESSION_ERRORS, OSError) as error:
         if getattr(error, "errno", None) is None:  # from a decompressor, not from the operating system
-            what = "the compressed data is damaged or cut off; fetch or compress the file again"
+            message = "the compressed data is damaged or cut off; fetch or compress the file again"
         else:
-            what = f"it cannot be read ({os.strerror(cast(OSError, error).errno or 0)}); check it with `ls -l`"
-        raise InputError(what, source=source) from error
+            message = f"it cannot be read ({os.strerror(cast(OSError, error).errno or 0)}); check it with `ls -l`"
+        raise InputError(message, source=source) from error
 
 
 @contextlib.contextmanager
@@ -209,18 +210,18 @@ def check_can_write(path: str | Path) -> None:
         raise InputError("this is a folder; name a file to write", source=str(path))
     folder = path.resolve().parent
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        what = f"cannot write here ({folder} is no folder to write to); make it or choose another place"
-        raise InputError(what, source=str(path))
+        message = f"cannot write here ({folder} is no folder to write to); make it or choose another place"
+        raise InputError(message, source=str(path))
 
 
 def check_can_make(path: str | Path) -> None:
     """Refuse, before any work is done, a file or folder that could not be made, with the folders above it."""
-    above = Path(path).resolve().parent
-    while not above.exists() and above != above.parent:
-        above = above.parent
-    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-        what = f"cannot write here ({above} is no folder to write to); choose another place"
-        raise InputError(what, source=str(path))
+    parent = Path(path).resolve().parent
+    while not parent.exists() and parent != parent.parent:
+        parent = parent.parent
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        message = f"cannot write here ({parent} is no folder to write to); choose another place"
+        raise InputError(message, source=str(path))
 
 
 @contextlib.contextmanager

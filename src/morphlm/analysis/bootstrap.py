@@ -82,10 +82,10 @@ def _sums(draws: Float64Array, values: Float64Array) -> Float64Array:
 
 def _change(value: float, drawn: Float64Array) -> Change:
     """Draws without a token of the group say nothing of it."""
-    some = drawn[~np.isnan(drawn)]
-    if not len(some):
+    finite = drawn[~np.isnan(drawn)]
+    if not len(finite):
         return Change(value, float("nan"), float("nan"))
-    low, high = np.percentile(some, (50 - COVERAGE / 2, 50 + COVERAGE / 2))
+    low, high = np.percentile(finite, (50 - COVERAGE / 2, 50 + COVERAGE / 2))
     return Change(value, float(low), float(high))
 
 

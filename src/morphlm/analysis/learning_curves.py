@@ -55,10 +55,10 @@ def read_learning_curves(models: Mapping[str, str | Path]) -> LearningCurves:
 
 
 def _with_points(curves: Mapping[str, Curve]) -> LearningCurves:
-    found = {name: curve for name, curve in curves.items() if curve}
-    if not found:
+    with_points = {name: curve for name, curve in curves.items() if curve}
+    if not with_points:
         raise ConfigError("no model has a log of its training; name log-bilinear models that `morphlm train` has made")
-    return LearningCurves(found)
+    return LearningCurves(with_points)
 
 
 # ---------------------------------------------------------------- one log
@@ -87,10 +87,14 @@ def curve_of(log: Sequence[Any], *, tokens: float | None = None, source: str | N
     have changed it: lines that are no evaluations are passed over or, where `source` names the file, refused.
     """
     lines = (_evaluation(entry, number, source) for number, entry in enumerate(log, 1))
-    found = [evaluation for evaluation in lines if evaluation is not None]
-    of_epochs = (each.tokens / each.epoch for each in found if each.epoch and each.tokens and not each.minibatch)
-    epoch_tokens = next(of_epochs, tokens)
-    points = (evaluation.point(epoch_tokens) for evaluation in found)
+    evaluations = [evaluation for evaluation in lines if evaluation is not None]
+    tokens_per_epoch = (
+        evaluation.tokens / evaluation.epoch
+        for evaluation in evaluations
+        if evaluation.epoch and evaluation.tokens and not evaluation.minibatch
+    )
+    epoch_tokens = next(tokens_per_epoch, tokens)
+    points = (evaluation.point(epoch_tokens) for evaluation in evaluations)
     return tuple(point for point in points if all(map(math.isfinite, point)))
 
 
@@ -102,5 +106,5 @@ def _evaluation(entry: Any, line: int, source: str | None) -> _Evaluation | None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if source is None:
             return None
-        what = "this line is no evaluation of a training; put it back as `morphlm train` wrote it, or remove it"
-        raise InputError(what, source=source, line=line) from error
+        message = "this line is no evaluation of a training; put it back as `morphlm train` wrote it, or remove it"
+        raise InputError(message, source=source, line=line) from error

@@ -57,12 +57,12 @@ class Pruning:
 
         So it does in the paper, whose highest rate is 1.
         """
-        found = {}
+        result = {}
         for language in self.languages:
             rows = sorted((row for row in self.rows if row.language == language), key=lambda row: row.kappa)
             if len(rows) > 1:
-                found[language] = bool(rows[-1].models.second.value > rows[0].models.second.value)
-        return found
+                result[language] = bool(rows[-1].models.second.value > rows[0].models.second.value)
+        return result
 
     def to_table(self) -> Table:
         """As the paper lays it out: a block of languages for each rate."""
@@ -99,14 +99,14 @@ class Pruning:
 
 def compare_pruning(rows: Iterable[PruningRow], *, seed: int = 1, resamples: int = RESAMPLES) -> Pruning:
     """Put the rows together; each language has one at each rate."""
-    found = tuple(rows)
-    if not found:
+    all_rows = tuple(rows)
+    if not all_rows:
         raise ConfigError("there is no language; name at least one")
-    places = [(row.language, row.kappa) for row in found]
-    for language, kappa in places:
-        if places.count((language, kappa)) > 1:
+    keys = [(row.language, row.kappa) for row in all_rows]
+    for language, kappa in keys:
+        if keys.count((language, kappa)) > 1:
             raise ConfigError(f"{language} is there twice with kappa = {kappa:g}; name each rate once")
-    return Pruning(found, seed, resamples)
+    return Pruning(all_rows, seed, resamples)
 
 
 def pruning_row(
@@ -115,8 +115,8 @@ def pruning_row(
     """From what the models of one rate give the sentences of a text; the rate stands in their records."""
     kappas = {score.kappa for score in scores.values()}
     if len(kappas) > 1 or None in kappas:
-        found = ", ".join("none" if kappa is None else f"{kappa:g}" for kappa in sorted(kappas, key=str))
-        raise ConfigError(f"{language}: the models were not trained at one kappa ({found}); train all with the same")
+        listed = ", ".join("none" if kappa is None else f"{kappa:g}" for kappa in sorted(kappas, key=str))
+        raise ConfigError(f"{language}: the models were not trained at one kappa ({listed}); train all with the same")
     kappa = kappas.pop()
     assert kappa is not None
     return PruningRow(language, kappa, triple_from_scores(scores, seed=seed, resamples=resamples))

@@ -42,8 +42,8 @@ class Scaling:
     @property
     def series(self) -> dict[str, tuple[ScalingPoint, ...]]:
         """Those that are there, by their names."""
-        found = {"fixed": self.fixed, "growing": self.growing}
-        return {name: points for name, points in found.items() if points}
+        by_name = {"fixed": self.fixed, "growing": self.growing}
+        return {name: points for name, points in by_name.items() if points}
 
     def to_table(self) -> Table:
         """A row a point."""
@@ -103,8 +103,8 @@ def compare_scaling(
 def _check_vocabulary_stays(points: tuple[ScalingPoint, ...]) -> None:
     sizes = {point.vocabulary for point in points}
     if len(sizes) > 1:
-        found = ", ".join(f"{size:,}" for size in sorted(sizes))
-        raise ConfigError(f"models with a fixed vocabulary have {found} words; train them with one --vocab")
+        listed = ", ".join(f"{size:,}" for size in sorted(sizes))
+        raise ConfigError(f"models with a fixed vocabulary have {listed} words; train them with one --vocab")
 
 
 def scaling_point(scores: Mapping[str, SentenceScores], *, seed: int = 1, resamples: int = RESAMPLES) -> ScalingPoint:

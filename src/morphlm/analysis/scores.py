@@ -100,13 +100,17 @@ def score_folder(
     allow_unknown: bool = False,
 ) -> dict[str, SentenceScores]:
     """Score a text under the models FOLDER/KIND, as `morphlm train --all` writes them."""
-    places = {kind: Path(folder) / kind for kind in kinds}
-    missing = [kind for kind, place in places.items() if not place.is_dir()]
+    directories = {kind: Path(folder) / kind for kind in kinds}
+    missing = [kind for kind, directory in directories.items() if not directory.is_dir()]
     if len(missing) == len(kinds) or (missing and need_all):
-        what = f"there is no model {', '.join(missing)} in it; name a folder that `morphlm train --all` has written"
-        raise ConfigError(f"{folder}: {what}")
-    there = {kind: lambda place=place: load(place) for kind, place in places.items() if kind not in missing}
-    return score_models(there, source, allow_unknown=allow_unknown)
+        message = f"there is no model {', '.join(missing)} in it; name a folder that `morphlm train --all` has written"
+        raise ConfigError(f"{folder}: {message}")
+    loaders = {
+        kind: lambda directory=directory: load(directory)
+        for kind, directory in directories.items()
+        if kind not in missing
+    }
+    return score_models(loaders, source, allow_unknown=allow_unknown)
 
 
 def check_named_once(languages: Sequence[str]) -> None:
@@ -141,8 +145,8 @@ def shared_signature(signatures: Sequence[str]) -> str:
     names = list(dict.fromkeys(name for fields in [max(parsed, key=len), *parsed] for name in fields))
     values = {name: {fields.get(name) for fields in parsed} for name in names}
     return "|".join(
-        name + ("" if found == {""} else f":{found.pop()}" if len(found) == 1 else ":*")
-        for name, found in values.items()
+        name + ("" if distinct == {""} else f":{distinct.pop()}" if len(distinct) == 1 else ":*")
+        for name, distinct in values.items()
     )
 
 

@@ -120,8 +120,10 @@ class Selection:
 
     def values(self, kind: str) -> dict[str, float]:
         """The relative changes of an additive model, by language; those that are not finite left out."""
-        found = {language: changes[kind].value for language, changes in self.changes.items() if kind in changes}
-        return {language: value for language, value in found.items() if np.isfinite(value)}
+        changes_of_kind = {
+            language: changes[kind].value for language, changes in self.changes.items() if kind in changes
+        }
+        return {language: value for language, value in changes_of_kind.items() if np.isfinite(value)}
 
     def box(self, kind: str) -> Box:
         """The box of an additive model over the languages; it needs two or more."""
@@ -129,8 +131,8 @@ class Selection:
 
     def median_perplexity(self, kind: str) -> float:
         """Over the languages that have the model; not a number if none has it."""
-        found = [models[kind] for models in self.perplexities.values() if kind in models]
-        return float(np.median(found)) if found else float("nan")
+        perplexities = [models[kind] for models in self.perplexities.values() if kind in models]
+        return float(np.median(perplexities)) if perplexities else float("nan")
 
     def to_table(self) -> Table:
         """A row a language: perplexities of MKN and the bases, changes of the others; then medians and means."""
@@ -155,8 +157,8 @@ class Selection:
         if kind in self.additive:
             values = list(self.values(kind).values())
             return percent(float(measure(values))) if values else "-"
-        found = [models[kind] for models in self.perplexities.values() if kind in models]
-        return format_perplexity(float(measure(found)))
+        perplexities = [models[kind] for models in self.perplexities.values() if kind in models]
+        return format_perplexity(float(measure(perplexities)))
 
     def to_intervals(self) -> Table:
         """A row for each change, with its interval."""
@@ -219,21 +221,21 @@ def select(
     unknown = sorted({kind for models in perplexities.values() for kind in models} - set(KINDS))
     if unknown:
         raise ConfigError(f"{unknown[0]!r} is no model of this comparison; choose among {', '.join(KINDS)}")
-    given = changes or {}
-    found = {
+    known_changes = changes or {}
+    all_changes = {
         language: {
-            kind: given.get(language, {}).get(kind) or plain_change(models[base], models[kind])
+            kind: known_changes.get(language, {}).get(kind) or plain_change(models[base], models[kind])
             for kind, base in BASES.items()
             if kind in models and base in models
         }
         for language, models in perplexities.items()
     }
-    if not any(found.values()):
+    if not any(all_changes.values()):
         raise ConfigError("no language has an additive model and its base (as clbl++ and clbl); train both")
     ordered = {
         language: {kind: models[kind] for kind in KINDS if kind in models} for language, models in perplexities.items()
     }
-    return Selection(ordered, found, seed, resamples, signatures or {})
+    return Selection(ordered, all_changes, seed, resamples, signatures or {})
 
 
 def select_from_scores(
@@ -249,11 +251,11 @@ def select_from_scores(
         for language, models in scores.items()
     }
     return select(
-        {language: {kind: one.perplexity for kind, one in models.items()} for language, models in scores.items()},
+        {language: {kind: score.perplexity for kind, score in models.items()} for language, models in scores.items()},
         changes,
         seed=seed,
         resamples=resamples,
         signatures={
-            language: {kind: one.signature for kind, one in models.items()} for language, models in scores.items()
+            language: {kind: score.signature for kind, score in models.items()} for language, models in scores.items()
         },
     )

@@ -214,8 +214,8 @@ def align_with_text(sentences: Iterable[AlignedSentence], text: Source) -> Itera
             raise _missing(last, f"the tags end here, but {describe(text)} goes on with {' '.join(tokens[:5])}")
         if tokens is None:
             raise _missing(sentence, f"{describe(text)} ends before this sentence")
-        if (place := _parting(sentence.units, tokens)) is not None:
-            raise _disagreement(sentence, place, tokens, describe(text))
+        if (unit := _parting(sentence.units, tokens)) is not None:
+            raise _disagreement(sentence, unit, tokens, describe(text))
         yield AlignedSentence(tuple(recut(sentence.units, tokens)), sentence.source)
         last = sentence
 
@@ -238,9 +238,9 @@ def _missing(sentence: AlignedSentence | None, what: str) -> InputError:
     return InputError(f"{what}; {cure}", source=sentence.source, line=sentence.units[-1].line)
 
 
-def _disagreement(sentence: AlignedSentence, place: int, tokens: Sequence[str], name: str) -> InputError:
-    unit = sentence.units[place]
-    begin = sum(len(before.spelling) for before in sentence.units[:place])
+def _disagreement(sentence: AlignedSentence, number: int, tokens: Sequence[str], name: str) -> InputError:
+    unit = sentence.units[number]
+    begin = sum(len(before.spelling) for before in sentence.units[:number])
     there = "".join(tokens)[begin : begin + len(unit.spelling)] or "nothing"
     what = f"here is {unit.spelling}, but {name} has {there} in its place; the two must be the same sentences"
     return InputError(what, source=sentence.source, line=unit.line)

@@ -60,9 +60,11 @@ def axis_over(numbers: Sequence[float], begin: float, end: float, *, with_zero: 
     low, high = min(numbers), max(numbers)
     if with_zero:
         low, high = min(low, 0.0), max(high, 0.0)
-    room = 0.06 * (high - low) or abs(high) * 0.1 or 0.1
+    margin = 0.06 * (high - low) or abs(high) * 0.1 or 0.1
     at_edge = with_zero and low < high  # of equal models all changes are 0, which is then in the middle
-    return Axis(low if at_edge and low == 0 else low - room, high if at_edge and high == 0 else high + room, begin, end)
+    return Axis(
+        low if at_edge and low == 0 else low - margin, high if at_edge and high == 0 else high + margin, begin, end
+    )
 
 
 def _text(content: str, x: float, y: float, anchor: str = "start", class_: str | None = None) -> Markup:
@@ -96,22 +98,22 @@ def line_chart(name: str, series: Mapping[str, Points], x_name: str, y_name: str
 def _grid(x: Axis, y: Axis) -> list[Markup]:
     across = [(tick, y(tick)) for tick in y.ticks(5)]
     along = [(tick, x(tick)) for tick in x.ticks(8) if tick == int(tick)]
-    lines = [_line(x.begin, place, x.end, place, "grid") for _, place in across]
-    names = [_text(f"{tick:,.10g}", x.begin - 6, place + 4, "end") for tick, place in across]
-    return lines + names + [_text(f"{tick:g}", place, y.begin + 18, "middle") for tick, place in along]
+    lines = [_line(x.begin, position, x.end, position, "grid") for _, position in across]
+    names = [_text(f"{tick:,.10g}", x.begin - 6, position + 4, "end") for tick, position in across]
+    return lines + names + [_text(f"{tick:g}", position, y.begin + 18, "middle") for tick, position in along]
 
 
 def _series(number: int, line: Points, x: Axis, y: Axis) -> Markup:
-    places = [(x(point[0]), y(point[1])) for point in line]
+    positions = [(x(point[0]), y(point[1])) for point in line]
     path = tag(
         "path",
-        d="M" + " L".join(f"{a},{b}" for a, b in places),
+        d="M" + " L".join(f"{a},{b}" for a, b in positions),
         class_="curve",
         stroke_dasharray=DASHES[number % SERIES] or None,
     )
     marks = [
         tag("g", _symbol(number), tag("title", f"{point[0]:g}: {decimal(point[1])}"), transform=f"translate({a},{b})")
-        for point, (a, b) in zip(line, places, strict=True)
+        for point, (a, b) in zip(line, positions, strict=True)
     ]
     return tag("g", path, marks, class_=_kind(number))
 

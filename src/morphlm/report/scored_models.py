@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from morphlm.analysis.groups import ScoredBoth
+from morphlm.analysis.groups import PairedScores
 from morphlm.arrays import BoolArray, Float64Array
 from morphlm.errors import InputError
 from morphlm.files import source_name
@@ -52,7 +52,7 @@ class TestText:
     @cached_property
     def spans(self) -> list[tuple[int, int]]:
         """Where each sentence begins and, after its end, ends."""
-        ends = [place + 1 for place, form in enumerate(self.forms) if form == END.encode()]
+        ends = [position + 1 for position, form in enumerate(self.forms) if form == END.encode()]
         return list(zip([0, *ends], ends, strict=False))
 
     @cached_property
@@ -116,21 +116,21 @@ class ScoredModels:
     @property
     def language(self) -> str | None:
         """The language of the models, if they agree."""
-        languages = {subject.language for subject in self.models}
+        languages = {scored_model.language for scored_model in self.models}
         return next(iter(languages)) if len(languages) == 1 else None
 
     def groups(self, key: Callable[[ScoredModel], Key | None]) -> list[list[ScoredModel]]:
         """The models that share something; those for which it is None are left out."""
         groups: dict[Key, list[ScoredModel]] = {}
-        for subject in self.models:
-            if (found := key(subject)) is not None:
-                groups.setdefault(found, []).append(subject)
+        for scored_model in self.models:
+            if (shared := key(scored_model)) is not None:
+                groups.setdefault(shared, []).append(scored_model)
         return list(groups.values())
 
 
-def names_of(subjects: Iterable[ScoredModel]) -> str:
+def names_of(scored_models: Iterable[ScoredModel]) -> str:
     """The names of some models in a sentence."""
-    return ", ".join(subject.name for subject in subjects)
+    return ", ".join(scored_model.name for scored_model in scored_models)
 
 
 def score_models(paths: Sequence[str], test: str, *, allow_unknown: bool = False, seed: int = 1) -> ScoredModels:
@@ -138,7 +138,7 @@ def score_models(paths: Sequence[str], test: str, *, allow_unknown: bool = False
     _refuse_missing(paths)
     text = read_text(test, allow_unknown=allow_unknown)
     named = zip(model_names(paths), paths, strict=True)
-    return scored_models(text, ((name, path, load(path)) for name, path in named), len(paths), seed=seed)
+    return score_loaded_models(text, ((name, path, load(path)) for name, path in named), len(paths), seed=seed)
 
 
 def _refuse_missing(paths: Sequence[str]) -> None:
@@ -148,16 +148,16 @@ def _refuse_missing(paths: Sequence[str]) -> None:
             load(path)  # says what is wrong
 
 
-def scored_models(
+def score_loaded_models(
     text: TestText, models: Iterable[tuple[str, str, LanguageModel]], count: int, *, seed: int = 1
 ) -> ScoredModels:
     """Score the text under so many models, each with its name and the place where it lies."""
-    subjects = []
+    scored_models = []
     with progress_bar("models", count, unit="model") as bar:
         for name, path, model in models:
-            subjects.append(subject_of(name, path, model, text))
+            scored_models.append(score_model(name, path, model, text))
             bar.update()
-    return ScoredModels(text, tuple(subjects), seed)
+    return ScoredModels(text, tuple(scored_models), seed)
 
 
 def read_text(path: str, *, allow_unknown: bool = False) -> TestText:
@@ -169,9 +169,9 @@ def read_text(path: str, *, allow_unknown: bool = False) -> TestText:
     return text
 
 
-def both_scored(text: TestText, baseline: ScoredModel, other: ScoredModel) -> ScoredBoth:
+def paired_scores(text: TestText, baseline: ScoredModel, other: ScoredModel) -> PairedScores:
     """The scores of two models, for an analysis of both."""
-    return ScoredBoth(
+    return PairedScores(
         text.name,
         text.forms,
         baseline.scored.corpus.tokens,
@@ -182,7 +182,7 @@ def both_scored(text: TestText, baseline: ScoredModel, other: ScoredModel) -> Sc
     )
 
 
-def subject_of(name: str, path: str, model: LanguageModel, text: TestText) -> ScoredModel:
+def score_model(name: str, path: str, model: LanguageModel, text: TestText) -> ScoredModel:
     """Score the text."""
     corpus = Corpus(TokenEncoder(model.vocabulary)(text.forms), model.vocabulary)
     scored = ScoredText(corpus, model.score_tokens(corpus.tokens), text.forms)

@@ -58,8 +58,8 @@ def generate(
     options: GenerationOptions | None = None,
 ) -> Iterator[Generated]:
     """Draw sentences without end that begin with given words."""
-    start, chosen = Predictor(model).state_after(begin), options or GenerationOptions()
-    return (_sentence(model, rng, list(begin), start, chosen) for _ in count())
+    start, settings = Predictor(model).state_after(begin), options or GenerationOptions()
+    return (_sentence(model, rng, list(begin), start, settings) for _ in count())
 
 
 def _sentence(
@@ -90,12 +90,12 @@ def draw(probabilities: Float64Array, rng: np.random.Generator, options: Generat
     """The id of a word, drawn from a distribution whose sum need not be 1."""
     if not probabilities.max() > 0:
         raise ConfigError("after these words the model knows of nothing but unknown words; admit them by --unknown")
-    places = largest(probabilities, options.top_k) if options.top_k else np.arange(len(probabilities))
+    candidates = largest(probabilities, options.top_k) if options.top_k else np.arange(len(probabilities))
     if options.temperature == 0:
-        return int(places[np.argmax(probabilities[places])])
-    bounds = np.cumsum(_tempered(probabilities[places], options.temperature))
+        return int(candidates[np.argmax(probabilities[candidates])])
+    bounds = np.cumsum(_tempered(probabilities[candidates], options.temperature))
     target = min(rng.random() * bounds[-1], np.nextafter(bounds[-1], 0.0))  # rounding must not lead beyond the end
-    return int(places[np.searchsorted(bounds, target, side="right")])  # what has no probability is never found
+    return int(candidates[np.searchsorted(bounds, target, side="right")])  # what has no probability is never found
 
 
 def _tempered(probabilities: Float64Array, temperature: float) -> Float64Array:

@@ -188,43 +188,43 @@ def parse_values(text: str) -> Values:
 
     Numbers before the first name have the name ''.
     """
-    found: dict[str, tuple[float, ...]] = {}
+    values_of: dict[str, tuple[float, ...]] = {}
     name = ""
     for token in text.split():
         if token.endswith(("=", ":")):
-            name = _new_name(token[:-1], found)
-            found[name] = ()
+            name = _new_name(token[:-1], values_of)
+            values_of[name] = ()
             continue
         before, equals, value = token.rpartition("=")
         if equals:
-            name = _new_name(before, found)
-        found[name] = (*found.get(name, ()), _number(value, f"value of the feature {name!r}"))
-    return found
+            name = _new_name(before, values_of)
+        values_of[name] = (*values_of.get(name, ()), _number(value, f"value of the feature {name!r}"))
+    return values_of
 
 
-def _new_name(name: str, found: Values) -> str:
+def _new_name(name: str, earlier: Values) -> str:
     if not name:
         raise InputError("a feature has no name; mend the line")
-    if name in found:
+    if name in earlier:
         raise InputError(f"the feature {name!r} is here twice; mend the line")
     return name
 
 
-def read_weights(given: str) -> Values:
+def read_weights(source: str) -> Values:
     """Weights from a file, or as they stand: `Name=1 Other= 2 3`.
 
     A file has the same on any number of lines, or `Name 1` on each as cdec's, or is a moses.ini, whose section [weight]
     is taken.
     """
-    weights = _weights_of_file(given) if Path(given).is_file() or "=" not in given else _weights_of_option(given)
+    weights = _weights_of_file(source) if Path(source).is_file() or "=" not in source else _weights_of_option(source)
     if not all(math.isfinite(weight) for values in weights.values() for weight in values):
         raise ConfigError("--weights: a weight is not finite; give numbers")
     return weights
 
 
-def _weights_of_option(given: str) -> Values:
+def _weights_of_option(text: str) -> Values:
     try:
-        weights = parse_values(given)
+        weights = parse_values(text)
     except InputError as error:
         raise ConfigError(f"--weights: {error.what}; write 'Name=1 Other=0.5' or name a file") from error
     if not weights or "" in weights:
@@ -250,12 +250,12 @@ def _weights_of_file(path: str) -> Values:
 
 def _weights_of_line(content: str, before: Values) -> Values:
     name, *values = content.split()
-    found = parse_values(content if "=" in content else f"{name}= {' '.join(values)}")
-    for name, numbers in found.items():
+    weights = parse_values(content if "=" in content else f"{name}= {' '.join(values)}")
+    for name, numbers in weights.items():
         if not name or not numbers:
             raise InputError("not `Name= weight ...` or `Name weight`; mend the line")
         _new_name(name, before)
-    return found
+    return weights
 
 
 def check_feature_name(name: str) -> None:
@@ -276,10 +276,10 @@ def _checked_id(field: str) -> str:
     return name
 
 
-def _number(text: str, what: str) -> float:
+def _number(text: str, description: str) -> float:
     number = _maybe_number(text)
     if number is None:
-        raise InputError(f"the {what} is {text!r}, which is not a number; mend the line")
+        raise InputError(f"the {description} is {text!r}, which is not a number; mend the line")
     return number
 
 

@@ -133,8 +133,8 @@ def mix_and_test(
     allow_unknown: bool = False,
 ) -> Mixed:
     """The same, with the perplexities of all components and of the mixture."""
-    place = None if out is None else Path(out)
-    _check_choices(models, dev, place, weights, weights_by)
+    directory = None if out is None else Path(out)
+    _check_choices(models, dev, directory, weights, weights_by)
     components = load_components(models)
     by: WeightsBy = "none" if weights is not None else weights_by or "context"
     contexts = contexts_of(components, by)
@@ -147,11 +147,15 @@ def mix_and_test(
         model = MixtureModel(components, _given_weights(weights), by, _record(components, _given_weights(weights)))
     else:
         model = _fitted(components, by, texts["dev"])
-    if place is not None:
-        model.save(place)
-    names = [str(given) if isinstance(given, str | Path) else given.kind for given in models]
+    if directory is not None:
+        model.save(directory)
+    names = [
+        str(model_or_path) if isinstance(model_or_path, str | Path) else model_or_path.kind for model_or_path in models
+    ]
     results = {name: text.perplexities(model) for name, text in texts.items()}
-    return Mixed(model, place, tuple(numbered([MIXTURE, *names])[1:]), results.get("dev", ()), results.get("test", ()))
+    return Mixed(
+        model, directory, tuple(numbered([MIXTURE, *names])[1:]), results.get("dev", ()), results.get("test", ())
+    )
 
 
 def _check_choices(
@@ -177,23 +181,23 @@ def _check_choices(
     if out is not None:
         check_can_hold_model(out)
         check_can_make(out)
-        _check_apart(out.resolve(), [Path(given).resolve() for given in models if isinstance(given, str | Path)])
+        _check_apart(out.resolve(), [Path(model).resolve() for model in models if isinstance(model, str | Path)])
 
 
-def _check_apart(out: Path, places: Sequence[Path]) -> None:
+def _check_apart(out: Path, paths: Sequence[Path]) -> None:
     """A mixture must not take the place of a model that it is made of, nor one inside it or around it."""
-    for place in places:
-        if out == place or out in place.parents or place in out.parents:
-            what = "is" if out == place else "lies around" if out in place.parents else "lies inside"
-            raise ConfigError(f"{out}: this {what} one of the models to be mixed; choose another place")
+    for path in paths:
+        if out == path or out in path.parents or path in out.parents:
+            relation = "is" if out == path else "lies around" if out in path.parents else "lies inside"
+            raise ConfigError(f"{out}: this {relation} one of the models to be mixed; choose another place")
 
 
 def load_components(models: Sequence[str | Path | LanguageModel]) -> list[Component]:
     """Load those that are given by name; differing preparations of their texts are told."""
     loaded: list[LanguageModel] = []
     sources: list[tuple[Path, str] | None] = []
-    for given in models:
-        model, source = (given, None) if isinstance(given, LanguageModel) else _loaded(given)
+    for model_or_path in models:
+        model, source = (model_or_path, None) if isinstance(model_or_path, LanguageModel) else _loaded(model_or_path)
         loaded.append(model)
         sources.append(source)
     prepared = [f"{model.signature.value('tok')}/{model.signature.value('norm')}" for model in loaded]
@@ -217,11 +221,11 @@ def _scored(source: Source, components: Sequence[Component], contexts: Contexts,
 
 
 def _given_weights(weights: Sequence[float]) -> Float64Array:
-    given = np.array([weights], np.float64)
-    if not (np.isfinite(given).all() and (given >= 0).all() and abs(given.sum() - 1) < 1e-6):
+    values = np.array([weights], np.float64)
+    if not (np.isfinite(values).all() and (values >= 0).all() and abs(values.sum() - 1) < 1e-6):
         listed = ", ".join(f"{weight:g}" for weight in weights)
         raise ConfigError(f"weights are 0 or more and add up to 1, not {listed}; divide them by their sum")
-    normalised: Float64Array = given / given.sum()
+    normalised: Float64Array = values / values.sum()
     return normalised
 
 

@@ -42,7 +42,7 @@ class Component:
     name: str  # of its folder in the mixture's directory
     model: LanguageModel
     ids: Int32Array | None  # the component's id of each word of the mixture; None: the ids are the same
-    place: Path | None = None  # where it was read
+    directory: Path | None = None  # that it was read from
     digest: str = ""  # of the manifest that was read there
 
     def score_id(self, state: Any, word: int) -> tuple[float, Any]:
@@ -63,9 +63,9 @@ class Component:
 
     def write(self, folder: Path) -> None:
         """Into the mixture's directory: as it was read, if that is still there, else anew."""
-        if self.place is not None:
+        if self.directory is not None:
             try:
-                return copy_model(self.place, self.digest, folder)
+                return copy_model(self.directory, self.digest, folder)
             except FormatError:
                 shutil.rmtree(folder, ignore_errors=True)
         return self.model.save(folder)
@@ -134,7 +134,9 @@ class MixtureModel(LanguageModel):
         if not self.reach:
             return self
         text = [list(sentence) for sentence in sentences]
-        parts = [replace(part, model=part.model.after_text(text), place=None, digest="") for part in self.components]
+        parts = [
+            replace(part, model=part.model.after_text(text), directory=None, digest="") for part in self.components
+        ]
         return MixtureModel(parts, self.weights, self.weights_by, self.training, self.development_tokens)
 
     @property
@@ -199,12 +201,12 @@ class MixtureModel(LanguageModel):
     @property
     def vectors(self) -> WordVectors:
         """Those of the first component that has some with morphemes, else of the first that has some."""
-        found: list[WordVectors] = []
+        candidates: list[WordVectors] = []
         for component in self.components:
             with suppress(ConfigError):
-                found.append(component.model.vectors)
-        with_morphemes = (vectors for vectors in found if vectors.factors is not None)
-        return next(with_morphemes, found[0]) if found else super().vectors
+                candidates.append(component.model.vectors)
+        with_morphemes = (vectors for vectors in candidates if vectors.factors is not None)
+        return next(with_morphemes, candidates[0]) if candidates else super().vectors
 
     @property
     def context_buckets(self) -> int:
@@ -320,8 +322,11 @@ def _mapped(first: LanguageModel, other: LanguageModel) -> Int32Array | None:
 def mixture_from_files(directory: str | Path, files: ModelFiles, models: Sequence[LanguageModel]) -> MixtureModel:
     """The mixture that a checked directory holds, of its components that were loaded; its self-test is run."""
     names = files.configuration["components"]
-    places = [Path(directory) / COMPONENTS / name for name in names]
-    sources = [(place, files.parts[name].digest) for place, name in zip(places, names, strict=True)]
+    directories = [Path(directory) / COMPONENTS / name for name in names]
+    sources = [
+        (directory_of_component, files.parts[name].digest)
+        for directory_of_component, name in zip(directories, names, strict=True)
+    ]
     model = MixtureModel(
         as_components(models, sources),
         files.tensors[WEIGHTS],

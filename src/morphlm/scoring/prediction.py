@@ -78,20 +78,20 @@ class Predictor:
         candidates = self._with_prefix(prefix) if prefix else self._all(end, unknown)
         allowed = probabilities[candidates]
         mass = float(allowed.sum())
-        found = []
-        for place in largest(allowed, k).tolist():
-            probability = float(allowed[place])
-            word = self.model.vocabulary.words[int(candidates[place])]
-            found.append(Prediction(word, probability, probability / mass if mass else 0.0))
-        return found
+        predictions = []
+        for index in largest(allowed, k).tolist():
+            probability = float(allowed[index])
+            word = self.model.vocabulary.words[int(candidates[index])]
+            predictions.append(Prediction(word, probability, probability / mass if mass else 0.0))
+        return predictions
 
     def state_after(self, tokens: Sequence[str]) -> Any:
         """The state after the words of a sentence; only as many count as the model looks back."""
         check_tokens(tokens, allow_unknown=True, number=1)
         tokens = self._normalise(tokens)
         state = self.model.begin()
-        far = max(self.model.order - 1, self.model.reach)
-        for token in tokens[max(0, len(tokens) - far) :]:
+        look_back = max(self.model.order - 1, self.model.reach)
+        for token in tokens[max(0, len(tokens) - look_back) :]:
             _, state = self.model.score(state, token)
         return state
 

@@ -115,11 +115,11 @@ class Rescorer:
         """What is added to each hypothesis, by name. A text that comes again for its sentence has the same values."""
         last, known = self._last
         texts = list(dict.fromkeys(h.text for h in hypotheses if h.text not in known))
-        found = known | dict(zip(texts, self._features_of(texts), strict=True))
+        features_of = known | dict(zip(texts, self._features_of(texts), strict=True))
         under_way = hypotheses[-1].id
-        kept = {h.text: found[h.text] for h in hypotheses if h.id == under_way}
+        kept = {h.text: features_of[h.text] for h in hypotheses if h.id == under_way}
         self._last = under_way, (known | kept if under_way == last else kept)
-        return [found[h.text] for h in hypotheses]
+        return [features_of[h.text] for h in hypotheses]
 
     def _features_of(self, texts: Sequence[str]) -> list[Features]:
         return [dict(zip(self.names, values, strict=True)) for values in zip(*self._columns(texts), strict=True)]
@@ -162,13 +162,15 @@ class Rescorer:
     def _weighted(self, features: Values, weights: Values) -> float:
         total = 0.0
         for name, values in features.items():
-            found = weights.get(name)
-            (self.unweighted if found is None else self.weighted)[name] = None
-            if found is None:
+            weight = weights.get(name)
+            (self.unweighted if weight is None else self.weighted)[name] = None
+            if weight is None:
                 continue
-            if len(found) != len(values):
-                raise InputError(f"the feature {name!r} has {len(values)} values but {len(found)} weights; mend either")
-            total += sum(map(_product, found, values))
+            if len(weight) != len(values):
+                raise InputError(
+                    f"the feature {name!r} has {len(values)} values but {len(weight)} weights; mend either"
+                )
+            total += sum(map(_product, weight, values))
         return total
 
     @property
@@ -193,11 +195,11 @@ def _product(weight: float, value: float) -> float:
     return weight * value if weight else 0.0  # also where the value is infinite
 
 
-def feature_names(models: Sequence[LanguageModel], given: Sequence[str] = ()) -> list[str]:
+def feature_names(models: Sequence[LanguageModel], names: Sequence[str] = ()) -> list[str]:
     """Names for the features of models: those given, else their kinds, numbered where one comes again."""
-    if given and len(given) != len(models):
-        raise ConfigError(f"{len(given)} names of features for {len(models)} models; give one --feature for each")
-    return list(given) or numbered([model.kind for model in models], mark="")
+    if names and len(names) != len(models):
+        raise ConfigError(f"{len(names)} names of features for {len(models)} models; give one --feature for each")
+    return list(names) or numbered([model.kind for model in models], mark="")
 
 
 def rescore(
@@ -230,16 +232,16 @@ class _Batch:
 
 
 def _batches(rescorer: Rescorer, path: str | Path, layout: FormatName, columns: Columns | None) -> Iterator[_Batch]:
-    found: KBestFormat | None = None
+    kbest_format: KBestFormat | None = None
     seen: set[str] = set()
     under_way: str | None = None
     for block in arriving_blocks(path, marks="any"):
         lines, hypotheses = block.lines(), []
-        found = found or find_format(layout, lines[0], columns)
+        kbest_format = kbest_format or find_format(layout, lines[0], columns)
         for number, line in enumerate(lines, block.first_line):
             with located(block.source, number):
-                hypothesis = found.parse(line, number)
-                rescorer.check(hypothesis, found)
+                hypothesis = kbest_format.parse(line, number)
+                rescorer.check(hypothesis, kbest_format)
                 if hypothesis.id != under_way and hypothesis.id in seen:
                     raise InputError(
                         f"the sentence {hypothesis.id} comes again after others; put its hypotheses together"
@@ -247,7 +249,7 @@ def _batches(rescorer: Rescorer, path: str | Path, layout: FormatName, columns: 
             under_way = hypothesis.id
             seen.add(under_way)
             hypotheses.append(hypothesis)
-        yield _Batch(hypotheses, found, block.source)
+        yield _Batch(hypotheses, kbest_format, block.source)
 
 
 def _scored(rescorer: Rescorer, batch: _Batch) -> list[Rescored]:

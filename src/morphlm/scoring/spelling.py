@@ -112,7 +112,7 @@ def _codes(words: Sequence[str]) -> Codes:
 
 def _letter_ids(codes: Codes, letters: Codes) -> Int32Array:
     """The ids of letters as of words: END for a word's end, UNK for letters that are not known."""
-    places = np.minimum(np.searchsorted(letters, codes), len(letters) - 1)
-    ids = np.where(letters[places] == codes, places + len(RESERVED), UNK_ID)
+    positions = np.minimum(np.searchsorted(letters, codes), len(letters) - 1)
+    ids = np.where(letters[positions] == codes, positions + len(RESERVED), UNK_ID)
     ids[codes == WORD_END] = END_ID
     return ids.astype(np.int32)

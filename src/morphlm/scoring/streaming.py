@@ -106,11 +106,11 @@ class BatchScorer:
         scored at once take a seventh of the time that they take one by one.
         """
         ends, order = np.flatnonzero(ids == END_ID), np.arange(len(ids))
-        places = order + self.model.reach * np.searchsorted(ends, order)
+        positions = order + self.model.reach * np.searchsorted(ends, order)
         text = [END.encode()] * (len(ids) + self.model.reach * len(ends))
-        for place, token in zip(places.tolist(), tokens, strict=True):
-            text[place] = token
-        logprobs: Float64Array = self._score(text, self._encode(text))[places]
+        for position, token in zip(positions.tolist(), tokens, strict=True):
+            text[position] = token
+        logprobs: Float64Array = self._score(text, self._encode(text))[positions]
         return logprobs
 
     def _continued(self, tokens: list[bytes]) -> Float64Array:
@@ -127,9 +127,9 @@ class BatchScorer:
         """Unknown words get ids beyond the vocabulary, as `score_composed` wants them; <unk> itself stays UNK."""
         forms: dict[bytes, int] = {}
         extended = ids.copy()
-        for place in np.flatnonzero(ids == UNK_ID).tolist():
-            if tokens[place] != UNKNOWN.encode():
-                extended[place] = len(self.model.vocabulary) + forms.setdefault(tokens[place], len(forms))
+        for position in np.flatnonzero(ids == UNK_ID).tolist():
+            if tokens[position] != UNKNOWN.encode():
+                extended[position] = len(self.model.vocabulary) + forms.setdefault(tokens[position], len(forms))
         return self.model.score_composed(extended, [form.decode() for form in forms])
 
 
@@ -212,10 +212,10 @@ def normaliser_of(model: LanguageModel) -> Normaliser:
     options = replace(recorded, tokenise=False)
 
     @lru_cache(maxsize=1 << 16)  # most words come again and again
-    def one(token: str) -> tuple[str, ...]:
+    def normalise(token: str) -> tuple[str, ...]:
         return (UNKNOWN,) if token == UNKNOWN else tuple(prepare_line(token, options))
 
-    return lambda tokens: [part for token in tokens for part in one(token)]
+    return lambda tokens: [part for token in tokens for part in normalise(token)]
 
 
 def recorded_options(model: LanguageModel) -> PrepareOptions | None:

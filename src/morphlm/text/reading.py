@@ -169,12 +169,12 @@ def _mended(block: bytes, mending: Mending, line: int, marks: Marks) -> bytes:
         ("carriage returns replaced", b"\r", b" "),
         ("NUL bytes removed", b"\0", b""),
     ):
-        if found := block.count(bad):
+        if count := block.count(bad):
             block = block.replace(bad, good)
-            mending.repairs[name] += found
+            mending.repairs[name] += count
     if _find_reserved(block, marks):
-        block, found = _pattern(_REFUSED[marks]).subn(b"", block)
-        mending.repairs["reserved marks removed"] += found
+        block, count = _pattern(_REFUSED[marks]).subn(b"", block)
+        mending.repairs["reserved marks removed"] += count
     try:
         block.decode()
         intact = len(block) < MAX_LINE_BYTES

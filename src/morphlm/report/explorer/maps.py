@@ -39,7 +39,7 @@ class MapView:
 
 
 @dataclass(frozen=True)
-class Place:
+class MapPosition:
     """Where a word lies on the map."""
 
     x: float
@@ -77,12 +77,12 @@ class MapKeeper:
             self._thread.join(seconds)
 
     def _compute(self) -> None:
-        found, refused = None, ""
+        computed, refused = None, ""
         try:
             vectors = self._explored.vectors
             if vectors is None or vectors.factors is None:
                 raise ConfigError("this model has no morphemes, and so no map of them; choose another")
-            found = map_morphemes(vectors)
+            computed = map_morphemes(vectors)
         except ConfigError as error:
             refused = str(error)
         except BaseException:
@@ -90,7 +90,7 @@ class MapKeeper:
             raise
         finally:
             with self._lock:
-                self._map, self._refused = found, refused
+                self._map, self._refused = computed, refused
 
     def view(self) -> MapView:
         """The map for the page."""
@@ -98,13 +98,13 @@ class MapKeeper:
         points = [] if self._map is None else [_view(point) for point in self._map.points]
         return MapView(self._explored.name, state, points, self._refused)
 
-    def place(self, form: str) -> Place | None:
+    def place(self, form: str) -> MapPosition | None:
         """Where a word lies; None while there is no map."""
         if self.state != "ready" or self._map is None or self._explored.vectors is None:
             return None
         vectors = self._explored.vectors
         (x, y), *_ = self._map.place(vectors, vectors.rows([form])).tolist()
-        return Place(x, y)
+        return MapPosition(x, y)
 
 
 def _view(point: MapPoint) -> MapPointView:

@@ -106,8 +106,8 @@ class ExploredModel:
         rank = 1 + int(np.count_nonzero(probabilities > probabilities[word]))
         probabilities[UNK_ID] = -1.0  # nobody expects it
         words = self.model.vocabulary.words
-        places = largest(probabilities, min(k, len(probabilities) - 2)).tolist()  # neither UNK nor BEGIN
-        return rank, [Expected(words[place], float(probabilities[place])) for place in places]
+        best = largest(probabilities, min(k, len(probabilities) - 2)).tolist()  # neither UNK nor BEGIN
+        return rank, [Expected(words[word_id], float(probabilities[word_id])) for word_id in best]
 
     # ------------------------------------------------------------ text
 

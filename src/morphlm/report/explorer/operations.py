@@ -14,7 +14,7 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.report.explorer.comparison import ComparisonView, compare
 from morphlm.report.explorer.limits import Deadline, RequestLimits
-from morphlm.report.explorer.maps import MapKeeper, MapView, Place
+from morphlm.report.explorer.maps import MapKeeper, MapPosition, MapView
 from morphlm.report.explorer.models import ExploredModel, ModelCard, TextIs, explored_models, find_model
 from morphlm.report.explorer.sentences import CompletionView, SentenceView, complete, view_sentence
 from morphlm.report.explorer.words import MorphemeView, WordView, view_morpheme, view_word
@@ -30,7 +30,7 @@ class PlaceView:
 
     model: str
     form: str
-    place: Place | None  # None: there is no map yet, or nothing of the word is known
+    place: MapPosition | None  # None: there is no map yet, or nothing of the word is known
 
 
 class Explorer:

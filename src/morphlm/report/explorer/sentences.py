@@ -118,7 +118,7 @@ def complete(explored: ExploredModel, text: str, text_is: TextIs, k: int, limits
     tokens = _tokens(explored, line[: len(line) - len(begun)] if begun else line, text_is, limits)
     prefix = begun if text_is == "prepared" or not begun else explored.word_form(begun)
     with explored.lock:
-        found = explored.predictor.next_words(tokens, k, prefix)
+        predictions = explored.predictor.next_words(tokens, k, prefix)
         unknown = explored.predictor.count_unknown(tokens)
-    words = [Expected(entry.word, entry.probability) for entry in found]
+    words = [Expected(entry.word, entry.probability) for entry in predictions]
     return CompletionView(explored.name, " ".join(tokens), prefix, unknown, words)

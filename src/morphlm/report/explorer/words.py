@@ -147,8 +147,10 @@ def _parts(vectors: WordVectors, form: str, k: int) -> list[Part]:
         return []
     names = _names_of(factors, form)
     known = [name for name in names if name in factors.ids]
-    found = {part.name: part for part in _known_parts(vectors, factors, list(dict.fromkeys(known)), k)}
-    return [found[name] if name in found else Part(name, *split_name(name), False, 0, [], []) for name in names]
+    known_parts = {part.name: part for part in _known_parts(vectors, factors, list(dict.fromkeys(known)), k)}
+    return [
+        known_parts[name] if name in known_parts else Part(name, *split_name(name), False, 0, [], []) for name in names
+    ]
 
 
 def _names_of(factors: Factors, form: str) -> list[str]:
@@ -162,7 +164,7 @@ def _known_parts(vectors: WordVectors, factors: Factors, names: list[str], k: in
     if not names:
         return []
     near = vectors.nearest_morphemes_of_all(names, k, morphemes=True)
-    return [_known_part(factors, name, _near(found)) for name, found in zip(names, near, strict=True)]
+    return [_known_part(factors, name, _near(neighbours)) for name, neighbours in zip(names, near, strict=True)]
 
 
 def _known_part(factors: Factors, name: str, neighbours: list[Near]) -> Part:

@@ -71,11 +71,11 @@ def _changes(axes: Axes, rows: Sequence[Group]) -> None:
         _value_beside(axes, place, group.change)
 
 
-def _value_beside(axes: Axes, place: int, change: Change) -> None:
+def _value_beside(axes: Axes, row: int, change: Change) -> None:
     """The value stands beyond the end of bar and whisker, away from zero."""
     side = -1 if change.value < 0 else 1
     axes.annotate(
-        value_text(change), (_end(change), place), (4 * side, 0), textcoords="offset points",
+        value_text(change), (_end(change), row), (4 * side, 0), textcoords="offset points",
         ha="right" if side < 0 else "left", va="center", fontsize=8,
     )  # fmt: skip
 

@@ -49,8 +49,8 @@ def draw(result: MorphemeMap) -> Figure:
 def _extent(values: Sequence[float]) -> tuple[float, float]:
     """A map is wider than high, or not: no empty room above and below it."""
     low, high = min(values), max(values)
-    room = 0.03 * (high - low or 1)
-    return low - room, high + room
+    margin = 0.03 * (high - low or 1)
+    return low - margin, high + margin
 
 
 def name_of(point: MapPoint) -> str:

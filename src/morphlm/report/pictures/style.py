@@ -106,16 +106,16 @@ def errors_of(changes: Sequence[Change]) -> Any:
     return np.maximum(np.array(reach, np.float64).reshape(-1, 2).T, 0)
 
 
-def whiskers(axes: Axes, changes: Sequence[Change], places: Sequence[float], which: str) -> None:
+def whiskers(axes: Axes, changes: Sequence[Change], positions: Sequence[float], which: str) -> None:
     """The intervals of bars along an axis, where there are any."""
     shown = [k for k, change in enumerate(changes) if change.has_interval and np.isfinite(change.value)]
     values, errors = [changes[k].value for k in shown], errors_of([changes[k] for k in shown])
-    at = [places[k] for k in shown]
+    shown_positions = [positions[k] for k in shown]
     style: dict[str, Any] = {"fmt": "none", "ecolor": INK, "elinewidth": 1, "capsize": 2.5, "zorder": 4}
     if which == "x":
-        axes.errorbar(values, at, xerr=errors, **style)
+        axes.errorbar(values, shown_positions, xerr=errors, **style)
     else:
-        axes.errorbar(at, values, yerr=errors, **style)
+        axes.errorbar(shown_positions, values, yerr=errors, **style)
 
 
 def finite(changes: Sequence[Change]) -> list[float]:

@@ -79,11 +79,11 @@ def _cause(complaints: str) -> str:
 
 
 def _find(name: str, folder: Path) -> Package:
-    found = sorted(folder.glob(f"{name}_*.deb"))
-    if not found:
+    paths = sorted(folder.glob(f"{name}_*.deb"))
+    if not paths:
         raise FetchError(f"apt-get did not deliver the package {name}; {INSTEAD}")
-    version = unquote(found[0].name.split("_")[1])
-    return Package(name, version, found[0])
+    version = unquote(paths[0].name.split("_")[1])
+    return Package(name, version, paths[0])
 
 
 def package_files(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
