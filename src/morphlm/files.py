@@ -37,7 +37,7 @@ Stream = IO[bytes]
 
 
 def _open_gzip(raw: Stream, mode: str) -> Stream:
-    # Without a time and a name inside, equal content gives equal bytes.
+    # Without time and name in the header, equal content gives equal bytes.
     return cast(Stream, gzip.GzipFile(filename="", fileobj=raw, mode=mode, compresslevel=6, mtime=0))
 
 
@@ -64,7 +64,7 @@ DECOMPRESSION_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, 
 
 
 def source_name(path: str | Path) -> str:
-    """How messages name a file."""
+    """The name of a file in messages; <stdin> for `-`."""
     return STDIN_NAME if str(path) == "-" else str(path)
 
 
@@ -123,7 +123,7 @@ def _open_raw(path: str | Path) -> Iterator[io.BufferedReader]:
 
 @contextlib.contextmanager
 def _readable(source: str) -> Iterator[None]:
-    """Turn what the operating system and the decompressors raise into one clear message."""
+    """Turn errors of the operating system and the decompressors into an InputError."""
     try:
         yield
     except FileNotFoundError as error:
@@ -188,12 +188,12 @@ def partial_pattern(path: Path) -> re.Pattern[str]:
 
 
 def cannot_write(path: str | Path, error: OSError) -> InputError:
-    """What is said when a place cannot be written to."""
+    """The error for a path that cannot be written."""
     return InputError(f"cannot write here ({error.strerror}); choose another place", source=str(path))
 
 
 def make_folder(folder: str | Path) -> Path:
-    """Make it with all above it, unless it is there."""
+    """Create the folder and its parents, unless it exists."""
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -202,7 +202,7 @@ def make_folder(folder: str | Path) -> Path:
 
 
 def check_can_write(path: str | Path) -> None:
-    """Refuse, before any work is done, a file that could not be written in the end."""
+    """Refuse a file that cannot be written, before any work is done."""
     path = Path(path)
     if str(path) == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
         return
@@ -215,7 +215,7 @@ def check_can_write(path: str | Path) -> None:
 
 
 def check_can_make(path: str | Path) -> None:
-    """Refuse, before any work is done, a file or folder that could not be made, with the folders above it."""
+    """Refuse a file or folder that cannot be created with its parents, before any work is done."""
     parent = Path(path).resolve().parent
     while not parent.exists() and parent != parent.parent:
         parent = parent.parent

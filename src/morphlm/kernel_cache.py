@@ -1,4 +1,4 @@
-"""Machine code that Numba keeps beside the kernels is thrown away when something that was inlined into it has changed.
+"""Discards cached machine code of Numba when a function that was inlined into it has changed.
 
 Numba compares only the file that defines a kernel, by its content. So after an upgrade, or an edit, of a file whose
 functions other kernels inline, those would run old machine code. Therefore a record beside the package says from which
@@ -64,7 +64,7 @@ def _closure(name: str, needed: Mapping[str, list[str]]) -> list[str]:
 
 
 def imported(content: bytes) -> set[str]:
-    """All that could be a module among what a source imports."""
+    """The names in a source's `from` imports that may be modules."""
     import ast  # noqa: PLC0415
 
     nodes = [node for node in ast.walk(ast.parse(content)) if isinstance(node, ast.ImportFrom)]

@@ -20,15 +20,14 @@ PIECES_PER_THREAD = 3  # more than one, so that a thread that is done early take
 
 
 def available_cores() -> int:
-    """The cores that this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Workers:
-    """Some threads; the calling one is among them."""
+    """A pool of threads, the calling one among them. Use `workers` to make one."""
 
     def __init__(self, threads: int, pool: ThreadPoolExecutor) -> None:
-        """Use `workers` to make one."""
         self.threads, self._pool = threads, pool
 
     def run_pieces(self, task: Callable[[int, int], None], pieces: int) -> None:
@@ -69,7 +68,7 @@ def _libraries() -> ThreadpoolController:
 
 @contextmanager
 def workers(threads: int) -> Iterator[Workers]:
-    """Threads for as long as the block lasts."""
+    """A pool of threads for the duration of the block, with BLAS limited to one thread."""
     with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(max(threads - 1, 1)) as pool:
         yield Workers(threads, pool)
 

@@ -60,7 +60,7 @@ def compare_by_frequency(
     seed: int = 1,
     resamples: int = RESAMPLES,
 ) -> GroupComparison:
-    """The same for a text that has been scored; `known` is the baseline's vocabulary."""
+    """Compare two models on a text that has been scored already; `known` is the baseline's vocabulary."""
     _check_counts(vocabulary or known, names[0])
     counts = _counts_of(scored, known, vocabulary)
     whole = np.arange(len(counts)) if ends else np.flatnonzero(scored.tokens != END_ID)
@@ -79,7 +79,7 @@ def compare_by_frequency(
 
 
 def has_counts(vocabulary: Vocabulary) -> bool:
-    """Whether it tells how often words were seen."""
+    """Whether the vocabulary has training counts; that of an ARPA file has none."""
     return bool(vocabulary.counts[END_ID:].any())
 
 

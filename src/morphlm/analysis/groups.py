@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from morphlm.analysis.bootstrap import RESAMPLES, Change, bootstrap_note, bootstrap_record, paired_changes
+from morphlm.analysis.bootstrap import RESAMPLES, PerplexityChange, bootstrap_note, bootstrap_record, paired_changes
 from morphlm.arrays import BoolArray, Float64Array, Int32Array, Int64Array
 from morphlm.errors import InputError
 from morphlm.language_model.base import LanguageModel
@@ -45,7 +45,7 @@ class PairedScores:
 
     @property
     def ends(self) -> Positions:
-        """Where the sentences end."""
+        """The positions of the sentence ends."""
         return np.flatnonzero(self.tokens == END_ID)
 
     @property
@@ -56,17 +56,16 @@ class PairedScores:
 
 @dataclass(frozen=True)
 class Group:
-    """What two models reach on some tokens of a text."""
+    """The perplexities of two models on some tokens of a text."""
 
     name: str
     tokens: int
     share: float  # of the text's tokens
     baseline: float  # perplexity
     other: float
-    change: Change  # of the other against the baseline
+    change: PerplexityChange  # of the other against the baseline
 
     def to_json(self) -> dict[str, Any]:
-        """All figures."""
         return {
             "name": self.name,
             "tokens": self.tokens,
@@ -92,7 +91,6 @@ class GroupComparison:
     notes: tuple[str, ...] = ()
 
     def to_table(self) -> Table:
-        """A row a group, and one for all."""
         header = [self.title, "tokens", "share", *self.names, "change"]
         rows = [
             [
@@ -108,7 +106,6 @@ class GroupComparison:
         return Table(header, rows, (*self.notes, bootstrap_note(self.seed, self.resamples), *signatures))
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         return {
             "by": self.title,
             "text": self.text,
@@ -140,14 +137,14 @@ def score_forms(
     """Score tokens in UTF-8, END after each sentence; `text` is how the result names them."""
     if not forms:
         raise InputError("there are no sentences; give at least one", source=text)
-    one, two = (BatchScorer(model)(forms) for model in (baseline, other))
+    by_baseline, by_other = (BatchScorer(model)(forms) for model in (baseline, other))
     return PairedScores(
         text,
         forms,
-        one.corpus.tokens,
-        two.corpus.tokens,
-        one.logprobs,
-        two.logprobs,
+        by_baseline.corpus.tokens,
+        by_other.corpus.tokens,
+        by_baseline.logprobs,
+        by_other.logprobs,
         signatures or (baseline.signature, other.signature),
     )
 
@@ -186,9 +183,9 @@ def compare_members(
     resamples: int = RESAMPLES,
     notes: Sequence[str] = (),
 ) -> GroupComparison:
-    """The same for groups that may share tokens: each has the places of its own, each place once.
+    """Compare two models on groups of tokens that may overlap; `members` are the positions of each group's tokens.
 
-    `whole` are the places that make up the text: all, unless some are to be left out.
+    `whole` are the positions that make up the text: all, unless some are to be left out.
     """
     whole = np.arange(len(scored.tokens)) if whole is None else whole
     names, positions = [*members, "all"], [*members.values(), whole]
@@ -218,9 +215,9 @@ def _by_sentence(scored: PairedScores, members: Sequence[Positions]) -> tuple[Fl
     return summed(gains), summed(np.ones(len(gains)))
 
 
-def _group(scored: PairedScores, name: str, positions: Positions, total: int, change: Change) -> Group:
-    one, two = (perplexity_from(logprobs[positions]) for logprobs in (scored.baseline, scored.other))
-    return Group(name, len(positions), len(positions) / total, one, two, change)
+def _group(scored: PairedScores, name: str, positions: Positions, total: int, change: PerplexityChange) -> Group:
+    baseline, other = (perplexity_from(logprobs[positions]) for logprobs in (scored.baseline, scored.other))
+    return Group(name, len(positions), len(positions) / total, baseline, other, change)
 
 
 def _unknown_notes(scored: PairedScores, models: tuple[str, str]) -> list[str]:

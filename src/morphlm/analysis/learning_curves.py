@@ -27,14 +27,13 @@ class LearningCurves:
         return min(self.curves[name], key=lambda point: point[1])
 
     def to_table(self) -> Table:
-        """A row an epoch, a column a model."""
+        """A row for each epoch, a column for each model."""
         epochs = sorted({epoch for curve in self.curves.values() for epoch, _ in curve})
         at = {name: dict(curve) for name, curve in self.curves.items()}
         rows = [[f"{epoch:g}", *(_cell(at[name].get(epoch)) for name in self.curves)] for epoch in epochs]
         return Table(["epoch", *self.curves], rows)
 
     def to_json(self) -> dict[str, Any]:
-        """All points."""
         return {name: [[epoch, finite_or_none(value)] for epoch, value in curve] for name, curve in self.curves.items()}
 
 
@@ -65,8 +64,8 @@ def _with_points(curves: Mapping[str, Curve]) -> LearningCurves:
 
 
 @dataclass(frozen=True)
-class _Evaluation:
-    """What a line of a log says."""
+class _LogEntry:
+    """An evaluation in the log of a training."""
 
     epoch: float  # complete ones
     minibatch: float  # of the next
@@ -74,7 +73,7 @@ class _Evaluation:
     perplexity: float  # of the development text; nan if there is none
 
     def point(self, epoch_tokens: float | None) -> Point:
-        """Inside an epoch, the tokens seen tell where."""
+        """Within an epoch, the number of tokens seen gives the fraction."""
         if not self.minibatch or not epoch_tokens:
             return self.epoch, self.perplexity
         return round(self.tokens / epoch_tokens, 4), self.perplexity
@@ -98,11 +97,11 @@ def curve_of(log: Sequence[Any], *, tokens: float | None = None, source: str | N
     return tuple(point for point in points if all(map(math.isfinite, point)))
 
 
-def _evaluation(entry: Any, line: int, source: str | None) -> _Evaluation | None:
+def _evaluation(entry: Any, line: int, source: str | None) -> _LogEntry | None:
     try:
         perplexity = entry["development_perplexity"]
         figures = (entry["epoch"], entry.get("minibatch", 0), entry["tokens"], perplexity)
-        return _Evaluation(*(float("nan") if figure is None else float(figure) for figure in figures))
+        return _LogEntry(*(float("nan") if figure is None else float(figure) for figure in figures))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if source is None:
             return None

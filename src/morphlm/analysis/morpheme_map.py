@@ -37,7 +37,7 @@ _ENVIRONMENT = threading.Lock()
 
 @dataclass(frozen=True)
 class MapPoint:
-    """A morpheme and its place."""
+    """A morpheme and its coordinates on the map."""
 
     name: str  # form/LABEL
     form: str
@@ -50,7 +50,6 @@ class MapPoint:
     near: tuple[Neighbour, ...]  # the nearest on the map, with their cosines
 
     def to_json(self) -> dict[str, Any]:
-        """All of it."""
         return {
             "name": self.name,
             "form": self.form,
@@ -66,7 +65,7 @@ class MapPoint:
 
 @dataclass(frozen=True)
 class MorphemeMap:
-    """The points, those of frequent morphemes first."""
+    """The points of a map, those of frequent morphemes first."""
 
     points: tuple[MapPoint, ...]
     side: Side
@@ -75,12 +74,10 @@ class MorphemeMap:
     record: tuple[tuple[str, str], ...] = ()  # the fields of the model's signature
 
     def __len__(self) -> int:
-        """The number of morphemes."""
         return len(self.points)
 
     @cached_property
     def by_name(self) -> dict[str, MapPoint]:
-        """The points by the names of their morphemes."""
         return {point.name: point for point in self.points}
 
     def only(self, names: Sequence[str]) -> MorphemeMap:
@@ -104,7 +101,6 @@ class MorphemeMap:
         return np.array([_weighted(coordinates[near], cosines) for near, cosines in neighbours]).reshape(-1, 2)
 
     def to_table(self) -> Table:
-        """A row a morpheme."""
         rows = [
             [
                 point.name,
@@ -123,7 +119,6 @@ class MorphemeMap:
         return f"t-SNE of cosines, perplexity {self.perplexity:g}, seed {self.seed}; vectors: {self.side}"
 
     def to_json(self) -> dict[str, Any]:
-        """The points and how they were placed."""
         return {
             "points": [point.to_json() for point in self.points],
             "side": self.side,
@@ -205,7 +200,7 @@ def _choose(factors: Factors, tokens: Int64Array, count: int, labels: Sequence[s
 
 
 def _within(which: BoolArray, most: int) -> BoolArray:
-    """The first so many of those that are true."""
+    """The first `most` true entries."""
     return which & (np.cumsum(which) <= most)
 
 

@@ -25,13 +25,12 @@ class PruningRow:
     models: ModelTriple
 
     def to_json(self) -> dict[str, Any]:
-        """All figures."""
         return {"language": self.language, "kappa": self.kappa, **self.models.to_json()}
 
 
 @dataclass(frozen=True)
 class Pruning:
-    """All languages at all rates, low rates first."""
+    """The three models in all languages at all pruning rates."""
 
     rows: tuple[PruningRow, ...]
     seed: int = 1
@@ -39,12 +38,11 @@ class Pruning:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """In the order in which they came."""
         return tuple(dict.fromkeys(row.language for row in self.rows))
 
     @property
     def kappas(self) -> tuple[float, ...]:
-        """From low to high."""
+        """In ascending order."""
         return tuple(sorted({row.kappa for row in self.rows}))
 
     def row(self, language: str, kappa: float) -> PruningRow | None:
@@ -89,7 +87,6 @@ class Pruning:
         return notes
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         return {
             "rows": [row.to_json() for row in self.rows],
             "gains_less_at_highest_kappa": self.gains_less,
@@ -98,7 +95,7 @@ class Pruning:
 
 
 def compare_pruning(rows: Iterable[PruningRow], *, seed: int = 1, resamples: int = RESAMPLES) -> Pruning:
-    """Put the rows together; each language has one at each rate."""
+    """Collect the rows; each language has one row for each rate."""
     all_rows = tuple(rows)
     if not all_rows:
         raise ConfigError("there is no language; name at least one")

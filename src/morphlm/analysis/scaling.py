@@ -18,14 +18,13 @@ from morphlm.tables import Table
 
 @dataclass(frozen=True)
 class ScalingPoint:
-    """The three models of one amount of text."""
+    """The three models trained on one amount of text."""
 
     tokens: int  # of the training text
     vocabulary: int  # words
     models: ModelTriple
 
     def to_json(self) -> dict[str, Any]:
-        """All figures."""
         return {"tokens": self.tokens, "vocabulary": self.vocabulary, **self.models.to_json()}
 
 
@@ -41,12 +40,11 @@ class Scaling:
 
     @property
     def series(self) -> dict[str, tuple[ScalingPoint, ...]]:
-        """Those that are there, by their names."""
+        """The series that have points, by name."""
         by_name = {"fixed": self.fixed, "growing": self.growing}
         return {name: points for name, points in by_name.items() if points}
 
     def to_table(self) -> Table:
-        """A row a point."""
         rows = [
             [
                 name,
@@ -70,7 +68,6 @@ class Scaling:
         return notes
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         return {
             "text": self.text,
             "fixed": [point.to_json() for point in self.fixed],
@@ -87,7 +84,7 @@ def compare_scaling(
     seed: int = 1,
     resamples: int = RESAMPLES,
 ) -> Scaling:
-    """Put the points in order; each amount of text is in a series once."""
+    """Sort the points by the amount of text; each amount occurs once in a series."""
     series = [tuple(sorted(points, key=lambda point: point.tokens)) for points in (fixed, growing)]
     if not any(series):
         raise ConfigError("there is no amount of training text; give models of at least one")

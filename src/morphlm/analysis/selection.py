@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from morphlm.analysis.bootstrap import RESAMPLES, Change, bootstrap_note, bootstrap_record
+from morphlm.analysis.bootstrap import RESAMPLES, PerplexityChange, bootstrap_note, bootstrap_record
 from morphlm.analysis.scores import (
     SentenceScores,
     change_between,
@@ -34,12 +34,12 @@ BASES = {  # additive model -> the one that it is compared with
 KINDS = (NGRAMS, "lbl", "lbl+c", "lbl+o", "lbl++", "clbl", "clbl+c", "clbl+o", "clbl++")
 REACH = 3.0  # inter-quartile ranges beyond the box, up to which whiskers go
 
-Changes = Mapping[str, Mapping[str, Change]]  # [language][kind]
+Changes = Mapping[str, Mapping[str, PerplexityChange]]  # [language][kind]
 
 
 @dataclass(frozen=True)
 class Box:
-    """What a box plot shows of some numbers."""
+    """The statistics that a box plot shows."""
 
     median: float
     lower: float  # quartiles
@@ -51,7 +51,6 @@ class Box:
     count: int
 
     def to_json(self) -> dict[str, Any]:
-        """All figures."""
         return {
             "median": self.median,
             "quartiles": [self.lower, self.upper],
@@ -63,7 +62,7 @@ class Box:
 
 
 def check_box(languages: int) -> None:
-    """Refuse a box of a single number, which shows nothing."""
+    """Refuse a box plot of a single number."""
     if languages < 2:
         raise ConfigError(f"a box plot needs 2 or more languages, not {languages}; add some, or do without the picture")
 
@@ -100,12 +99,11 @@ class Selection:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """In the order in which they came."""
         return tuple(self.perplexities)
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The models that some language has."""
+        """The kinds that at least one language has, in the order of KINDS."""
         return tuple(kind for kind in KINDS if any(kind in models for models in self.perplexities.values()))
 
     @property
@@ -115,7 +113,7 @@ class Selection:
 
     @property
     def bases(self) -> tuple[str, ...]:
-        """The models that they are compared with."""
+        """The kinds that the additive ones are compared with."""
         return tuple(dict.fromkeys(BASES[kind] for kind in self.additive))
 
     def values(self, kind: str) -> dict[str, float]:
@@ -180,11 +178,10 @@ class Selection:
 
     @property
     def has_intervals(self) -> bool:
-        """Whether any change has one."""
         return any(change.has_interval for changes in self.changes.values() for change in changes.values())
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names; boxes only of two languages or more."""
+        """Boxes only where there are two languages or more."""
         return {
             "perplexities": {
                 language: {kind: finite_or_none(value) for kind, value in models.items()}
@@ -241,7 +238,7 @@ def select(
 def select_from_scores(
     scores: Mapping[str, Mapping[str, SentenceScores]], *, seed: int = 1, resamples: int = RESAMPLES
 ) -> Selection:
-    """The same with intervals, from what the models give the sentences of a text of each language."""
+    """From the sentence scores of the models on a text of each language; changes get intervals."""
     changes = {
         language: {
             kind: change_between(models[base], models[kind], seed=seed, resamples=resamples)

@@ -38,13 +38,12 @@ class Unit:
 
     @property
     def spelling(self) -> str:
-        """All its characters."""
         return "".join(self.tokens)
 
 
 @dataclass(frozen=True)
 class AlignedSentence:
-    """The units of a sentence."""
+    """A sentence as units of prepared tokens with tags."""
 
     units: tuple[Unit, ...]
     source: str  # how messages name the tag file
@@ -60,7 +59,7 @@ class Preparer:
 
     @cached_property
     def tokenise_word(self) -> Callable[[str], tuple[str, ...]]:
-        """The same for one word; most come again and again."""
+        """`tokenise` for a single word, with a cache."""
         return lru_cache(maxsize=1 << 16)(lambda form: tuple(self.tokenise(form)))
 
 
@@ -164,10 +163,7 @@ def _no_marks(form: str, source: str, line: int) -> Iterator[None]:
 
 
 def recut(units: Sequence[Unit], pieces: Sequence[str]) -> list[Unit]:
-    """The same characters with other boundaries: units get the pieces inside them, and are joined where one spans two.
-
-    Both sides must be spelled alike.
-    """
+    """Cut units at the boundaries of the pieces, whose characters are the same; units that a piece spans are joined."""
     ends = list(accumulate(len(unit.spelling) for unit in units))
     piece_ends = list(accumulate(map(len, pieces)))
     shared = set(ends) & set(piece_ends)

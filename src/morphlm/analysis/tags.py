@@ -126,7 +126,7 @@ def _spans(sentences: Sequence[AlignedSentence]) -> tuple[list[bytes], list[list
 
 
 def _by_tag(spans: Sequence[Sequence[_TaggedSpan]], coarse: bool) -> dict[str, Positions]:
-    """The tokens of each tag or class."""
+    """The positions of the tokens of each tag or coarse class."""
     positions_of: defaultdict[str, list[int]] = defaultdict(list)
     for unit in chain.from_iterable(spans):
         positions_of[_label(unit.tag, coarse)] += unit.positions

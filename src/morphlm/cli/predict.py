@@ -11,7 +11,7 @@ from morphlm.cli import options
 from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer
 from morphlm.scoring.loading import load
-from morphlm.scoring.prediction import Answer, Predictor, answer_lines, answer_texts
+from morphlm.scoring.prediction import Continuations, Predictor, predict_lines, predict_texts
 
 
 @click.command(name="predict")
@@ -46,15 +46,15 @@ def command(
         options.check_one_stdin(model_path, "-")
     predictor = Predictor(load(model_path), normalise=normalise)
     ask: dict[str, Any] = {"k": count, "prefix": prefix, "complete": complete, "end": end, "unknown": unknown}
-    answers = iter([answer_texts(predictor, texts, **ask)]) if texts else answer_lines(predictor, "-", **ask)
+    results = iter([predict_texts(predictor, texts, **ask)]) if texts else predict_lines(predictor, "-", **ask)
     with atomic_writer("-") as out:
-        for batch in answers:
-            for answer in batch:
-                rows = [options.json_line(answer.to_json())] if as_json else _rows(answer)
+        for batch in results:
+            for result in batch:
+                rows = [options.json_line(result.to_json())] if as_json else _rows(result)
                 out.write("".join(f"{row}\n" for row in rows).encode())
             out.flush()
 
 
-def _rows(answer: Answer) -> Iterator[str]:
-    for rank, found in enumerate(answer.words, 1):
-        yield f"{answer.line}\t{rank}\t{found.word}\t{found.probability:.6g}\t{found.share:.6g}"
+def _rows(result: Continuations) -> Iterator[str]:
+    for rank, found in enumerate(result.words, 1):
+        yield f"{result.line}\t{rank}\t{found.word}\t{found.probability:.6g}\t{found.share:.6g}"

@@ -21,7 +21,7 @@ _DERIVATION_WEIGHTS = {
 
 
 def draw_derivation(draw: Draw, part: str) -> SuffixDerivation:
-    """A way to make a word of this part of speech."""
+    """A derivation that yields this part of speech."""
     return paradigms.DERIVATIONS[part][weighted(draw, _DERIVATION_WEIGHTS[part])]
 
 

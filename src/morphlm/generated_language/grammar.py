@@ -27,7 +27,6 @@ class GeneratedSentence(NamedTuple):
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The forms of the words."""
         return tuple([word.form for word in self.words])
 
     @property
@@ -67,7 +66,7 @@ class Speaker(PhraseSpeaker):
         return GeneratedSentence(words, tuple(gloss), tuple(sources), heads, self.topic)
 
     def _whole(self) -> Phrase:
-        """One clause or two, and the mark at the end."""
+        """One clause or two, and the punctuation mark."""
         whole, chance, second = Phrase(), self.draw(), self.draw()
         if chance < 0.06:
             self._say_particle(whole, paradigms.QUESTION, "PART")
@@ -118,7 +117,7 @@ class Speaker(PhraseSpeaker):
         return Nominal(self._say_pronoun(into, person, number, NOMINATIVE), person, number, gender=0)
 
     def _say_copula(self, verb: Phrase, rest: Phrase, nominal: Nominal, subject: Phrase) -> None:
-        """The subject is said to be like an adjective."""
+        """The copula with an adjective."""
         tense = self._tense()
         form = paradigms.COPULA[tense][nominal.number][nominal.person]
         tag = f"AUX.{nominal.person + 1}.{paradigms.NUMBERS[nominal.number]}.{paradigms.TENSES[tense]}"

@@ -53,7 +53,7 @@ class Stem:
 
 
 class StemLexicon:
-    """All stems, by part of speech and topic, and the drawing of one."""
+    """All stems of the language with a seed, by part of speech and topic."""
 
     def __init__(self, config: GeneratedConfig, seed: int) -> None:
         self.config = config
@@ -68,7 +68,6 @@ class StemLexicon:
         self._near = {part: [self._near_topic(part, topic) for topic in range(config.topics)] for part in sizes}
 
     def __iter__(self) -> Iterator[Stem]:
-        """All stems, in the order in which they were made."""
         for topic in range(GENERAL, self.config.topics):
             for part in self.stems:
                 yield from self.stems[part][topic]
@@ -190,5 +189,5 @@ def zipf_weights(count: int, shift: int, quarters: int = 4) -> list[float]:
 
 
 def weighted(draw: Draw, cumulated: list[float]) -> int:
-    """An index, each with its weight."""
+    """An index drawn in proportion to its weight."""
     return bisect_right(cumulated, draw() * cumulated[-1], 0, len(cumulated) - 1)

@@ -59,7 +59,7 @@ ASPECTS = {"pa": "up", "vi": "out", "za": "off", "ud": "away", "pri": "near", "r
 
 
 class SuffixDerivation(NamedTuple):
-    """A way to make a word from a stem."""
+    """A derivation: suffixes that turn a stem into a word of another part of speech or meaning."""
 
     source: str  # the part of speech of the stem
     suffixes: tuple[str, ...]

@@ -22,7 +22,7 @@ COMMA = ","
 
 
 class Phrase:
-    """Both sides of a part of a sentence."""
+    """A part of a sentence on both sides."""
 
     __slots__ = ("gloss", "order")
 
@@ -84,7 +84,7 @@ class PhraseSpeaker(Chooser):
     # Nouns
 
     def _say_noun_phrase(self, into: Phrase, case: int, depth: int = 0, after_preposition: bool = False) -> Nominal:
-        """A noun with what belongs to it."""
+        """A noun with its determiner, adjectives, genitive and relative clause."""
         draw, lexeme = self.draw, self._noun()
         number = PLURAL if draw() < 0.3 else SINGULAR
         head = self._new(morphology.noun_form(lexeme, number, case))

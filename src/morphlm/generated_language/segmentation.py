@@ -39,7 +39,6 @@ class SegmentationTable:
         self.runs: list[Path] = []
 
     def add(self, words: Iterable[Word]) -> None:
-        """Take in the analyses of some words."""
         analyses = self.analyses
         for form, analysis, _ in words:
             known = analyses.setdefault(form, analysis)

@@ -32,7 +32,7 @@ class SimilarityPair:
 
 @dataclass(frozen=True)
 class Sense:
-    """A word form and what it means."""
+    """A word form with its lexeme."""
 
     lexeme: Lexeme
     word: Word
@@ -82,7 +82,7 @@ def _overlap(first: set[Stem] | set[tuple[str, str]], second: set[Stem] | set[tu
 
 
 class _PairDrawer:
-    """Draws two words in a given relation."""
+    """Draws pairs of words, one method for each relation between them."""
 
     def __init__(self, lexicon: StemLexicon, draw: Draw) -> None:
         self.lexicon, self.draw = lexicon, draw

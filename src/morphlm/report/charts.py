@@ -30,7 +30,7 @@ Points = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Axis:
-    """Numbers to places on the page."""
+    """Maps numbers to coordinates in the picture."""
 
     low: float
     high: float
@@ -38,12 +38,12 @@ class Axis:
     end: float
 
     def __call__(self, number: float) -> float:
-        """The place of a number, rounded so that equal pictures are equal bytes."""
+        """The coordinate of a number, rounded so that equal pictures are equal bytes."""
         share = (number - self.low) / (self.high - self.low)
         return round(self.begin + share * (self.end - self.begin), 1)
 
     def ticks(self, count: int) -> list[float]:
-        """About so many round numbers."""
+        """About `count` round numbers."""
         step = _round_step((self.high - self.low) / count)
         first = math.ceil(self.low / step - 1e-9)
         return [k * step for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
@@ -56,7 +56,7 @@ def _round_step(width: float) -> float:
 
 
 def axis_over(numbers: Sequence[float], begin: float, end: float, *, with_zero: bool = False) -> Axis:
-    """An axis that holds all of the numbers, with some room beyond those that are not zero's edge."""
+    """An axis that spans the numbers, with a margin except at an edge that is zero."""
     low, high = min(numbers), max(numbers)
     if with_zero:
         low, high = min(low, 0.0), max(high, 0.0)
@@ -84,7 +84,7 @@ def _picture(name: str, height: int, *parts: Markup | list[Markup]) -> Markup:
 
 
 def line_chart(name: str, series: Mapping[str, Points], x_name: str, y_name: str) -> Markup:
-    """Lines with a symbol at each point, and which is which below."""
+    """Lines with a symbol at each point, and a legend."""
     points = [point for line in series.values() for point in line]
     x = axis_over([point[0] for point in points], 52, WIDTH - 12)
     y = axis_over([point[1] for point in points], 240, 14)
@@ -168,7 +168,6 @@ def _drawn(group: Group) -> list[float]:
 
 
 def _bar_row(group: Group, top: float, x: Axis, shares: Axis | None) -> Markup:
-    """The text as a whole has no share."""
     middle = top + ROW / 2
     bars = _change_bar(group, top, x)
     if shares is not None:

@@ -20,7 +20,7 @@ from morphlm.report.html import Markup, joined, tag
 from morphlm.report.numbers import whole
 from morphlm.report.scored_models import ScoredModels, names_of, score_models
 from morphlm.report.sections import SECTIONS
-from morphlm.report.sections.section import Section
+from morphlm.report.sections.section import ReportSection
 from morphlm.version import __version__
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -38,7 +38,6 @@ class WrittenReport:
     perplexities: tuple[tuple[str, Perplexity], ...]
 
     def to_json(self) -> dict[str, Any]:
-        """All of it under its names."""
         return {
             "out": self.out,
             "bytes": self.bytes,
@@ -59,7 +58,7 @@ def make_report(
 
 
 def write_report(scored_models: ScoredModels, out: str | Path) -> WrittenReport:
-    """The same for models that are loaded and a text that is scored."""
+    """Write the report on models that are loaded and have scored the text."""
     sections = make_sections(scored_models)
     content = page(scored_models, sections).encode()
     try:
@@ -73,8 +72,8 @@ def write_report(scored_models: ScoredModels, out: str | Path) -> WrittenReport:
     return WrittenReport(str(out), len(content), tuple(section.identity for section in sections), perplexities)
 
 
-def make_sections(scored_models: ScoredModels) -> list[Section]:
-    """All sections, with what is missing said in its place."""
+def make_sections(scored_models: ScoredModels) -> list[ReportSection]:
+    """All sections in order; one that does not apply says why."""
     sections = []
     with progress_bar("report", len(SECTIONS), unit="section") as bar:
         for make in SECTIONS:
@@ -86,8 +85,8 @@ def make_sections(scored_models: ScoredModels) -> list[Section]:
 # ---------------------------------------------------------------- the page
 
 
-def page(scored_models: ScoredModels, sections: Sequence[Section]) -> Markup:
-    """The whole document."""
+def page(scored_models: ScoredModels, sections: Sequence[ReportSection]) -> Markup:
+    """The whole HTML document."""
     title = f"Report on {names_of(scored_models.models)}"
     body = tag("div", _header(title, scored_models), _contents(sections), _main(sections), _footer(), class_="page")
     scripts = [tag("script", _asset(name)) for name in SCRIPTS]
@@ -120,12 +119,12 @@ def _header(title: str, scored_models: ScoredModels) -> Markup:
     return tag("header", tag("h1", title), tag("p", lead, class_="muted"))
 
 
-def _contents(sections: Sequence[Section]) -> Markup:
+def _contents(sections: Sequence[ReportSection]) -> Markup:
     entries = [tag("li", tag("a", section.title, href=f"#{section.identity}")) for section in sections]
     return tag("nav", tag("ol", entries), aria_label="Contents", class_="contents")
 
 
-def _main(sections: Sequence[Section]) -> Markup:
+def _main(sections: Sequence[ReportSection]) -> Markup:
     return tag("main", joined(section.html() for section in sections))
 
 

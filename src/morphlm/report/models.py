@@ -16,7 +16,7 @@ LONGEST = 3  # parts of a path that a name has at most
 
 
 def vectors_of(model: LanguageModel) -> WordVectors | None:
-    """Its word vectors, if it has some."""
+    """The word vectors of a model; None if it has none."""
     try:
         return model.vectors
     except ConfigError:

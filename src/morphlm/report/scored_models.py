@@ -32,7 +32,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True, eq=False)
 class TestText:
-    """The tokens of a text as they stand there."""
+    """The test text as tokens."""
 
     __test__ = False  # no test of pytest's
 
@@ -41,17 +41,16 @@ class TestText:
 
     @property
     def name(self) -> str:
-        """The name of its file."""
         return source_name(self.path) if self.path == "-" else shown(Path(self.path).name)
 
     @cached_property
     def sentences(self) -> list[list[str]]:
-        """Its sentences, without their ends."""
+        """The sentences without their ends."""
         return [[form.decode() for form in self.forms[begin : end - 1]] for begin, end in self.spans]
 
     @cached_property
     def spans(self) -> list[tuple[int, int]]:
-        """Where each sentence begins and, after its end, ends."""
+        """The range of positions of each sentence, its end included."""
         ends = [position + 1 for position, form in enumerate(self.forms) if form == END.encode()]
         return list(zip([0, *ends], ends, strict=False))
 
@@ -63,7 +62,7 @@ class TestText:
 
 @dataclass(frozen=True, eq=False)
 class ScoredModel:
-    """A model and what it makes of the text."""
+    """A model with its scores on the test text."""
 
     name: str
     path: str
@@ -79,18 +78,16 @@ class ScoredModel:
 
     @property
     def unknown(self) -> BoolArray:
-        """Whether each token is unknown to the model."""
         unknown: BoolArray = self.scored.corpus.tokens == UNK_ID
         return unknown
 
     @cached_property
     def vectors(self) -> WordVectors | None:
-        """Its word vectors, if it has some."""
         return vectors_of(self.model)
 
     @property
     def log(self) -> Log:
-        """Of its training; empty if there is none."""
+        """The training log; empty if there is none."""
         return read_log(Path(self.path)) if self.path != "-" else []
 
     @property
@@ -102,7 +99,7 @@ class ScoredModel:
 
 @dataclass(frozen=True, eq=False)
 class ScoredModels:
-    """All that a report is made of."""
+    """The input of a report: the test text, and all models with their scores on it."""
 
     text: TestText
     models: tuple[ScoredModel, ...]
@@ -110,7 +107,7 @@ class ScoredModels:
 
     @property
     def first(self) -> ScoredModel:
-        """The one with which the others are compared."""
+        """The model that the others are compared with."""
         return self.models[0]
 
     @property
@@ -120,7 +117,7 @@ class ScoredModels:
         return next(iter(languages)) if len(languages) == 1 else None
 
     def groups(self, key: Callable[[ScoredModel], Key | None]) -> list[list[ScoredModel]]:
-        """The models that share something; those for which it is None are left out."""
+        """The models grouped by a key; those whose key is None are left out."""
         groups: dict[Key, list[ScoredModel]] = {}
         for scored_model in self.models:
             if (shared := key(scored_model)) is not None:
@@ -129,7 +126,7 @@ class ScoredModels:
 
 
 def names_of(scored_models: Iterable[ScoredModel]) -> str:
-    """The names of some models in a sentence."""
+    """The names of models, for a sentence."""
     return ", ".join(scored_model.name for scored_model in scored_models)
 
 
@@ -142,7 +139,7 @@ def score_models(paths: Sequence[str], test: str, *, allow_unknown: bool = False
 
 
 def _refuse_missing(paths: Sequence[str]) -> None:
-    """Before any model is loaded, which takes time."""
+    """Fail before the first model is loaded, which takes time."""
     for path in paths:
         if path != "-" and not Path(path).exists():
             load(path)  # says what is wrong
@@ -151,7 +148,7 @@ def _refuse_missing(paths: Sequence[str]) -> None:
 def score_loaded_models(
     text: TestText, models: Iterable[tuple[str, str, LanguageModel]], count: int, *, seed: int = 1
 ) -> ScoredModels:
-    """Score the text under so many models, each with its name and the place where it lies."""
+    """Score the text under `count` models, each given as (name, path, model)."""
     scored_models = []
     with progress_bar("models", count, unit="model") as bar:
         for name, path, model in models:
@@ -161,7 +158,7 @@ def score_loaded_models(
 
 
 def read_text(path: str, *, allow_unknown: bool = False) -> TestText:
-    """Read the text."""
+    """Read a test text; one without words is refused."""
     forms = [token for tokens in token_batches(path, allow_unknown=allow_unknown) for token in tokens]
     text = TestText(str(path), forms)
     if not text.counts:
@@ -170,7 +167,7 @@ def read_text(path: str, *, allow_unknown: bool = False) -> TestText:
 
 
 def paired_scores(text: TestText, baseline: ScoredModel, other: ScoredModel) -> PairedScores:
-    """The scores of two models, for an analysis of both."""
+    """The scores of two models, as the analyses take them."""
     return PairedScores(
         text.name,
         text.forms,
@@ -183,7 +180,7 @@ def paired_scores(text: TestText, baseline: ScoredModel, other: ScoredModel) -> 
 
 
 def score_model(name: str, path: str, model: LanguageModel, text: TestText) -> ScoredModel:
-    """Score the text."""
+    """Score the test text under one model."""
     corpus = Corpus(TokenEncoder(model.vocabulary)(text.forms), model.vocabulary)
     scored = ScoredText(corpus, model.score_tokens(corpus.tokens), text.forms)
     return ScoredModel(name, str(path), model, scored, scored.perplexity(text.name, text_signature(model, text.path)))

@@ -20,7 +20,7 @@ from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
 
 @dataclass(frozen=True)
 class GenerationOptions:
-    """How words are drawn."""
+    """How words are sampled."""
 
     max_words: int = 50  # a sentence is cut after so many new words
     temperature: float = 1.0  # p^(1/temperature), normalised: below 1 likely words become likelier; 0: the likeliest
@@ -28,7 +28,6 @@ class GenerationOptions:
     unknown: bool = False  # whether UNK may be drawn
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
         if self.max_words < 1:
             raise ConfigError(f"max-words {self.max_words} leaves no words; take 1 or more")
         if not (self.temperature >= 0 and math.isfinite(self.temperature)):
@@ -39,14 +38,13 @@ class GenerationOptions:
 
 @dataclass(frozen=True)
 class Generated:
-    """A sentence that was drawn."""
+    """A sampled sentence."""
 
     words: tuple[str, ...]  # those it was to begin with included
     logprob: float  # ln p of what was drawn, under the model itself, its end included
     complete: bool  # whether it came to its end; else it was cut
 
     def to_json(self) -> dict[str, Any]:
-        """All fields under their names."""
         return {"text": " ".join(self.words), "logprob": self.logprob, "complete": self.complete}
 
 
@@ -57,7 +55,7 @@ def generate(
     begin: Sequence[str] = (),
     options: GenerationOptions | None = None,
 ) -> Iterator[Generated]:
-    """Draw sentences without end that begin with given words."""
+    """Sample sentences that begin with the given words; the iterator does not end."""
     start, settings = Predictor(model).state_after(begin), options or GenerationOptions()
     return (_sentence(model, rng, list(begin), start, settings) for _ in count())
 

@@ -28,7 +28,7 @@ _MOSES, _OLD_MOSES, _CDEC = "= ", ": ", "="  # what stands between a feature's n
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One line of a list."""
+    """One line of a k-best list."""
 
     line: int  # its number in the file, from 1
     fields: tuple[str, ...]  # what the separators separate, spaces and all
@@ -38,24 +38,23 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Columns:
-    """Where things are in a plain table, from 1 on."""
+    """The columns of a plain table, numbered from 1."""
 
     id: int = 1
     text: int = 2
     score: int | None = None  # 0: there is none; None: the third, where a line has it
 
     def __post_init__(self) -> None:
-        """Refuse what is no column."""
         if min(self.id, self.text) < 1 or (self.score or 0) < 0:
             raise ConfigError("columns are numbered from 1 on (--score-column 0: there is none)")
 
 
 class KBestFormat(ABC):
-    """How lines are taken apart and put together. Methods raise an InputError that does not know its place."""
+    """Parses and writes the lines of a k-best list. An InputError it raises names neither file nor line."""
 
     @abstractmethod
     def parse(self, line: str, number: int) -> Hypothesis:
-        """Take a line apart."""
+        """Split a line into its fields."""
 
     @abstractmethod
     def score(self, hypothesis: Hypothesis) -> float:
@@ -86,7 +85,6 @@ class BarFormat(KBestFormat):
     mark: str = _MOSES  # what stands between a feature's name and its value
 
     def parse(self, line: str, number: int) -> Hypothesis:
-        """Take a line apart."""
         fields = tuple(_BAR.split(line))
         if len(fields) < 3:
             raise InputError("not `id ||| hypothesis ||| features ||| score`; mend the line or give the right --format")
@@ -95,17 +93,14 @@ class BarFormat(KBestFormat):
         return Hypothesis(number, fields, _checked_id(fields[0]), _unescaped(fields[1].strip(" ")))
 
     def score(self, hypothesis: Hypothesis) -> float:
-        """The fourth field."""
         if len(hypothesis.fields) == 3:
             raise InputError("there is no total score to add to; write one, or give all --weights")
         return _number(hypothesis.fields[3].strip(), "score")
 
     def features(self, hypothesis: Hypothesis) -> Values:
-        """The third field."""
         return parse_values(hypothesis.fields[2])
 
     def has_feature(self, hypothesis: Hypothesis, name: str) -> bool:
-        """Whether there is a feature of this name."""
         return f" {name}{self.mark}" in f" {hypothesis.fields[2]} "
 
     def render(self, hypothesis: Hypothesis, added: Mapping[str, float], total: float | None) -> str:
@@ -125,7 +120,6 @@ class TabFormat(KBestFormat):
     columns: Columns = Columns()
 
     def parse(self, line: str, number: int) -> Hypothesis:
-        """Take a line apart."""
         cells = tuple(line.split("\t"))
         needed = max(self.columns.id, self.columns.text)
         if len(cells) < needed:
@@ -133,7 +127,7 @@ class TabFormat(KBestFormat):
         return Hypothesis(number, cells, _checked_id(cells[self.columns.id - 1]), cells[self.columns.text - 1])
 
     def score(self, hypothesis: Hypothesis) -> float:
-        """The column of the score; 0 if there is none."""
+        """0 if the table has no score."""
         column = 3 if self.columns.score is None else self.columns.score
         if column > len(hypothesis.fields) and self.columns.score is not None:
             raise InputError(f"{len(hypothesis.fields)} columns, the score was to be in {column}; mend the line")
@@ -142,7 +136,7 @@ class TabFormat(KBestFormat):
         return _number(hypothesis.fields[column - 1].strip(), f"score in column {column}")
 
     def features(self, hypothesis: Hypothesis) -> Values:
-        """All columns that hold a number, but not the id and the text."""
+        """Each column that holds a number, except the id and the text."""
         others = [
             (str(column), _maybe_number(cell))
             for column, cell in enumerate(hypothesis.fields, 1)
@@ -259,7 +253,7 @@ def _weights_of_line(content: str, before: Values) -> Values:
 
 
 def check_feature_name(name: str) -> None:
-    """Refuse a name that could not be read again."""
+    """Refuse a name that could not be parsed again."""
     if not name.isprintable() or "=" in name or name.endswith(":") or "|||" in name or len(name.split()) != 1:
         raise ConfigError(f"{name!r} cannot be the name of a feature; leave out spaces, = and |||, and a : at the end")
 

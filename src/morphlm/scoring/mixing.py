@@ -39,7 +39,7 @@ DECIMALS = 9  # of weights that were fitted
 
 @dataclass(frozen=True)
 class Fit:
-    """Weights and how they were found."""
+    """Fitted weights, and how EM got there."""
 
     weights: Float64Array  # (buckets, components)
     objective: tuple[float, ...]  # a token, before each step; the log-likelihood and, with a prior, its logarithm
@@ -48,7 +48,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Mixed:
-    """A mixture and what it and its components reach."""
+    """A mixture, and the perplexities of it and of its components."""
 
     model: MixtureModel
     out: Path | None
@@ -57,7 +57,6 @@ class Mixed:
     test: tuple[Perplexity, ...]
 
     def format(self) -> str:
-        """A table of weights and perplexities."""
         texts = {"development": self.development, "test": self.test}
         shown = {name: results for name, results in texts.items() if results}
         weights = [f"{weight:.4f}" for weight in self.model.training["weights"]]
@@ -69,7 +68,6 @@ class Mixed:
         return "\n".join(lines + ([] if self.out is None else [f"written to {self.out}"]))
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         names = [*self.names, MIXTURE]
         return {
             "out": None if self.out is None else str(self.out),
@@ -83,8 +81,8 @@ class Mixed:
 
 
 @dataclass(frozen=True, eq=False)
-class _Text:
-    """A text, and what each component gives to its tokens."""
+class _ComponentScores:
+    """A text with the log-probability of every token under each component."""
 
     source: Source
     corpus: Corpus
@@ -92,7 +90,7 @@ class _Text:
     buckets: Int64Array
 
     def perplexities(self, model: MixtureModel) -> tuple[Perplexity, ...]:
-        """Of each component, then of the mixture."""
+        """Those of each component, then that of the mixture."""
         models = [*(component.model for component in model.components), model]
         columns = [*self.logprobs.T, model.combine(self.logprobs, self.buckets)]
         return tuple(
@@ -132,7 +130,7 @@ def mix_and_test(
     test: Source | None = None,
     allow_unknown: bool = False,
 ) -> Mixed:
-    """The same, with the perplexities of all components and of the mixture."""
+    """As `mix`, and measure the perplexities of all components and of the mixture."""
     directory = None if out is None else Path(out)
     _check_choices(models, dev, directory, weights, weights_by)
     components = load_components(models)
@@ -165,7 +163,7 @@ def _check_choices(
     weights: Sequence[float] | None,
     weights_by: str | None,
 ) -> None:
-    """Refuse, before any work is done, what cannot be."""
+    """Refuse contradictory arguments before any work is done."""
     if len(models) < 2:
         raise ConfigError("a mixture has two models or more; name another one")
     if dev is None and weights is None:
@@ -213,11 +211,13 @@ def _loaded(path: str | Path) -> tuple[LanguageModel, tuple[Path, str] | None]:
     return model_from_files(path, files), (Path(path), files.digest)
 
 
-def _scored(source: Source, components: Sequence[Component], contexts: Contexts, allow_unknown: bool) -> _Text:
+def _scored(
+    source: Source, components: Sequence[Component], contexts: Contexts, allow_unknown: bool
+) -> _ComponentScores:
     corpus = encode_text(source, components[0].model.vocabulary, allow_unknown=allow_unknown)
     if len(corpus.tokens) == 0:
         raise InputError("there are no sentences; give at least one", source=describe(source))
-    return _Text(source, corpus, component_scores(components, corpus.tokens), contexts.before(corpus.tokens))
+    return _ComponentScores(source, corpus, component_scores(components, corpus.tokens), contexts.before(corpus.tokens))
 
 
 def _given_weights(weights: Sequence[float]) -> Float64Array:
@@ -229,7 +229,7 @@ def _given_weights(weights: Sequence[float]) -> Float64Array:
     return normalised
 
 
-def _fitted(components: Sequence[Component], weights_by: WeightsBy, dev: _Text) -> MixtureModel:
+def _fitted(components: Sequence[Component], weights_by: WeightsBy, dev: _ComponentScores) -> MixtureModel:
     overall = fit_weights(dev.logprobs)
     fit = overall
     if weights_by == "context":

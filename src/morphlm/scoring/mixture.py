@@ -125,12 +125,10 @@ class MixtureModel(LanguageModel):
         return self._state(BEGIN_ID if sentence else UNK_ID, states)
 
     def next_sentence(self, state: State) -> State:
-        """The state at the start of the sentence after a state."""
         states = [component.model.next_sentence(own) for component, own in zip(self.components, state[1:], strict=True)]
         return self._state(BEGIN_ID, states)
 
     def after_text(self, sentences: Iterable[Sequence[str]]) -> MixtureModel:
-        """The mixture of the components after a text."""
         if not self.reach:
             return self
         text = [list(sentence) for sentence in sentences]
@@ -141,25 +139,22 @@ class MixtureModel(LanguageModel):
 
     @property
     def reach(self) -> int:
-        """How many words before a sentence count in it."""
         return max(component.model.reach for component in self.components)
 
     def _state(self, word: int, states: Sequence[Any]) -> State:
         return (self.contexts.after(word, states), *states)
 
     def score_id(self, state: State, word: int) -> tuple[float, State]:
-        """ln p(word | state) and the state after it."""
         bucket, *states = state
         scored = [component.score_id(own, word) for component, own in zip(self.components, states, strict=True)]
         joint = [weight + logprob for weight, (logprob, _) in zip(self._log_rows[bucket], scored, strict=True)]
         return _log_sum(joint), self._state(word, [after for _, after in scored])
 
     def score_tokens(self, tokens: Int32Array) -> Float64Array:
-        """ln p of every token of encoded sentences, each ending with END."""
         return self.combine(component_scores(self.components, tokens), self.contexts.before(tokens))
 
     def score_composed(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:
-        """The same, with id V + k for an unknown word forms[k]; components that can compose it in contexts do."""
+        """Components that can compose an unknown word in contexts do so."""
         known = np.where(tokens < len(self.vocabulary), tokens, np.int32(UNK_ID))
         columns = [component.model.score_composed(component.own_ids(tokens), forms) for component in self.components]
         return self.combine(np.stack(columns, axis=1), self.contexts.before(known))
@@ -175,7 +170,6 @@ class MixtureModel(LanguageModel):
         return result
 
     def distribution(self, state: State) -> Float64Array:
-        """p of every word after a state, by id."""
         bucket, *states = state
         result = np.zeros(len(self.vocabulary))
         for component, own, weight in zip(self.components, states, self.weights[bucket], strict=True):
@@ -210,19 +204,15 @@ class MixtureModel(LanguageModel):
 
     @property
     def context_buckets(self) -> int:
-        """Into how many buckets contexts are sorted."""
         return self.contexts.buckets
 
     def buckets_before(self, tokens: Int32Array) -> Int64Array:
-        """The bucket of the context of every token."""
         return self.contexts.before(tokens)
 
     def bucket_of_state(self, state: State) -> int:
-        """The bucket of the context, which is part of the state."""
         return int(state[0])
 
     def describe_bucket(self, bucket: int) -> str:
-        """What a bucket holds, for people."""
         return self.contexts.describe(bucket)
 
     @property

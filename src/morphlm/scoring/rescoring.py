@@ -52,13 +52,13 @@ class RescoringOptions:
 
     @property
     def ranks(self) -> bool:
-        """Whether there is a new order."""
+        """Whether hypotheses are reordered."""
         return self.weights is not None or bool(self.lm_weights)
 
 
 @dataclass(frozen=True)
 class Rescored:
-    """A hypothesis with what was found."""
+    """A hypothesis with its new features and score."""
 
     hypothesis: Hypothesis
     format: KBestFormat = field(repr=False)
@@ -66,11 +66,10 @@ class Rescored:
     total: float | None = None  # the new score, where there is a new order
 
     def to_line(self) -> str:
-        """In the format of the list."""
         return self.format.render(self.hypothesis, self.added, self.total)
 
     def to_json(self) -> dict[str, Any]:
-        """All that is known; infinite figures, which JSON does not have, as null."""
+        """Infinite numbers, which JSON does not have, become null."""
         plain: dict[str, Any] = {
             "line": self.hypothesis.line,
             "id": self.hypothesis.id,
@@ -84,7 +83,6 @@ class Rescorer:
     """Scores hypotheses under models, each under the name of its feature."""
 
     def __init__(self, models: Sequence[tuple[str, LanguageModel]], options: RescoringOptions | None = None) -> None:
-        """Check that names and weights fit together."""
         self.options = options or RescoringOptions()
         self._models = [name for name, _ in models]
         self._check_names()
@@ -99,7 +97,7 @@ class Rescorer:
 
     @property
     def names(self) -> list[str]:
-        """Of the features that are added, in order."""
+        """The names of the added features, in order."""
         counts = [WORDS] if self.options.word_count else []
         for name in self._models:
             counts += [name, *([name + UNKNOWN_SUFFIX] if self.options.unknown_count else [])]
@@ -113,12 +111,12 @@ class Rescorer:
 
     def features(self, hypotheses: Sequence[Hypothesis]) -> list[Features]:
         """What is added to each hypothesis, by name. A text that comes again for its sentence has the same values."""
-        last, known = self._last
+        last_id, known = self._last
         texts = list(dict.fromkeys(h.text for h in hypotheses if h.text not in known))
         features_of = known | dict(zip(texts, self._features_of(texts), strict=True))
         under_way = hypotheses[-1].id
         kept = {h.text: features_of[h.text] for h in hypotheses if h.id == under_way}
-        self._last = under_way, (known | kept if under_way == last else kept)
+        self._last = under_way, (known | kept if under_way == last_id else kept)
         return [features_of[h.text] for h in hypotheses]
 
     def _features_of(self, texts: Sequence[str]) -> list[Features]:
@@ -137,7 +135,7 @@ class Rescorer:
                 yield list(unknown)
 
     def check(self, hypothesis: Hypothesis, layout: KBestFormat) -> None:
-        """Refuse what cannot be scored or extended."""
+        """Refuse a hypothesis that cannot be scored or extended."""
         tokens = split_tokens(hypothesis.text)
         for mark in RESERVED if "<" in hypothesis.text else ():
             if mark in tokens and not (mark == UNKNOWN and self.options.allow_unknown):
@@ -150,7 +148,7 @@ class Rescorer:
                 raise InputError(f"there is a feature {name!r} already; give ours another name by --feature")
 
     def total(self, hypothesis: Hypothesis, layout: KBestFormat, added: Features) -> float:
-        """The new score."""
+        """The new score of a hypothesis."""
         if self.options.weights is None:
             base = layout.score(hypothesis)
         else:
@@ -223,7 +221,7 @@ def rescore(
 
 
 @dataclass(frozen=True)
-class _Batch:
+class _HypothesisBatch:
     """Hypotheses that were read together."""
 
     hypotheses: list[Hypothesis]
@@ -231,7 +229,9 @@ class _Batch:
     source: str
 
 
-def _batches(rescorer: Rescorer, path: str | Path, layout: FormatName, columns: Columns | None) -> Iterator[_Batch]:
+def _batches(
+    rescorer: Rescorer, path: str | Path, layout: FormatName, columns: Columns | None
+) -> Iterator[_HypothesisBatch]:
     kbest_format: KBestFormat | None = None
     seen: set[str] = set()
     under_way: str | None = None
@@ -249,10 +249,10 @@ def _batches(rescorer: Rescorer, path: str | Path, layout: FormatName, columns: 
             under_way = hypothesis.id
             seen.add(under_way)
             hypotheses.append(hypothesis)
-        yield _Batch(hypotheses, kbest_format, block.source)
+        yield _HypothesisBatch(hypotheses, kbest_format, block.source)
 
 
-def _scored(rescorer: Rescorer, batch: _Batch) -> list[Rescored]:
+def _scored(rescorer: Rescorer, batch: _HypothesisBatch) -> list[Rescored]:
     result = []
     for hypothesis, added in zip(batch.hypotheses, rescorer.features(batch.hypotheses), strict=True):
         total = None

@@ -37,7 +37,6 @@ class SpellingConfig:
     uniform: float = 1e-3  # share of the strings in which all characters are equally likely
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be computed."""
         if not 1 <= self.order <= MAX_ORDER:
             raise ConfigError(f"the order of a spelling model lies in 1..{MAX_ORDER}, not {self.order}")
         if not 0.0 < self.uniform < 1.0:

@@ -44,7 +44,6 @@ class TokenScore:
     unknown: bool
 
     def to_json(self) -> dict[str, Any]:
-        """All fields under their names."""
         return {"token": self.token, "logprob": finite_or_none(self.logprob), "unknown": self.unknown}
 
 
@@ -59,7 +58,7 @@ class LineScore:
     scores: tuple[TokenScore, ...] | None = None  # of each token, where that was asked for
 
     def to_json(self) -> dict[str, Any]:
-        """All fields under their names; infinite ones, which JSON does not have, as null."""
+        """Infinite numbers, which JSON does not have, become null."""
         plain = {
             "line": self.line,
             "logprob": finite_or_none(self.logprob),
@@ -78,7 +77,7 @@ class BatchScorer:
     def __init__(
         self, model: LanguageModel, unknown_contexts: UnknownContexts = "unk", *, separate: bool = False
     ) -> None:
-        """Build the table. Unknown words in contexts are UNK or, if the model can do it, composed of known factors."""
+        """Unknown words in contexts are UNK or, if the model can, composed of their known factors."""
         self.model = model
         self._encode = TokenEncoder(model.vocabulary)
         self._composed = unknown_contexts == "composed" and model.composes_contexts

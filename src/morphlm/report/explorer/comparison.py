@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from morphlm.analysis.bootstrap import Change, bootstrap_note
+from morphlm.analysis.bootstrap import PerplexityChange, bootstrap_note
 from morphlm.analysis.groups import Group, GroupComparison, PairedScores, compare_groups
 from morphlm.arrays import BoolArray, Float64Array
 from morphlm.errors import InputError
@@ -44,7 +44,7 @@ class ChangeView:
 
 @dataclass(frozen=True)
 class GroupView:
-    """Some of the tokens, or all."""
+    """The perplexities on a group of tokens."""
 
     name: str
     tokens: int
@@ -56,7 +56,7 @@ class GroupView:
 
 @dataclass(frozen=True)
 class TokenGain:
-    """A token of the text."""
+    """A token of the text, and what the other model gains on it."""
 
     line: int  # of the text, from 1
     before: str  # the last words before it
@@ -68,7 +68,7 @@ class TokenGain:
 
 @dataclass(frozen=True)
 class WordGain:
-    """A word at all its places together."""
+    """A word and the sum of its gains over the text."""
 
     word: str
     count: int
@@ -85,7 +85,7 @@ class ShownToken:
 
 @dataclass(frozen=True)
 class SentenceGain:
-    """A sentence of the text."""
+    """A sentence of the text, and what the other model gains on it."""
 
     line: int
     gain: float
@@ -95,7 +95,7 @@ class SentenceGain:
 
 @dataclass(frozen=True)
 class Extremes:
-    """Where a model is better than the other, by how much it is."""
+    """The words, tokens and sentences on which one model is better, by the size of the difference."""
 
     words: list[WordGain]
     tokens: list[TokenGain]
@@ -104,7 +104,7 @@ class Extremes:
 
 @dataclass(frozen=True)
 class ComparisonView:
-    """Two models on a text."""
+    """Two models compared on a text."""
 
     baseline: str
     other: str
@@ -148,7 +148,7 @@ def compare(
     scored = _scored(baseline, other, read, baseline_logprobs, other_logprobs)
     groups = _groups(scored, unknown_to_baseline | unknown_to_other, (baseline.name, other.name))
     deadline.check()
-    finder = _Finder(scored, read.lines, k)
+    finder = _DifferenceFinder(scored, read.lines, k)
     return ComparisonView(
         baseline=baseline.name,
         other=other.name,
@@ -273,17 +273,19 @@ def _group_view(group: Group) -> GroupView:
     )
 
 
-def _change_view(change: Change) -> ChangeView:
+def _change_view(change: PerplexityChange) -> ChangeView:
     value, low, high = (finite_or_none(number) for number in (change.value, change.low, change.high))
-    shown = Change(change.value, *((change.low, change.high) if None not in (low, high) else (math.nan, math.nan)))
+    shown = PerplexityChange(
+        change.value, *((change.low, change.high) if None not in (low, high) else (math.nan, math.nan))
+    )
     return ChangeView(value, low, high, "-" if value is None else shown.format())
 
 
 # ---------------------------------------------------------------- where they differ
 
 
-class _Finder:
-    """Finds what differs most; tokens that a model says cannot be do not count."""
+class _DifferenceFinder:
+    """Finds where two models differ most; tokens without a probability under one of them do not count."""
 
     def __init__(self, scored: PairedScores, lines: Sequence[int], k: int) -> None:
         self.lines, self.k = lines, k
@@ -323,9 +325,9 @@ class _Finder:
     def _token(self, position: int) -> TokenGain:
         begin, _ = self.bounds[self.sentence_of[position]]
         before = " ".join(self.forms[max(begin, position - SHOWN_BEFORE) : position])
-        one, two = (finite_or_none(float(bits[position])) for bits in self.bits)
+        baseline, other = (finite_or_none(float(bits[position])) for bits in self.bits)
         line = self.lines[self.sentence_of[position]]
-        return TokenGain(line, before, self.forms[position], one, two, float(self.gains[position]))
+        return TokenGain(line, before, self.forms[position], baseline, other, float(self.gains[position]))
 
     def _sentence(self, number: int, gain: float) -> SentenceGain:
         begin, end = self.bounds[number]

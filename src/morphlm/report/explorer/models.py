@@ -33,7 +33,7 @@ KEPT_ANSWERS = 8192  # while a sentence is being typed, most of it stays as it w
 
 @dataclass(frozen=True)
 class ModelCard:
-    """What a model is and what it can be asked."""
+    """The capabilities of a model, for the list of models."""
 
     number: int
     name: str
@@ -51,7 +51,7 @@ class ModelCard:
 
 @dataclass(frozen=True)
 class Expected:
-    """A word that may stand at a place."""
+    """A word and its probability at a position."""
 
     word: str
     probability: float
@@ -59,7 +59,7 @@ class Expected:
 
 @dataclass(frozen=True, eq=False)
 class ExploredModel:
-    """A model under the name that people see."""
+    """A model with its name in the list, and what is cached for it."""
 
     number: int
     name: str
@@ -68,7 +68,6 @@ class ExploredModel:
 
     @cached_property
     def vectors(self) -> WordVectors | None:
-        """None if the model has no vectors."""
         return vectors_of(self.model)
 
     @cached_property
@@ -78,7 +77,6 @@ class ExploredModel:
 
     @property
     def card(self) -> ModelCard:
-        """What the list of models says of it."""
         vectors, model = self.vectors, self.model
         factors = None if vectors is None else vectors.factors
         return ModelCard(
@@ -163,7 +161,7 @@ def explored_models(models: Sequence[tuple[str | Path, LanguageModel]]) -> list[
 
 
 def find_model(models: Sequence[ExploredModel], key: str) -> ExploredModel:
-    """By name, or by number from 0."""
+    """A model by its name, or by its number from 0."""
     for explored in models:
         if key == explored.name:
             return explored

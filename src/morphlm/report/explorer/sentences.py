@@ -29,7 +29,7 @@ class TokenView:
 
 @dataclass(frozen=True)
 class SentenceUnderModel:
-    """All tokens under one model."""
+    """A sentence under one model."""
 
     model: str
     prepared: str  # what became of the text
@@ -49,7 +49,7 @@ class SentenceView:
 
 @dataclass(frozen=True)
 class CompletionView:
-    """What may come next."""
+    """The likely continuations of a text."""
 
     model: str
     prepared: str  # the words before

@@ -64,7 +64,7 @@ class _Body(BaseModel):
 
 
 class SentenceRequest(_Body):
-    """A sentence for some models."""
+    """A sentence to score under some models."""
 
     text: str = Field(description="One sentence; a line end counts as a space.", examples=["Nova domo ."])
     models: list[str] | None = Field(None, description="Names or numbers; all models, if it is left out.")
@@ -73,7 +73,7 @@ class SentenceRequest(_Body):
 
 
 class CompletionRequest(_Body):
-    """The beginning of a sentence."""
+    """A text to continue."""
 
     model: str = Field(examples=["0"])
     text: str = Field(description="The last word is a prefix, unless a space follows it.", examples=["Nova do"])
@@ -82,7 +82,7 @@ class CompletionRequest(_Body):
 
 
 class ComparisonRequest(_Body):
-    """A text for two models."""
+    """A text on which to compare two models."""
 
     baseline: str = Field(examples=["0"])
     other: str = Field(examples=["1"])
@@ -93,7 +93,7 @@ class ComparisonRequest(_Body):
 
 @dataclass(frozen=True)
 class ErrorBody:
-    """What every error looks like."""
+    """The body of every error."""
 
     error: str
 
@@ -150,7 +150,7 @@ def _api(explorer: Explorer, throttle: Throttle) -> APIRouter:
 
 
 def _add_words(router: APIRouter, explorer: Explorer, throttle: Throttle) -> None:
-    """What is asked about a word or a morpheme."""
+    """Operations on a word or a morpheme."""
 
     @router.get("/word")
     async def word(model: ModelName, word: str, k: Count = 10) -> WordView:
@@ -174,7 +174,7 @@ def _add_words(router: APIRouter, explorer: Explorer, throttle: Throttle) -> Non
 
 
 def _add_texts(router: APIRouter, explorer: Explorer, throttle: Throttle) -> None:
-    """What is asked about a sentence or a text."""
+    """Operations on a sentence or a text."""
 
     @router.post("/sentence")
     async def sentence(asked: SentenceRequest) -> SentenceView:
@@ -198,7 +198,7 @@ def _add_texts(router: APIRouter, explorer: Explorer, throttle: Throttle) -> Non
 
 
 def _handle_errors(app: FastAPI) -> None:
-    """Every error is the same kind of object."""
+    """Turn every exception into an `ErrorBody`."""
 
     @app.exception_handler(MorphlmError)
     async def refused(request: Request, error: MorphlmError) -> Response:

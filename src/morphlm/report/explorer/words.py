@@ -52,7 +52,7 @@ class WordClass:
 
 @dataclass(frozen=True)
 class WordView:
-    """All that is shown of a word under one model."""
+    """What a model knows of a word."""
 
     model: str
     query: str  # as it was typed
@@ -68,7 +68,7 @@ class WordView:
 
 @dataclass(frozen=True)
 class MorphemeView:
-    """All that is shown of a morpheme."""
+    """What a model knows of a morpheme."""
 
     model: str
     part: Part
@@ -98,7 +98,7 @@ def view_word(explored: ExploredModel, query: str, k: int, limits: RequestLimits
 
 
 def view_morpheme(explored: ExploredModel, name: str, k: int, limits: RequestLimits) -> MorphemeView:
-    """What the model knows of one of its morphemes."""
+    """Look up one of the model's morphemes."""
     check_text(name, limits.word_characters, "a morpheme")
     check_count(k, limits)
     vectors = explored.vectors
@@ -176,7 +176,7 @@ def _known_part(factors: Factors, name: str, neighbours: list[Near]) -> Part:
 
 
 def _notes(explored: ExploredModel, form: str, understood: str, parts: list[Part]) -> list[str]:
-    """Why something is not there."""
+    """Explanations of what is missing."""
     vectors = explored.vectors
     if form == UNKNOWN:
         return ["the model's training text had <unk> in place of such words"]

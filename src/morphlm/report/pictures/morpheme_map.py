@@ -39,8 +39,8 @@ def draw(result: MorphemeMap) -> Figure:
     for label, (name, colour, marker) in KINDS.items():
         points = [point for point in result.points if point.label == label]
         if points:
-            places = [point.x for point in points], [point.y for point in points]
-            (handles[name],) = axes.plot(*places, marker, color=colour, markersize=DOT, zorder=2)
+            coordinates = [point.x for point in points], [point.y for point in points]
+            (handles[name],) = axes.plot(*coordinates, marker, color=colour, markersize=DOT, zorder=2)
     figure.legend(list(handles.values()), list(handles), loc="outside upper right", ncols=len(handles), markerscale=2.5)
     place_names(figure, axes, result.points)
     return figure

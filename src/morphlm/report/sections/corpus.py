@@ -10,7 +10,7 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.report.html import Markup, joined, names, numbers, table
 from morphlm.report.numbers import NOTHING, decimal, share, whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import Section
+from morphlm.report.sections.section import ReportSection
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
 
@@ -22,10 +22,10 @@ EXPLANATION = (
 )
 
 
-def corpus(scored_models: ScoredModels) -> Section:
-    """Two tables."""
+def corpus(scored_models: ScoredModels) -> ReportSection:
+    """A table of the training texts and one of the test text."""
     body = joined([_training(scored_models), _test(scored_models)])
-    return Section("corpus", "Texts", EXPLANATION, body)
+    return ReportSection("corpus", "Texts", EXPLANATION, body)
 
 
 def _training(scored_models: ScoredModels) -> Markup:
@@ -38,7 +38,7 @@ def _training(scored_models: ScoredModels) -> Markup:
 
 
 def _training_cells(scored_model: ScoredModel) -> list[str]:
-    """Of a mixture, what is on record of its parts."""
+    """For a mixture, the record of a part."""
     model = next((part for part in scored_model.model.parts if "tokens" in part.training), scored_model.model)
     record: dict[str, Any] = model.training
     kappa = record.get("kappa")

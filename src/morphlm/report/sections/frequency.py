@@ -8,7 +8,7 @@ from morphlm.report.charts import change_bars
 from morphlm.report.html import Markup, joined, missing, names, numbers, paragraph, table, tag
 from morphlm.report.numbers import decimal, whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels, paired_scores
-from morphlm.report.sections.section import Section
+from morphlm.report.sections.section import ReportSection
 from morphlm.tables import percent
 
 EXPLANATION = (
@@ -18,14 +18,14 @@ EXPLANATION = (
 )
 
 
-def frequency(scored_models: ScoredModels) -> Section:
-    """The first model against each other one; by itself if it is the only one."""
+def frequency(scored_models: ScoredModels) -> ReportSection:
+    """Compare the first model with each of the others; a single model is shown alone."""
     first, *others = scored_models.models
     if has_counts(first.model.vocabulary):
         parts = [_comparison(scored_models, other) for other in others] or [_alone(scored_models, first)]
     else:
         parts = [missing(_no_counts(first))]
-    return Section("frequency", "Perplexity by frequency", EXPLANATION, joined(parts))
+    return ReportSection("frequency", "Perplexity by frequency", EXPLANATION, joined(parts))
 
 
 def _no_counts(first: ScoredModel) -> str:
@@ -36,7 +36,7 @@ def _no_counts(first: ScoredModel) -> str:
 
 
 def by_frequency(scored_models: ScoredModels, other: ScoredModel) -> GroupComparison:
-    """The analysis, of the scores that are there."""
+    """The comparison with the first model, from scores that are there already."""
     first = scored_models.first
     scored = paired_scores(scored_models.text, first, other)
     return compare_by_frequency(scored, first.model.vocabulary, (first.name, other.name), seed=scored_models.seed)

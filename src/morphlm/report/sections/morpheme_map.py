@@ -6,7 +6,7 @@ from morphlm.analysis.morpheme_map import MorphemeMap, map_morphemes
 from morphlm.errors import ConfigError
 from morphlm.report.html import Markup, joined, json_script, missing, paragraph, tag
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import Section
+from morphlm.report.sections.section import ReportSection
 from morphlm.report.sections.segmentation import factors_of
 
 EXPLANATION = (
@@ -18,8 +18,8 @@ NONE = "None of these models has morphemes, so there is nothing to map; models w
 DATA = "map-data"
 
 
-def morpheme_map(scored_models: ScoredModels) -> Section:
-    """Of the first model that has morphemes enough."""
+def morpheme_map(scored_models: ScoredModels) -> ReportSection:
+    """The map of the first model that has enough morphemes."""
     able = [scored_model for scored_model in scored_models.models if factors_of(scored_model) is not None]
     reason = NONE
     for scored_model in able:
@@ -28,12 +28,12 @@ def morpheme_map(scored_models: ScoredModels) -> Section:
         except ConfigError as error:
             reason = f"{scored_model.name}: {error}."
             continue
-        return Section("map", "Map of morphemes", EXPLANATION, _body(scored_model, able, result), _data(result))
-    return Section("map", "Map of morphemes", EXPLANATION, missing(reason))
+        return ReportSection("map", "Map of morphemes", EXPLANATION, _body(scored_model, able, result), _data(result))
+    return ReportSection("map", "Map of morphemes", EXPLANATION, missing(reason))
 
 
 def map_of(scored_model: ScoredModel, seed: int) -> MorphemeMap:
-    """The places of the most frequent morphemes."""
+    """Compute the map of a model."""
     assert scored_model.vectors is not None
     return map_morphemes(scored_model.vectors, seed=seed)
 

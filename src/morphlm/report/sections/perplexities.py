@@ -8,7 +8,7 @@ from morphlm.analysis.groups import GroupComparison, compare_members
 from morphlm.report.html import Markup, joined, names, numbers, paragraph, table, tag
 from morphlm.report.numbers import NOTHING, decimal, whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels, paired_scores
-from morphlm.report.sections.section import Section
+from morphlm.report.sections.section import ReportSection
 
 EXPLANATION = (
     "Perplexity says among how many words, on average, a model wavers at each token: lower is better. Unknown words "
@@ -21,8 +21,8 @@ DIFFERENT = (
 )
 
 
-def perplexities(scored_models: ScoredModels) -> Section:
-    """A row a model."""
+def perplexities(scored_models: ScoredModels) -> ReportSection:
+    """A table with a row for each model."""
     first = scored_models.first
     rows = [
         [
@@ -38,7 +38,7 @@ def perplexities(scored_models: ScoredModels) -> Section:
     titles = ["perplexity", "without unknown", "bits a token", f"change against {first.name}", "unknown"]
     alike = len(scored_models.groups(lambda scored_model: scored_model.model.vocabulary.words)) == 1
     warning = None if alike else paragraph(DIFFERENT, class_="note")
-    return Section(
+    return ReportSection(
         "perplexity",
         "Perplexity",
         EXPLANATION,
@@ -63,7 +63,7 @@ def compared(scored_models: ScoredModels, other: ScoredModel) -> GroupComparison
 
 
 def _signatures(scored_models: ScoredModels) -> Markup:
-    """All that defines the figures."""
+    """The signatures that the figures belong to."""
     entries = [
         (tag("dt", scored_model.name), tag("dd", tag("code", str(scored_model.perplexity.signature))))
         for scored_model in scored_models.models

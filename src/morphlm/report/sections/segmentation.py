@@ -10,7 +10,7 @@ from morphlm.report.examples import is_telling, spread
 from morphlm.report.html import Markup, foreign, joined, missing, names, numbers, paragraph, table, tag, words
 from morphlm.report.numbers import whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import Section
+from morphlm.report.sections.section import ReportSection
 from morphlm.segmentation.factors import LONGEST_NEW_WORD, Factors
 from morphlm.segmentation.morphemes import LABELS
 from morphlm.text.reading import RESERVED
@@ -30,14 +30,14 @@ NONE = (
 
 @dataclass(frozen=True)
 class Analysis:
-    """A word of the test text."""
+    """The morphemes of a word of the test text."""
 
     word: str
     count: int  # in training
     parts: tuple[tuple[str, bool], ...]  # names of morphemes, and whether each has a vector
 
 
-def segmentation(scored_models: ScoredModels) -> Section:
+def segmentation(scored_models: ScoredModels) -> ReportSection:
     """A table for all models that share their morphemes."""
     groups = scored_models.groups(
         lambda scored_model: None if factors_of(scored_model) is None else _key(factors_of(scored_model))
@@ -46,7 +46,7 @@ def segmentation(scored_models: ScoredModels) -> Section:
     without = [scored_model for scored_model in scored_models.models if factors_of(scored_model) is None]
     if groups and without:
         parts.append(paragraph(f"Without morphemes: {names_of(without)}.", class_="note"))
-    return Section("morphemes", "Morphemes of words", EXPLANATION, joined(parts))
+    return ReportSection("morphemes", "Morphemes of words", EXPLANATION, joined(parts))
 
 
 def factors_of(scored_model: ScoredModel) -> Factors | None:
@@ -81,7 +81,7 @@ def _source(scored_model: ScoredModel) -> str:
 
 
 def choose(factors: Factors, tokens: Sequence[str]) -> dict[str, list[Analysis]]:
-    """Some words of each kind, of two morphemes or more."""
+    """Examples of frequent, rare and unknown words, each of two morphemes or more."""
     telling = [word for word in tokens if is_telling(word)] or [word for word in tokens if word not in RESERVED]
     known = [analysis for word in telling if (analysis := _known(factors, word)) is not None]
     known.sort(key=lambda analysis: (-analysis.count, analysis.word))
@@ -131,7 +131,7 @@ def _table(scored_models: ScoredModels, title: str, analyses: list[Analysis]) ->
 
 
 def morphemes(parts: Sequence[tuple[str, bool]], language: str | None) -> Markup:
-    """Labelled morphemes, one behind the other."""
+    """Labelled morphemes as a row of chips."""
     return joined((_chip(name, known, language) for name, known in parts), " ")
 
 

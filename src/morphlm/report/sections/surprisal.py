@@ -10,7 +10,7 @@ from morphlm.report.examples import spread
 from morphlm.report.html import Markup, foreign, joined, missing, paragraph, tag
 from morphlm.report.numbers import decimal
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import Section
+from morphlm.report.sections.section import ReportSection
 from morphlm.text.reading import END
 
 STEPS, STEP = 8, 2.0  # colours of the scale, and bits of each
@@ -25,12 +25,12 @@ EXPLANATION = (
 )
 
 
-def surprisal(scored_models: ScoredModels) -> Section:
-    """Some sentences and a chooser."""
+def surprisal(scored_models: ScoredModels) -> ReportSection:
+    """Some sentences, and a selector for them."""
     chosen = choose(scored_models)
     sentences = [_sentence(scored_models, number, rank == 0) for rank, number in enumerate(chosen)]
     parts = [_chooser(scored_models, chosen), _legend(scored_models), tag("div", sentences, id="sentences")]
-    return Section("surprisal", "Sentences by surprisal", EXPLANATION, joined(parts))
+    return ReportSection("surprisal", "Sentences by surprisal", EXPLANATION, joined(parts))
 
 
 def choose(scored_models: ScoredModels) -> list[int]:
@@ -90,7 +90,7 @@ def _range(step: int) -> str:
 
 
 def level(bits: float) -> int:
-    """The colour of a surprisal."""
+    """The step of the colour scale for a surprisal."""
     return STEPS - 1 if not bits < STEP * STEPS else int(bits / STEP)
 
 

@@ -41,7 +41,7 @@ _AR_MAGIC, _AR_HEADER = b"!<arch>\n", 60
 
 @dataclass(frozen=True)
 class Package:
-    """A package file that was fetched."""
+    """A downloaded package file."""
 
     name: str
     version: str
@@ -49,7 +49,7 @@ class Package:
 
 
 def fetch_packages(names: Sequence[str], folder: Path) -> list[Package]:
-    """Fetch packages by name into a folder."""
+    """Download packages by name into a folder."""
     program = shutil.which("apt-get")
     if program is None:
         raise FetchError(f"apt-get is not on this machine (Debian and Ubuntu have it); {INSTEAD}")

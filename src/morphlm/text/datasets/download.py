@@ -33,7 +33,7 @@ _PASSING_TROUBLE = frozenset((408, 425, 429, 500, 502, 503, 504))
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to go on."""
+    """How often and how long to retry."""
 
     attempts: int = 6  # in a row that bring nothing new
     first_pause: float = 1.0  # seconds; doubled after every attempt that brought nothing
@@ -42,7 +42,7 @@ class Patience:
 
 @dataclass(frozen=True)
 class Received:
-    """What a complete file is."""
+    """Size and hash of a complete file."""
 
     size: int
     sha256: str
