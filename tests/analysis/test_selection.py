@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from morphlm.analysis.bootstrap import PerplexityChange
 from morphlm.analysis.scores import score_sentences
-from morphlm.analysis.selection import BASES, KINDS, box_of, display, select, select_from_scores
+from morphlm.analysis.selection import BASES, PAPER_KINDS, box_of, display, select, select_from_scores
 from morphlm.errors import ConfigError
 from tests.analysis.cases import TEXT, models
 
@@ -134,6 +134,6 @@ def test_infinite_perplexity_stays_out_of_the_boxes() -> None:
 
 
 def test_names_as_in_the_paper() -> None:
-    assert [display(kind) for kind in KINDS[:5]] == ["MKN", "LBL", "LBL+c", "LBL+o", "LBL++"]
-    assert set(BASES) | {"mkn", "lbl", "clbl"} == set(KINDS)
+    assert [display(kind) for kind in PAPER_KINDS[:5]] == ["MKN", "LBL", "LBL+c", "LBL+o", "LBL++"]
+    assert set(BASES) | {"mkn", "lbl", "clbl"} == set(PAPER_KINDS)
     assert np.all([kind.startswith(base) for kind, base in BASES.items()])

@@ -16,7 +16,7 @@ from morphlm.analysis.scores import (
 from morphlm.errors import ConfigError
 from morphlm.tables import finite_or_none
 
-KINDS = ("mkn", "clbl", "clbl++")
+TRIPLE = ("mkn", "clbl", "clbl++")
 COLUMNS = ("MKN", "CLBL", "Rel.1", "CLBL++", "Rel.2")
 
 
@@ -50,7 +50,7 @@ class ModelTriple:
         return {
             "perplexities": {
                 kind: finite_or_none(value)
-                for kind, value in zip(KINDS, (self.mkn, self.clbl, self.additive), strict=True)
+                for kind, value in zip(TRIPLE, (self.mkn, self.clbl, self.additive), strict=True)
             },
             "clbl_against_mkn": self.first.to_json(),
             "clbl++_against_clbl": self.second.to_json(),
@@ -84,11 +84,11 @@ def model_triple(
 def triple_from_scores(
     scores: Mapping[str, SentenceScores], *, seed: int = 1, resamples: int = RESAMPLES
 ) -> ModelTriple:
-    """From the sentence scores of the three models on one text, by the names in KINDS."""
-    missing = [kind for kind in KINDS if kind not in scores]
+    """From the sentence scores of the three models on one text, by the names in TRIPLE."""
+    missing = [kind for kind in TRIPLE if kind not in scores]
     if missing:
-        raise ConfigError(f"{', '.join(missing)} is missing; {', '.join(KINDS)} are compared, train it too")
-    mkn, clbl, additive = (scores[kind] for kind in KINDS)
+        raise ConfigError(f"{', '.join(missing)} is missing; {', '.join(TRIPLE)} are compared, train it too")
+    mkn, clbl, additive = (scores[kind] for kind in TRIPLE)
 
     def change(baseline: SentenceScores, other: SentenceScores) -> PerplexityChange:
         return change_between(baseline, other, seed=seed, resamples=resamples)

@@ -31,7 +31,7 @@ BASES = {  # additive model -> the one that it is compared with
     "clbl+o": "clbl",
     "clbl++": "clbl",
 }
-KINDS = (NGRAMS, "lbl", "lbl+c", "lbl+o", "lbl++", "clbl", "clbl+c", "clbl+o", "clbl++")
+PAPER_KINDS = (NGRAMS, "lbl", "lbl+c", "lbl+o", "lbl++", "clbl", "clbl+c", "clbl+o", "clbl++")
 REACH = 3.0  # inter-quartile ranges beyond the box, up to which whiskers go
 
 Changes = Mapping[str, Mapping[str, PerplexityChange]]  # [language][kind]
@@ -103,8 +103,8 @@ class Selection:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds that at least one language has, in the order of KINDS."""
-        return tuple(kind for kind in KINDS if any(kind in models for models in self.perplexities.values()))
+        """The kinds that at least one language has, in the order of PAPER_KINDS."""
+        return tuple(kind for kind in PAPER_KINDS if any(kind in models for models in self.perplexities.values()))
 
     @property
     def additive(self) -> tuple[str, ...]:
@@ -215,9 +215,9 @@ def select(
     """From the perplexity of each kind of model in each language; changes that are not given have no interval."""
     if not perplexities:
         raise ConfigError("there is no language; name at least one")
-    unknown = sorted({kind for models in perplexities.values() for kind in models} - set(KINDS))
+    unknown = sorted({kind for models in perplexities.values() for kind in models} - set(PAPER_KINDS))
     if unknown:
-        raise ConfigError(f"{unknown[0]!r} is no model of this comparison; choose among {', '.join(KINDS)}")
+        raise ConfigError(f"{unknown[0]!r} is no model of this comparison; choose among {', '.join(PAPER_KINDS)}")
     known_changes = changes or {}
     all_changes = {
         language: {
@@ -230,7 +230,8 @@ def select(
     if not any(all_changes.values()):
         raise ConfigError("no language has an additive model and its base (as clbl++ and clbl); train both")
     ordered = {
-        language: {kind: models[kind] for kind in KINDS if kind in models} for language, models in perplexities.items()
+        language: {kind: models[kind] for kind in PAPER_KINDS if kind in models}
+        for language, models in perplexities.items()
     }
     return Selection(ordered, all_changes, seed, resamples, signatures or {})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from morphlm.analysis.model_triple import KINDS
+from morphlm.analysis.model_triple import TRIPLE
 from morphlm.analysis.pruning import compare_pruning, pruning_row
 from morphlm.analysis.scores import check_named_once, read_once, score_folder
 from morphlm.cli import options
@@ -48,6 +48,6 @@ def command(
     for name, low, one, test in languages:
         text = read_once(test, allow_unknown=allow_unk)
         for folder in (low, one):
-            scores = score_folder(folder, KINDS, text, need_all=True, allow_unknown=allow_unk)
+            scores = score_folder(folder, TRIPLE, text, need_all=True, allow_unknown=allow_unk)
             rows.append(pruning_row(name, scores, seed=seed))
     show(compare_pruning(rows, seed=seed), as_json, pictures)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from morphlm.analysis.model_triple import KINDS
+from morphlm.analysis.model_triple import TRIPLE
 from morphlm.analysis.scaling import compare_scaling, scaling_point
 from morphlm.analysis.scores import read_once, score_folder
 from morphlm.cli import options
@@ -49,7 +49,7 @@ def command(
     text = read_once(test, allow_unknown=allow_unk)
     series = [
         [
-            scaling_point(score_folder(folder, KINDS, text, need_all=True, allow_unknown=allow_unk), seed=seed)
+            scaling_point(score_folder(folder, TRIPLE, text, need_all=True, allow_unknown=allow_unk), seed=seed)
             for folder in folders
         ]
         for folders in (fixed, growing)

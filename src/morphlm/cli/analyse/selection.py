@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from morphlm.analysis.scores import check_named_once, score_folder
-from morphlm.analysis.selection import KINDS, check_box, select_from_scores
+from morphlm.analysis.selection import PAPER_KINDS, check_box, select_from_scores
 from morphlm.cli import options
 from morphlm.cli.analyse.options import check_pictures, pictures, show
 
@@ -46,7 +46,9 @@ def command(
     check_pictures(pictures)
     if pictures:
         check_box(len(languages))
-    scores = {name: score_folder(folder, KINDS, test, allow_unknown=allow_unk) for name, folder, test in languages}
+    scores = {
+        name: score_folder(folder, PAPER_KINDS, test, allow_unknown=allow_unk) for name, folder, test in languages
+    }
     result = select_from_scores(scores, seed=seed)
     show(result, as_json, pictures)
     if not as_json:
