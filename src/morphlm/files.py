@@ -77,7 +77,7 @@ def _extension_of_name(path: Path) -> str:
     return path.suffix if path.suffix in COMPRESSIONS else ""
 
 
-def _check_name_tells_the_truth(path: Path, head: bytes) -> None:
+def _check_extension(path: Path, head: bytes) -> None:
     by_name, by_content = _extension_of_name(path), _extension_of_content(head)
     if by_name == by_content or (by_name and not head):
         return
@@ -105,7 +105,7 @@ def open_binary(path: str | Path) -> Iterator[io.BufferedReader]:
     with _readable(source), _open_raw(path) as file:
         head = file.peek(8)[:8]
         if str(path) != "-" and Path(path).is_file():
-            _check_name_tells_the_truth(Path(path), head)
+            _check_extension(Path(path), head)
             extension = _extension_of_name(Path(path))
         else:  # standard input, a named pipe: there the first bytes decide
             extension = _extension_of_content(head)

@@ -16,5 +16,5 @@ def progress_bar(description: str, total: int | None = None, unit: str = "token"
 
 def notify(message: str) -> None:
     """Print a message to stderr; stdout is for data."""
-    with suppress(OSError):  # nobody reads any more: no reason to give up the work
+    with suppress(OSError):  # stderr is closed: no reason to give up the work
         print(message, file=sys.stderr, flush=True)

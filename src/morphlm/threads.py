@@ -1,7 +1,7 @@
-"""Python threads for compiled code that has released the interpreter's lock.
+"""Python threads for compiled code that releases the interpreter's lock.
 
-Work is cut into pieces whose results do not depend on who does them, so that the number of threads changes the time
-and nothing else. BLAS is held to one thread meanwhile: two layers of threads would fight for the same cores.
+Work is cut into pieces whose results do not depend on the thread, so results do not depend on the number of threads.
+BLAS is limited to one thread meanwhile: two layers of threads would compete for the same cores.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ def workers(threads: int) -> Iterator[Workers]:
 
 
 def tapered_sizes(pieces: int) -> list[int]:
-    """How large pieces of work are to each other: who is done early takes a small one, and nobody waits for long."""
+    """Relative sizes of pieces, large ones first, so that threads finish at about the same time."""
     return [pieces - number // 2 * 2 for number in range(pieces)]
 
 
 def tapered_bounds(items: int, pieces: int) -> list[int]:
-    """Where to cut a range into such pieces; from 0 to `items`."""
+    """The bounds of consecutive pieces of these relative sizes, from 0 to `items`."""
     ends = list(accumulate(tapered_sizes(pieces)))
     return [0, *(items * end // ends[-1] for end in ends)]
 

@@ -150,7 +150,7 @@ def score_forms(
 
 
 def model_names(baseline: LanguageModel, other: LanguageModel) -> tuple[str, str]:
-    """The kinds of two models, told apart where they are the same."""
+    """The kinds of two models; if they are equal, marked as baseline and other."""
     if baseline.kind != other.kind:
         return baseline.kind, other.kind
     return f"{baseline.kind} (baseline)", f"{other.kind} (other)"

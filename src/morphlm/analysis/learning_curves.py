@@ -18,7 +18,7 @@ Curve = tuple[Point, ...]
 
 @dataclass(frozen=True)
 class LearningCurves:
-    """The development perplexity after so many epochs, for each model."""
+    """The development perplexity of each model by epoch."""
 
     curves: Mapping[str, Curve]  # by name
 
@@ -82,8 +82,8 @@ class _LogEntry:
 def curve_of(log: Sequence[Any], *, tokens: float | None = None, source: str | None = None) -> Curve:
     """(epochs, development perplexity) of each evaluation that came out finite.
 
-    `tokens` are those of the training text, for a log without a complete epoch. A log is a file for people, who may
-    have changed it: lines that are no evaluations are passed over or, where `source` names the file, refused.
+    `tokens` are those of the training text, for a log without a complete epoch. A log may have been edited by
+    hand: lines that are no evaluations are skipped or, if `source` names the file, refused.
     """
     lines = (_evaluation(entry, number, source) for number, entry in enumerate(log, 1))
     evaluations = [evaluation for evaluation in lines if evaluation is not None]

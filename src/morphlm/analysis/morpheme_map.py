@@ -1,6 +1,6 @@
-"""A map of morphemes: their vectors in two dimensions, so that what is used alike lies together (paper, figure 6).
+"""A map of morphemes: their vectors in two dimensions, so that similar ones lie together (paper, figure 6).
 
-t-SNE by scikit-learn on the cosines. Affixes tell more than stems, which are many, so half of the map is theirs.
+t-SNE by scikit-learn on the cosines. Affixes say more than stems, which are many: up to half of the points are theirs.
 """
 
 from __future__ import annotations

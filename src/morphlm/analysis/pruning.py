@@ -109,7 +109,7 @@ def compare_pruning(rows: Iterable[PruningRow], *, seed: int = 1, resamples: int
 def pruning_row(
     language: str, scores: Mapping[str, SentenceScores], *, seed: int = 1, resamples: int = RESAMPLES
 ) -> PruningRow:
-    """From what the models of one rate give the sentences of a text; the rate stands in their records."""
+    """From the sentence scores of the models trained at one rate; the rate is in their records."""
     kappas = {score.kappa for score in scores.values()}
     if len(kappas) > 1 or None in kappas:
         listed = ", ".join("none" if kappa is None else f"{kappa:g}" for kappa in sorted(kappas, key=str))

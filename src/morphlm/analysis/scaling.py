@@ -105,7 +105,7 @@ def _check_vocabulary_stays(points: tuple[ScalingPoint, ...]) -> None:
 
 
 def scaling_point(scores: Mapping[str, SentenceScores], *, seed: int = 1, resamples: int = RESAMPLES) -> ScalingPoint:
-    """From what the models of one amount give the sentences of a text; the amount stands in their records."""
+    """From the sentence scores of the models trained on one amount of text; the amount is in their records."""
     amounts = {score.training_tokens for score in scores.values()}
     sizes = {score.vocabulary for score in scores.values()}
     if len(amounts) > 1 or len(sizes) > 1 or None in amounts:

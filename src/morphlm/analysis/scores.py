@@ -1,7 +1,7 @@
-"""What a model gives a text, sentence by sentence: all that comparisons of whole texts need of it.
+"""The log-probability of each sentence of a text under a model: all that comparisons of whole texts need.
 
-A model is loaded, scores the text and is let go, so that any number of large models can be compared; the sums are small
-enough to be kept.
+A model is loaded, scores the text and is freed, so that any number of large models can be compared; the sums are
+small.
 """
 
 from __future__ import annotations

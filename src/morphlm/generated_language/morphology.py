@@ -42,7 +42,7 @@ LEXEMES_KEPT, WORDS_KEPT = 1 << 15, 1 << 16
 
 
 class Word(NamedTuple):
-    """A word form as it stands in a sentence."""
+    """An inflected word form, with its segmentation and tag."""
 
     form: str
     analysis: str  # its segmentation: 'ne/PRE pal/STM om/SUF'

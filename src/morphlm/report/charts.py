@@ -140,7 +140,7 @@ def _legend(names: Sequence[str]) -> Markup:
 # ---------------------------------------------------------------- changes in groups
 
 
-ROW, TOP = 27, 42  # heights of a row and of what stands above the first
+ROW, TOP = 27, 42  # heights of a row, and of the space above the first
 LETTER = 7  # about as wide is one
 
 

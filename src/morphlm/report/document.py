@@ -129,4 +129,4 @@ def _main(sections: Sequence[ReportSection]) -> Markup:
 
 
 def _footer() -> Markup:
-    return tag("footer", f"Made by morphlm {__version__}. This page asks nobody for anything.", class_="note")
+    return tag("footer", f"Made by morphlm {__version__}. This page makes no network requests.", class_="note")

@@ -1,4 +1,4 @@
-"""HTML that cannot be broken by what stands in it: texts are escaped unless they are `Markup`, which only `tag` makes.
+"""Builds HTML safely: every text is escaped unless it is `Markup`, which only `tag` makes.
 
 Words of a vocabulary and of a test text may be anything, `<script>` and `"&` too.
 """
@@ -80,7 +80,7 @@ def missing(reason: str) -> Markup:
 
 @dataclass(frozen=True)
 class Column:
-    """The heading of a column, and what stands in it."""
+    """The heading of a column, and the kind of its cells."""
 
     title: str
     kind: Literal["name", "number", "words"] = "number"

@@ -1,4 +1,4 @@
-"""What a report is about: models under names, a test text that is read once, and the text's scores under each model."""
+"""The input of a report: named models, a test text that is read once, and its scores under each model."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class ScoredModel:
 
     @property
     def language(self) -> str | None:
-        """The language of its training text, as far as the tokeniser tells: `moses.cs`."""
+        """The language of its training text, from the record of its tokeniser: `moses.cs`."""
         options = recorded_options(self.model)
         return None if options is None else options.language
 

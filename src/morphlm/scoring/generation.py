@@ -1,4 +1,4 @@
-"""Text from a model: sentences drawn word by word from its distributions."""
+"""Generates text: sentences sampled word by word from the distributions of a model."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
 class GenerationOptions:
     """How words are sampled."""
 
-    max_words: int = 50  # a sentence is cut after so many new words
+    max_words: int = 50  # longer sentences are cut
     temperature: float = 1.0  # p^(1/temperature), normalised: below 1 likely words become likelier; 0: the likeliest
-    top_k: int = 0  # draw from so many likeliest words; 0: from all
+    top_k: int = 0  # sample from the k most likely words; 0: from all
     unknown: bool = False  # whether UNK may be drawn
 
     def __post_init__(self) -> None:

@@ -1,7 +1,7 @@
-"""k-best lists of decoders: their lines taken apart, and put together again with all that was in them.
+"""Parses and writes k-best lists of decoders; fields that are not changed stay byte for byte.
 
 Moses writes `id ||| hypothesis ||| Name= value value Other= value ||| score`, sometimes with alignments after it; cdec
-writes `Name=value` instead. A plain table has the same in columns. What is not asked for is kept byte for byte.
+writes `Name=value` instead. A plain table has the same in columns.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Values = Mapping[str, tuple[float, ...]]  # of features, or their weights; a fea
 
 _BAR = re.compile(r"(?<![^ ])\|\|\|(?![^ ])")  # only as a token of its own
 _ESCAPED_BAR = re.compile(r"(?<![^ ])\\(\\*)\|\|\|(?![^ ])")
-_MOSES, _OLD_MOSES, _CDEC = "= ", ": ", "="  # what stands between a feature's name and its value
+_MOSES, _OLD_MOSES, _CDEC = "= ", ": ", "="  # separators of a feature's name and its value
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _unescaped(text: str) -> str:
 class BarFormat(KBestFormat):
     """Fields between ` ||| `: id, hypothesis, features, score, and anything."""
 
-    mark: str = _MOSES  # what stands between a feature's name and its value
+    mark: str = _MOSES  # separator of a feature's name and its value
 
     def parse(self, line: str, number: int) -> Hypothesis:
         fields = tuple(_BAR.split(line))

@@ -1,4 +1,4 @@
-"""Making a mixture: load the models, fit the weights to development text by EM, write it, and say what it reaches."""
+"""Makes a mixture: loads the models, fits the weights to development text by EM, writes it, and measures it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus, Source, describe, encode_text
 
 GAIN = 1e-7  # EM ends when a step gains less than this a token, in nats
-PSEUDO_TOKENS = 10.0  # what the overall weights count for in every bucket of contexts
+PSEUDO_TOKENS = 10.0  # the weight of the overall weights in every bucket, in tokens
 DECIMALS = 9  # of weights that were fitted
 
 
@@ -191,7 +191,7 @@ def _check_apart(out: Path, paths: Sequence[Path]) -> None:
 
 
 def load_components(models: Sequence[str | Path | LanguageModel]) -> list[Component]:
-    """Load those that are given by name; differing preparations of their texts are told."""
+    """Load the models given by path; warn if their texts were prepared in different ways."""
     loaded: list[LanguageModel] = []
     sources: list[tuple[Path, str] | None] = []
     for model_or_path in models:
@@ -271,9 +271,11 @@ def fit_weights(
     """The weights under which a text is most likely, for each bucket of its tokens.
 
     lambda_m is the mean of the posteriors lambda_m p_m / sum_k lambda_k p_k over the tokens of a bucket. With `overall`
-    weights, so many pseudo-tokens that are spread like them are added to every bucket: a Dirichlet prior.
+    weights, `pseudo_tokens` distributed like them are added to every bucket: a Dirichlet prior.
     """
-    possible = np.isfinite(logprobs).any(axis=1)  # what no model can say tells nothing about them
+    possible = np.isfinite(logprobs).any(
+        axis=1
+    )  # a token without probability under all models says nothing about the weights
     if not possible.any():
         raise ConfigError("no model gives any token of the development text a probability; take another text")
     logprobs = logprobs[possible]

@@ -50,7 +50,7 @@ class Component:
         return self.model.score_id(state, word if self.ids is None else int(self.ids[word]))
 
     def own_ids(self, tokens: Int32Array) -> Int32Array:
-        """Tokens under the component's ids; what lies beyond the vocabulary stays."""
+        """Tokens as ids of the component; ids beyond the vocabulary stay."""
         if self.ids is None:
             return tokens
         known = tokens < len(self.ids)
@@ -248,7 +248,7 @@ class MixtureModel(LanguageModel):
         write_model(directory, files, parts)
 
     def _weights_table(self) -> str:
-        """The weights for people; buckets that the development text does not reach have the overall ones."""
+        """The weights as a readable table, without buckets that the development text does not reach."""
         rows = [["context", "development tokens", *(component.name for component in self.components)]]
         for bucket in np.flatnonzero((self.development_tokens > 0) | (self.contexts.buckets == 1)).tolist():
             shares = [f"{weight:.6f}" for weight in self.weights[bucket]]

@@ -1,4 +1,4 @@
-"""What comes next: the likely words after some words, and the completions of one that has been begun."""
+"""Predicts the next word of a text, or completes a prefix."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class RescoringOptions:
     unknown_count: bool = False  # a feature more for each model: the number of words it does not know
     normalise: bool = False  # score the text as the model's training text was prepared
     allow_unknown: bool = False  # hypotheses may contain <unk>
-    unknown_contexts: UnknownContexts = "unk"  # what stands for an unknown word in contexts
+    unknown_contexts: UnknownContexts = "unk"  # how contexts represent an unknown word
     weights: Values | None = None  # order by the sum of weight times feature
     lm_weights: tuple[float, ...] = ()  # one for each model: added to the given score, or to that sum
     best: bool = False  # of each sentence only the first in the new order
@@ -203,7 +203,7 @@ def feature_names(models: Sequence[LanguageModel], names: Sequence[str] = ()) ->
 def rescore(
     rescorer: Rescorer, path: str | Path, *, layout: FormatName = "auto", columns: Columns | None = None
 ) -> Iterator[list[Rescored]]:
-    """Rescore a list ('-': standard input); each item is what can be told from what could be read without waiting."""
+    """Rescore a list ('-': standard input); each item holds what could be read without waiting."""
     ranks = rescorer.options.ranks
     if rescorer.options.best and not ranks:
         raise ConfigError("nothing says which hypothesis is best; give --lm-weight or --weights")

@@ -200,7 +200,7 @@ def _token_scores(scored: ScoredText, scale: float) -> Iterator[TokenScore]:
 def normaliser_of(model: LanguageModel) -> Normaliser:
     """Does to tokens what `morphlm prepare` did to those of the model's training text, if that is on record.
 
-    Text is not tokenised again: what stands between spaces is taken as a token.
+    Text is not tokenised again: its tokens are separated by spaces.
     """
     recorded = recorded_options(model)
     if recorded is None:

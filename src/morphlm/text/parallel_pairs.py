@@ -33,7 +33,7 @@ from morphlm.text.prepare import (
 from morphlm.text.reading import Block, Mending, read_blocks
 
 MAX_RATIO = 3.0
-ALWAYS_CLOSE = 5  # a difference of so many tokens says nothing: `Ano .` may be `Yes , that is right .`
+ALWAYS_CLOSE = 5  # tokens of difference that are always accepted: `Ano .` may be `Yes , that is right .`
 
 Paths = tuple[str | Path, str | Path]
 
@@ -44,7 +44,7 @@ class PairOptions:
 
     source: PrepareOptions
     target: PrepareOptions
-    max_ratio: float = MAX_RATIO  # the longer side has at most so many times the tokens of the shorter; 0 keeps all
+    max_ratio: float = MAX_RATIO  # most tokens of the longer side for each of the shorter; 0 keeps all
 
     def __post_init__(self) -> None:
         if self.max_ratio and not self.max_ratio >= 1:

@@ -1,7 +1,7 @@
-"""The first stage of the data's way: raw text becomes sentences of tokens, normalised and filtered as in the paper.
+"""The first stage: raw text becomes sentences of tokens, normalised and filtered as in the paper.
 
 Every step is an option whose default is the paper's (tokenised, lowercase, digits as 0, at most 80 tokens, for Russian
-the Cyrillic filter). What was chosen and what came of it is written beside the text as a `Preparation`.
+the Cyrillic filter). Options and counts are written beside the text as a `Preparation`.
 """
 
 from __future__ import annotations
@@ -96,13 +96,13 @@ class Counts:
 
 @dataclass(frozen=True)
 class Preparation:
-    """How a text was prepared: the record that stands beside it."""
+    """The record of how a text was prepared, kept in a file beside it."""
 
     options: PrepareOptions
     counts: Counts
-    bytes: int  # the size of the text as it was written (compressed, if it was): tells whether it is still that text
+    bytes: int  # size of the file as written (compressed, if it was), to recognise a text that has changed
     repairs: Mapping[str, int] = field(default_factory=dict)  # what --mend repaired
-    max_ratio: float | None = None  # parallel text: the longer side of a pair is at most so many times the shorter
+    max_ratio: float | None = None  # parallel text: most tokens of the longer side for each of the shorter
     version: str = __version__
     sacremoses: str | None = None  # its version, if it tokenised
 
@@ -234,7 +234,7 @@ def _is_cyrillic(token: str, share: float) -> bool:
 
 
 def drop_reason(length: int, max_tokens: int) -> str | None:
-    """The field of `Counts` under which a sentence of so many tokens is dropped; None if it is kept."""
+    """The field of `Counts` that counts a dropped sentence of this length; None if it is kept."""
     if not length:
         return "empty"
     return "too_long" if max_tokens and length > max_tokens else None
@@ -325,7 +325,7 @@ def pieces_of(block: Block) -> Iterator[Block]:
 
 
 def total_bytes(paths: Sequence[str | Path]) -> int | None:
-    """How much there is to read, where that can be told beforehand."""
+    """The size of the input, if it is known beforehand."""
     plain = all(Path(path).is_file() and Path(path).suffix not in COMPRESSIONS for path in paths)
     return sum(Path(path).stat().st_size for path in paths) if plain else None
 
@@ -353,7 +353,7 @@ def _write_texts(result: Prepared, streams: Sequence[IO[bytes]], outs: Sequence[
     for text, stream, out in zip(result.texts, streams, outs, strict=True):
         stream.write(text)
         if str(out) == "-":
-            stream.flush()  # who reads our output may be waiting for it
+            stream.flush()  # the reader of a pipe may be waiting for it
 
 
 def make_preparation(

@@ -388,7 +388,7 @@ def test_a_map_that_fails_is_told_and_not_waited_for(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(threading, "excepthook", raised.append)
     page = explorer("clbl++")
     page.map_keeper("0").wait(60)
-    assert (page.map("0").state, page.map("0").note[:25]) == ("none", "the map could not be made")
+    assert (page.map("0").state, page.map("0").note[:29]) == ("none", "the map could not be computed")
     assert len(raised) == 1
 
 

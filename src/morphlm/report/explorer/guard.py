@@ -1,4 +1,4 @@
-"""Middleware that every request to the explorer passes first: who asks, how much is sent, which headers go back.
+"""Middleware of the explorer: checks the sender and size of every request, and adds headers to every response.
 
 The page is for the person at this machine. Other pages in the same browser can send requests to it too; so it answers
 only to its own names (else a foreign name that resolves to this machine would do), and to no other page's requests.
@@ -81,7 +81,7 @@ class Guard:
             raise RefusalError(403, "this does not answer to other pages")
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes:
-        """The whole body; no more of it is read than is allowed, and nobody is waited for for long."""
+        """The whole body, read within the limits of size and time."""
         limit, body = self._limits.body_bytes, bytearray()
         announced = _header(scope, "content-length", "0")
         if announced.isascii() and announced.isdecimal() and int(announced[:18]) > limit:

@@ -70,7 +70,7 @@ class MapKeeper:
         except ConfigError as error:
             refused = str(error)
         except BaseException:
-            refused = "the map could not be made; the terminal tells why"
+            refused = "the map could not be computed; the terminal shows why"
             raise
         finally:
             with self._lock:

@@ -102,7 +102,7 @@ class ExploredModel:
     def _expected_at(self, state: Hashable, word: int, k: int) -> tuple[int, list[Expected]]:
         probabilities = self.model.distribution(state)
         rank = 1 + int(np.count_nonzero(probabilities > probabilities[word]))
-        probabilities[UNK_ID] = -1.0  # nobody expects it
+        probabilities[UNK_ID] = -1.0  # not a word to show
         words = self.model.vocabulary.words
         best = largest(probabilities, min(k, len(probabilities) - 2)).tolist()  # neither UNK nor BEGIN
         return rank, [Expected(words[word_id], float(probabilities[word_id])) for word_id in best]

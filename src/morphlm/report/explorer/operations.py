@@ -1,4 +1,4 @@
-"""What the page and the API can ask, without HTTP: each operation takes plain values and gives a frozen dataclass.
+"""The operations of the page and the API, without HTTP: each takes plain values and returns a frozen dataclass.
 
 Every model is named by its name or number in the list. Nothing here opens a file.
 """
@@ -21,7 +21,7 @@ from morphlm.report.explorer.words import MorphemeView, WordView, view_morpheme,
 from morphlm.text.reading import RESERVED
 
 MAX_MODELS = 8  # that can be seen beside each other
-NEW_WORD = "abcdefg"  # most likely nobody knows it
+NEW_WORD = "abcdefg"  # most likely unknown to every model
 
 
 @dataclass(frozen=True)

@@ -212,14 +212,14 @@ def _handle_errors(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def not_there(request: Request, error: HTTPException) -> Response:
         messages = {
-            404: "there is nothing at this address; /api/docs tells what there is",
-            405: f"{request.method[:20]} is not what this address takes; /api/docs tells what it does",
+            404: "there is nothing at this address; see /api/docs",
+            405: f"this address does not take {request.method[:20]}; see /api/docs",
         }
         return error_response(error.status_code, messages.get(error.status_code, str(error.detail)), error.headers)
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> Response:
-        return error_response(500, "something went wrong that should not; the terminal tells what")
+        return error_response(500, "internal error; the terminal shows the cause")
 
 
 def _problem(problem: dict[str, Any]) -> str:

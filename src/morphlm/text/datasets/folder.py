@@ -1,7 +1,7 @@
 """The folder that every data set becomes: `PART.LANGUAGE.txt`, one sentence a line, and dataset.json that describes it.
 
-It is written beside its final place and renamed when it is complete, so what stands under its name is whole; a folder
-that already holds the data set that was asked for is checked against its hashes and used again.
+It is written beside its final path and renamed when it is complete, so a folder of that name is always whole; one that
+already holds the requested data set is checked against its hashes and used again.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def _facts(path: Path) -> FileFacts:
 
 
 def _present(directory: Path, request: DatasetRequest, options: Mapping[str, Any]) -> DataFolder | None:
-    """The data set that stands there already; None if the place is free. Anything else there is refused."""
+    """The requested data set, if the directory holds it; None if there is none. Anything else there is refused."""
     if not directory.exists() or (directory.is_dir() and not any(directory.iterdir())):
         return None
     if not (directory / DESCRIPTION).is_file():

@@ -119,8 +119,8 @@ class _PageReader:
         self._open: list[_Open] = []
 
     def read(self, page: str) -> None:
-        """Go through the tags and what stands between them."""
-        position = max(0, page.find(_CONTENT_BEGINS))  # what stands before it is half of the page: menus, scripts
+        """Process the tags of a page and the text between them."""
+        position = max(0, page.find(_CONTENT_BEGINS))  # menus and scripts before it are half of the page
         for match in _TAG.finditer(page, position):
             self._text(page[position : match.start()])
             position = match.end()
