@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
@@ -57,6 +58,22 @@ def test_the_public_surface_is_exactly_this() -> None:
         assert getattr(morphlm, name) is not None
     with pytest.raises(AttributeError, match="No morphlm attribute nothing"):
         _ = morphlm.nothing
+
+
+@pytest.mark.parametrize("package", ["morphlm.analysis", "morphlm.report", "morphlm.scoring"])
+def test_all_public_names_of_the_packages_can_be_imported(package: str) -> None:
+    module = importlib.import_module(package)
+    assert module.__all__
+    for name in module.__all__:
+        assert name.isupper() or getattr(module, name).__module__.startswith(package)
+
+
+def test_the_guide_imports_from_no_deep_module_of_these_packages() -> None:
+    guide = (ROOT / "docs" / "guide.md").read_text()
+    assert not re.findall(r"(?:from|import) morphlm\.(?:analysis|report|scoring|text)\.\S+", guide)
+    for package, names in re.findall(r"^from (morphlm\.(?:analysis|report|scoring)) import (.+)$", guide, re.MULTILINE):
+        for name in names.split(", "):
+            assert hasattr(importlib.import_module(package), name)
 
 
 def test_importing_is_quick_because_the_compiler_is_not_loaded() -> None:

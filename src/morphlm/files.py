@@ -24,23 +24,20 @@ from typing import IO, cast
 
 from morphlm.errors import ConfigError, InputError
 
-try:
-    import fcntl
-except ImportError:  # not on this system: nothing is locked
-    fcntl = None  # type: ignore[assignment]
-
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
     from backports import zstd
 
 STDIN_NAME = "<stdin>"
+LOCK_SECONDS = 0.1  # how long to wait for a lock: long enough to try again if its holder removes it just now
+NO_LOCKS = (errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS)
 
 Stream = IO[bytes]
 
 
 def _open_gzip(raw: Stream, mode: str) -> Stream:
-    # Without a time and a name inside, equal content gives equal bytes.
+    # Without time and name in the header, equal content gives equal bytes.
     return cast(Stream, gzip.GzipFile(filename="", fileobj=raw, mode=mode, compresslevel=6, mtime=0))
 
 
@@ -67,7 +64,7 @@ DECOMPRESSION_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, 
 
 
 def source_name(path: str | Path) -> str:
-    """How messages name a file."""
+    """The name of a file in messages; <stdin> for `-`."""
     return STDIN_NAME if str(path) == "-" else str(path)
 
 
@@ -80,17 +77,18 @@ def _extension_of_name(path: Path) -> str:
     return path.suffix if path.suffix in COMPRESSIONS else ""
 
 
-def _check_name_tells_the_truth(path: Path, head: bytes) -> None:
-    named, found = _extension_of_name(path), _extension_of_content(head)
-    if named == found or (named and not head):
+def _check_extension(path: Path, head: bytes) -> None:
+    by_name, by_content = _extension_of_name(path), _extension_of_content(head)
+    if by_name == by_content or (by_name and not head):
         return
-    if found:
+    if by_content:
         raise InputError(
-            f"this is {COMPRESSIONS[found][0]} data, but the name does not say so; rename it to end in {found}",
+            f"this is {COMPRESSIONS[by_content][0]} data, but the name does not say so; "
+            f"rename it to end in {by_content}",
             source=str(path),
         )
     raise InputError(
-        f"the name says {COMPRESSIONS[named][0]}, but the content is not; rename it without {named} "
+        f"the name says {COMPRESSIONS[by_name][0]}, but the content is not; rename it without {by_name} "
         "or fetch the file again",
         source=str(path),
     )
@@ -107,7 +105,7 @@ def open_binary(path: str | Path) -> Iterator[io.BufferedReader]:
     with _readable(source), _open_raw(path) as file:
         head = file.peek(8)[:8]
         if str(path) != "-" and Path(path).is_file():
-            _check_name_tells_the_truth(Path(path), head)
+            _check_extension(Path(path), head)
             extension = _extension_of_name(Path(path))
         else:  # standard input, a named pipe: there the first bytes decide
             extension = _extension_of_content(head)
@@ -125,7 +123,7 @@ def _open_raw(path: str | Path) -> Iterator[io.BufferedReader]:
 
 @contextlib.contextmanager
 def _readable(source: str) -> Iterator[None]:
-    """Turn what the operating system and the decompressors raise into one clear message."""
+    """Turn errors of the operating system and the decompressors into an InputError."""
     try:
         yield
     except FileNotFoundError as error:
@@ -134,10 +132,10 @@ def _readable(source: str) -> Iterator[None]:
         raise InputError("this is a folder; name a file", source=source) from error
     except (*DECOMPRESSION_ERRORS, OSError) as error:
         if getattr(error, "errno", None) is None:  # from a decompressor, not from the operating system
-            what = "the compressed data is damaged or cut off; fetch or compress the file again"
+            message = "the compressed data is damaged or cut off; fetch or compress the file again"
         else:
-            what = f"it cannot be read ({os.strerror(cast(OSError, error).errno or 0)}); check it with `ls -l`"
-        raise InputError(what, source=source) from error
+            message = f"it cannot be read ({os.strerror(cast(OSError, error).errno or 0)}); check it with `ls -l`"
+        raise InputError(message, source=source) from error
 
 
 @contextlib.contextmanager
@@ -190,12 +188,12 @@ def partial_pattern(path: Path) -> re.Pattern[str]:
 
 
 def cannot_write(path: str | Path, error: OSError) -> InputError:
-    """What is said when a place cannot be written to."""
+    """The error for a path that cannot be written."""
     return InputError(f"cannot write here ({error.strerror}); choose another place", source=str(path))
 
 
 def make_folder(folder: str | Path) -> Path:
-    """Make it with all above it, unless it is there."""
+    """Create the folder and its parents, unless it exists."""
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -204,7 +202,7 @@ def make_folder(folder: str | Path) -> Path:
 
 
 def check_can_write(path: str | Path) -> None:
-    """Refuse, before any work is done, a file that could not be written in the end."""
+    """Refuse a file that cannot be written, before any work is done."""
     path = Path(path)
     if str(path) == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
         return
@@ -212,64 +210,42 @@ def check_can_write(path: str | Path) -> None:
         raise InputError("this is a folder; name a file to write", source=str(path))
     folder = path.resolve().parent
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        what = f"cannot write here ({folder} is no folder to write to); make it or choose another place"
-        raise InputError(what, source=str(path))
+        message = f"cannot write here ({folder} is no folder to write to); make it or choose another place"
+        raise InputError(message, source=str(path))
 
 
 def check_can_make(path: str | Path) -> None:
-    """Refuse, before any work is done, a file or folder that could not be made, with the folders above it."""
-    above = Path(path).resolve().parent
-    while not above.exists() and above != above.parent:
-        above = above.parent
-    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-        what = f"cannot write here ({above} is no folder to write to); choose another place"
-        raise InputError(what, source=str(path))
+    """Refuse a file or folder that cannot be created with its parents, before any work is done."""
+    parent = Path(path).resolve().parent
+    while not parent.exists() and parent != parent.parent:
+        parent = parent.parent
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        message = f"cannot write here ({parent} is no folder to write to); choose another place"
+        raise InputError(message, source=str(path))
 
 
 @contextlib.contextmanager
 def exclusive(path: Path, taken: str) -> Iterator[None]:
-    """Hold a file that only one can hold, until the block or the process ends, in whatever way; `taken` is said to the
-    second who asks for it.
+    """Hold a lock file until the block or the process ends, in whatever way; a second holder gets the message `taken`.
+
+    On file systems without locks, as some network file systems are, nothing is locked.
     """
+    from filelock import FileLock, Timeout  # noqa: PLC0415  # 40 ms, as long as everything that `--help` needs
+
+    lock = FileLock(path, timeout=LOCK_SECONDS, fallback_to_soft=False)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = _locked(path, taken)
+        lock.acquire()
+    except Timeout:  # an OSError too
+        raise ConfigError(taken) from None
     except OSError as error:
-        raise cannot_write(path, error) from error
+        if error.errno not in NO_LOCKS:
+            raise cannot_write(path, error) from error
     try:
         yield
     finally:
-        path.unlink(missing_ok=True)  # before it is released: who waits for it sees that it is not the same any more
-        os.close(descriptor)
-
-
-def _locked(path: Path, taken: str) -> int:
-    while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            if fcntl is None or (_lock(descriptor) and _is_at(descriptor, path)):
-                return descriptor
-        except BlockingIOError:
-            os.close(descriptor)
-            raise ConfigError(taken) from None
-        os.close(descriptor)
-
-
-def _lock(descriptor: int) -> bool:
-    """True, or an exception: BlockingIOError if somebody else has it."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in (errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS):  # some network file systems have no locks
-            raise
-    return True
-
-
-def _is_at(descriptor: int, path: Path) -> bool:
-    """Whether the open file still has this name: who held it before may have removed it."""
-    with contextlib.suppress(FileNotFoundError):
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    return False
+        path.unlink(missing_ok=True)  # before the release: whoever waits for it then sees that it is another file
+        lock.release()
 
 
 def sha256_of(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Machine code that Numba keeps beside the kernels is thrown away when something that was inlined into it has changed.
+"""Discards cached machine code of Numba when a function that was inlined into it has changed.
 
 Numba compares only the file that defines a kernel, by its content. So after an upgrade, or an edit, of a file whose
 functions other kernels inline, those would run old machine code. Therefore a record beside the package says from which
@@ -21,8 +21,8 @@ RECORD = "kernels.json"
 
 def discard_stale(package: Path = PACKAGE) -> list[Path]:
     """Remove the compiled code of files whose sources changed since the last call; gives these files."""
-    place = package / "__pycache__" / RECORD
-    record, paths = _read(place), find_kernels(package)
+    record_path = package / "__pycache__" / RECORD
+    record, paths = _read(record_path), find_kernels(package)
     dates = {name: [path.stat().st_mtime_ns, path.stat().st_size] for name, path in paths.items()}
     if record.get("dates") == dates:
         return []
@@ -32,7 +32,7 @@ def discard_stale(package: Path = PACKAGE) -> list[Path]:
     with suppress(OSError):  # an installation that cannot be written to keeps its compiled code elsewhere
         for path in changed:
             _remove_compiled(path)
-        _write(place, {"dates": dates, "sources": sources})
+        _write(record_path, {"dates": dates, "sources": sources})
     return changed
 
 
@@ -49,21 +49,22 @@ def digests(paths: Mapping[str, Path]) -> dict[str, str]:
     contents = {name: path.read_bytes() for name, path in paths.items()}
     needed = {name: sorted(imported(content) & paths.keys()) for name, content in contents.items()}
     return {
-        name: hashlib.sha256(b"\0".join(contents[one] for one in _closure(name, needed))).hexdigest() for name in paths
+        name: hashlib.sha256(b"\0".join(contents[module] for module in _closure(name, needed))).hexdigest()
+        for name in paths
     }
 
 
 def _closure(name: str, needed: Mapping[str, list[str]]) -> list[str]:
-    found, waiting = {name}, [name]
-    while waiting:
-        new = set(needed[waiting.pop()]) - found
-        found |= new
-        waiting += new
-    return sorted(found)
+    reached, pending = {name}, [name]
+    while pending:
+        new = set(needed[pending.pop()]) - reached
+        reached |= new
+        pending += new
+    return sorted(reached)
 
 
 def imported(content: bytes) -> set[str]:
-    """All that could be a module among what a source imports."""
+    """The names in a source's `from` imports that may be modules."""
     import ast  # noqa: PLC0415
 
     nodes = [node for node in ast.walk(ast.parse(content)) if isinstance(node, ast.ImportFrom)]
@@ -72,21 +73,21 @@ def imported(content: bytes) -> set[str]:
 
 
 def _remove_compiled(path: Path) -> None:
-    for kept in (path.parent / "__pycache__").glob(f"{path.stem}.*.nb[ic]"):
-        kept.unlink(missing_ok=True)
+    for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*.nb[ic]"):
+        compiled.unlink(missing_ok=True)
 
 
-def _read(place: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, Any]:
     try:
-        record = json.loads(place.read_bytes())
+        record = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return {}
     return record if isinstance(record, dict) else {}
 
 
-def _write(place: Path, record: Mapping[str, Any]) -> None:
+def _write(path: Path, record: Mapping[str, Any]) -> None:
     """In one step, as several processes may begin at once."""
-    place.parent.mkdir(exist_ok=True)
-    fresh = place.with_name(f"{RECORD}.{os.getpid()}")
-    fresh.write_text(json.dumps(record))
-    fresh.replace(place)
+    path.parent.mkdir(exist_ok=True)
+    partial = path.with_name(f"{RECORD}.{os.getpid()}")
+    partial.write_text(json.dumps(record))
+    partial.replace(path)

@@ -1,4 +1,4 @@
-"""Work spread over processes, with the results in the order of the input: nobody sees how many processes there were."""
+"""An ordered map over worker processes; the results do not depend on their number."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 PATIENCE = 0.3  # seconds of work before processes are started, which takes about as long
-ITEMS_AHEAD = 4  # so many items a process may be read ahead of what is written
+ITEMS_AHEAD = 4  # for each process, how many items may be read ahead of the results taken
 
 
 def ordered_map(
     work: Callable[[Item], Result], items: Iterable[Item], processes: int, *, patience: float = PATIENCE
 ) -> Generator[Result, None, None]:
-    """Yield `work(item)` for every item, in order, computed by so many processes; with 1 none is started.
+    """Yield `work(item)` for every item, in order, computed by `processes` worker processes; 1 starts none.
 
     The work of the first `patience` seconds is done here, so that a small input starts no process either. Items are
     taken only a few ahead of the results. `work` and the items travel to other processes, so `work` is a function of a
@@ -34,8 +34,8 @@ def ordered_map(
     source, spent = iter(items), 0.0
     for item in source:
         if processes > 1 and spent >= patience:
-            with contextlib.closing(_Crew(work, processes)) as crew:
-                yield from crew.map(itertools.chain([item], source))
+            with contextlib.closing(_WorkerPool(work, processes)) as pool:
+                yield from pool.map(itertools.chain([item], source))
             return
         begin = time.perf_counter()
         result = work(item)
@@ -43,19 +43,21 @@ def ordered_map(
         yield result
 
 
-class _Crew(Generic[Item, Result]):
-    """Processes that each do every n-th item; a thread hands the items out while the caller takes the results in.
+class _WorkerPool(Generic[Item, Result]):
+    """Worker processes that take the items in turn; a thread sends the items while the caller receives the results.
 
-    The pipes are the bound on memory: a process that is behind blocks the thread, and with it the reading.
+    Memory is bounded: a slow worker, or a caller that does not take results, blocks the thread and so the reading.
     """
 
     def __init__(self, work: Callable[[Item], Result], processes: int) -> None:
         context = get_context("spawn")  # the same on every system, and safe beside threads
         resource_tracker.ensure_running()  # else the first start does it, and lets Ctrl-C through again
-        self._room = threading.Semaphore(ITEMS_AHEAD * processes)
-        self._announced: SimpleQueue[bool | BaseException] = SimpleQueue()  # an item sent; True: no more; what failed
+        self._slots = threading.Semaphore(ITEMS_AHEAD * processes)
+        self._sent: SimpleQueue[bool | BaseException] = (
+            SimpleQueue()
+        )  # False: an item; True: the end; an error of the source
         self._stopped = False
-        self._feeder: threading.Thread | None = None
+        self._sender: threading.Thread | None = None
         self._pipes: list[Connection] = []
         self._processes = []
         for _ in range(processes):
@@ -68,45 +70,45 @@ class _Crew(Generic[Item, Result]):
             theirs.close()
 
     def map(self, items: Iterable[Item]) -> Iterator[Result]:
-        self._feeder = threading.Thread(target=self._feed, args=(items,), daemon=True)
+        self._sender = threading.Thread(target=self._send_items, args=(items,), daemon=True)
         with _interrupts_held():
-            self._feeder.start()
+            self._sender.start()
         for pipe in itertools.cycle(self._pipes):
-            announced = self._announced.get()
-            if isinstance(announced, BaseException):
-                raise announced
-            if announced:
+            event = self._sent.get()
+            if isinstance(event, BaseException):
+                raise event
+            if event:
                 return
             yield _receive(pipe)
-            self._room.release()
+            self._slots.release()
 
-    def _feed(self, items: Iterable[Item]) -> None:
+    def _send_items(self, items: Iterable[Item]) -> None:
         try:
             for item, pipe in zip(items, itertools.cycle(self._pipes), strict=False):
-                self._room.acquire()
+                self._slots.acquire()
                 if self._stopped:
                     return
-                self._announced.put(False)
+                self._sent.put(False)
                 pipe.send(item)
-            self._announced.put(True)
+            self._sent.put(True)
         except BaseException as error:  # it belongs to the caller, after the results that come before it
-            self._announced.put(error)
+            self._sent.put(error)
 
     def close(self) -> None:
         self._stopped = True
-        self._room.release()
+        self._slots.release()
         for process in self._processes:
             if process.pid is not None:
                 process.terminate()
                 process.join()
-        if self._feeder is not None:
-            self._feeder.join(0.2)  # it may be waiting for a pipe that stays silent; then it ends with the program
+        if self._sender is not None:
+            self._sender.join(0.2)  # it may be waiting for a pipe that stays silent; then it ends with the program
         for pipe in self._pipes:
             pipe.close()
 
 
 def _serve(pipe: Connection, work: Callable[[Item], Result]) -> None:
-    """The life of a worker: it ends when its parent does, and what morphlm refuses it sends back."""
+    """The main loop of a worker: errors of morphlm are results too, and it ends when its parent does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be held back from the start
     # A parent that is gone closes the pipe: no complaint, nobody is there to read it.
     with contextlib.suppress(EOFError, OSError):
@@ -132,7 +134,7 @@ def _receive(pipe: Connection) -> Any:
 
 @contextlib.contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Processes and threads begun in here never see Ctrl-C, which is the main thread's to handle."""
+    """Processes and threads started in the block never receive Ctrl-C, which the main thread handles."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

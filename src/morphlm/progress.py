@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar where a person watches, silence where nobody does."""
+"""Progress and messages on stderr; a bar only where stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def progress_bar(description: str, total: int | None = None, unit: str = "token"
 
 
 def notify(message: str) -> None:
-    """One line for the person at the terminal: talk goes to stderr, data to stdout."""
-    with suppress(OSError):  # nobody reads any more: no reason to give up the work
+    """Print a message to stderr; stdout is for data."""
+    with suppress(OSError):  # stderr is closed: no reason to give up the work
         print(message, file=sys.stderr, flush=True)

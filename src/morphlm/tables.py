@@ -9,19 +9,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Table:
-    """Cells that are texts already, and what has to be said below them."""
+    """Cells of text, and notes below them."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     notes: Sequence[str] = ()  # a line each
 
     def format(self) -> str:
-        """For the terminal."""
+        """As plain text with aligned columns."""
         columns = format_columns(list(self.header), [list(row) for row in self.rows])
         return "\n".join([columns, *self.notes])
 
     def markdown(self) -> str:
-        """For a document."""
         lines = [self.header, ["---"] * len(self.header), *self.rows]
         table = "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
         return "\n\n".join([table, *self.notes])
@@ -43,10 +42,10 @@ def _format_row(row: list[str], widths: list[int]) -> str:
 
 
 def finite_or_none(number: float) -> float | None:
-    """For JSON, which has no infinity."""
+    """A number for JSON, which has no infinity: None stands for it."""
     return number if math.isfinite(number) else None
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """A relative change or a share, with a sign if it is negative: −5.9 %."""
+    """A share or a relative change in per cent: −5.9 %."""
     return f"{100 * share:z.{digits}f} %".replace("-", "−")

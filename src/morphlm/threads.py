@@ -1,7 +1,7 @@
-"""Python threads for compiled code that has released the interpreter's lock.
+"""Python threads for compiled code that releases the interpreter's lock.
 
-Work is cut into pieces whose results do not depend on who does them, so that the number of threads changes the time
-and nothing else. BLAS is held to one thread meanwhile: two layers of threads would fight for the same cores.
+Work is cut into pieces whose results do not depend on the thread, so results do not depend on the number of threads.
+BLAS is limited to one thread meanwhile: two layers of threads would compete for the same cores.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ PIECES_PER_THREAD = 3  # more than one, so that a thread that is done early take
 
 
 def available_cores() -> int:
-    """The cores that this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Workers:
-    """Some threads; the calling one is among them."""
+    """A pool of threads, the calling one among them. Use `workers` to make one."""
 
     def __init__(self, threads: int, pool: ThreadPoolExecutor) -> None:
-        """Use `workers` to make one."""
         self.threads, self._pool = threads, pool
 
     def run_pieces(self, task: Callable[[int, int], None], pieces: int) -> None:
@@ -69,18 +68,18 @@ def _libraries() -> ThreadpoolController:
 
 @contextmanager
 def workers(threads: int) -> Iterator[Workers]:
-    """Threads for as long as the block lasts."""
+    """A pool of threads for the duration of the block, with BLAS limited to one thread."""
     with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(max(threads - 1, 1)) as pool:
         yield Workers(threads, pool)
 
 
 def tapered_sizes(pieces: int) -> list[int]:
-    """How large pieces of work are to each other: who is done early takes a small one, and nobody waits for long."""
+    """Relative sizes of pieces, large ones first, so that threads finish at about the same time."""
     return [pieces - number // 2 * 2 for number in range(pieces)]
 
 
 def tapered_bounds(items: int, pieces: int) -> list[int]:
-    """Where to cut a range into such pieces; from 0 to `items`."""
+    """The bounds of consecutive pieces of these relative sizes, from 0 to `items`."""
     ends = list(accumulate(tapered_sizes(pieces)))
     return [0, *(items * end // ends[-1] for end in ends)]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from morphlm.analysis.bootstrap import BLOCK, Change, bootstrap_note, bootstrap_record, paired_changes
+from morphlm.analysis.bootstrap import BLOCK, PerplexityChange, bootstrap_note, bootstrap_record, paired_changes
 from morphlm.errors import ConfigError
 
 GAINS = np.array([[0.5, -0.2], [1.0, 0.0], [-0.3, 0.4], [0.2, 0.0]])
@@ -57,7 +57,7 @@ def test_equal_seeds_give_equal_intervals_and_others_do_not() -> None:
 
 def test_models_that_are_the_same_differ_by_exactly_nothing() -> None:
     (change,) = paired_changes(np.zeros((4, 1)), COUNTS[:, :1])
-    assert change == Change(0.0, 0.0, 0.0)
+    assert change == PerplexityChange(0.0, 0.0, 0.0)
     assert [math.copysign(1, number) for number in (change.value, change.low, change.high)] == [1, 1, 1]
     assert change.format() == "0.0 % [0.0, 0.0]"
     assert not change.is_clear
@@ -115,11 +115,11 @@ def test_nothing_to_draw_from_is_refused() -> None:
 
 
 def test_how_a_change_is_written() -> None:
-    assert Change(-0.0612, -0.0687, -0.0534).format() == "−6.1 % [−6.9, −5.3]"
-    assert Change(-0.0004, -0.0003, 0.0002).format() == "0.0 % [0.0, 0.0]"
-    assert Change(-0.06, -0.07, -0.05).is_clear
-    assert Change(0.06, 0.01, 0.07).is_clear
-    assert not Change(0.0, -0.07, 0.05).is_clear
+    assert PerplexityChange(-0.0612, -0.0687, -0.0534).format() == "−6.1 % [−6.9, −5.3]"
+    assert PerplexityChange(-0.0004, -0.0003, 0.0002).format() == "0.0 % [0.0, 0.0]"
+    assert PerplexityChange(-0.06, -0.07, -0.05).is_clear
+    assert PerplexityChange(0.06, 0.01, 0.07).is_clear
+    assert not PerplexityChange(0.0, -0.07, 0.05).is_clear
     assert bootstrap_note(3, 20) == "in brackets: 95 % of 20 paired bootstrap samples of the sentences, seed 3"
     assert bootstrap_record(3, 20) == {"unit": "sentence", "resamples": 20, "seed": 3, "coverage": 95.0}
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from morphlm.analysis.bootstrap import Change
+from morphlm.analysis.bootstrap import PerplexityChange
 from morphlm.analysis.model_triple import model_triple, triple_from_scores
 from morphlm.analysis.pruning import PruningRow, compare_pruning, pruning_row
 from morphlm.analysis.scaling import ScalingPoint, compare_scaling, scaling_point
@@ -116,7 +116,7 @@ def test_one_series_is_enough_and_intervals_are_explained() -> None:
     found = compare_scaling([], GROWING)
     assert list(found.series) == ["growing"]
     assert not any("bootstrap" in note for note in found.to_table().notes)
-    models = replace(GROWING[0].models, second=Change(-0.1, -0.2, 0.0))
+    models = replace(GROWING[0].models, second=PerplexityChange(-0.1, -0.2, 0.0))
     found = compare_scaling([], [replace(GROWING[0], models=models)], seed=4)
     assert "−10.0 % [−20.0, 0.0]" in found.to_table().rows[0]
     assert found.to_table().notes[1].endswith("seed 4")

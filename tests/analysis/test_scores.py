@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from morphlm.analysis.bootstrap import Change
+from morphlm.analysis.bootstrap import PerplexityChange
 from morphlm.analysis.scores import (
     change_between,
     check_named_once,
@@ -43,7 +43,7 @@ def test_a_change_is_that_of_the_perplexities_and_nothing_between_equals() -> No
     change = change_between(one, two, seed=3)
     assert change.value == pytest.approx(two.perplexity / one.perplexity - 1, rel=1e-12)
     assert change.low <= change.value <= change.high
-    assert change_between(one, one) == Change(0.0, 0.0, 0.0)
+    assert change_between(one, one) == PerplexityChange(0.0, 0.0, 0.0)
     assert change == change_between(one, two, seed=3)
 
 
@@ -113,7 +113,7 @@ def test_models_of_a_folder(tmp_path: Path) -> None:
 def test_changes_with_and_without_intervals() -> None:
     assert plain_change(200.0, 180.0).value == pytest.approx(-0.1)
     assert plain_change(200.0, 180.0).format() == "−10.0 %"
-    assert Change(-0.1, -0.2, 0.05).format() == "−10.0 % [−20.0, 5.0]"
+    assert PerplexityChange(-0.1, -0.2, 0.05).format() == "−10.0 % [−20.0, 5.0]"
 
 
 def test_one_signature_for_many() -> None:

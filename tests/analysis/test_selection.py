@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from morphlm.analysis.bootstrap import Change
+from morphlm.analysis.bootstrap import PerplexityChange
 from morphlm.analysis.scores import score_sentences
-from morphlm.analysis.selection import BASES, KINDS, box_of, display, select, select_from_scores
+from morphlm.analysis.selection import BASES, PAPER_KINDS, box_of, display, select, select_from_scores
 from morphlm.errors import ConfigError
 from tests.analysis.cases import TEXT, models
 
@@ -107,7 +107,7 @@ def test_what_cannot_be_compared(models: dict[str, float], message: str) -> None
 
 
 def test_intervals_that_are_given_are_kept() -> None:
-    change = Change(-0.1, -0.12, -0.08)
+    change = PerplexityChange(-0.1, -0.12, -0.08)
     found = select(PERPLEXITIES, {"cs": {"clbl++": change}}, seed=7)
     assert found.changes["cs"]["clbl++"] == change
     rows = {(row[0], row[1]): row[2:] for row in found.to_intervals().rows}
@@ -134,6 +134,6 @@ def test_infinite_perplexity_stays_out_of_the_boxes() -> None:
 
 
 def test_names_as_in_the_paper() -> None:
-    assert [display(kind) for kind in KINDS[:5]] == ["MKN", "LBL", "LBL+c", "LBL+o", "LBL++"]
-    assert set(BASES) | {"mkn", "lbl", "clbl"} == set(KINDS)
+    assert [display(kind) for kind in PAPER_KINDS[:5]] == ["MKN", "LBL", "LBL+c", "LBL+o", "LBL++"]
+    assert set(BASES) | {"mkn", "lbl", "clbl"} == set(PAPER_KINDS)
     assert np.all([kind.startswith(base) for kind, base in BASES.items()])

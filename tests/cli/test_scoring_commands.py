@@ -294,7 +294,7 @@ def test_generate_from_a_beginning(model: Path, morphlm_command: Command) -> Non
     )
     assert {tuple(line.split()[:2]) for line in outcome.stdout.splitlines()} == {("pro", "starou")}
     assert len(set(outcome.stdout.splitlines())) == 1
-    assert outcome.stderr == "warning: the model does not know starou; it goes on as after <unk>\n"
+    assert outcome.stderr == "warning: the model does not know starou; it continues as after <unk>\n"
     greedy = morphlm_command("generate", model, "-n", "2", "--temperature", "0").stdout.splitlines()
     assert greedy[0] == greedy[1]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from morphlm.analysis.bootstrap import Change
+from morphlm.analysis.bootstrap import PerplexityChange
 from morphlm.analysis.groups import Group, GroupComparison
 from morphlm.experiments.paper import corpus_cells, in_percent, paper, similarity_cells, table2_cells
 from morphlm.experiments.plan import Plan, make_plan
@@ -206,7 +206,7 @@ def test_what_the_paper_says_of_rare_words_it_says_of_some_languages(tmp_path: P
     plan = make_plan(Recipe("r", print=("frequency",), languages=(language,), kinds=("clbl", "clbl++")), source)
     (step,) = (cell.frequency for cell in plan.cells)
     assert step is not None
-    rare, whole = (Group(name, 5, 0.5, 10.0, 9.0, Change(-0.1, -0.2, 0.0)) for name in ("1-9", "all"))
+    rare, whole = (Group(name, 5, 0.5, 10.0, 9.0, PerplexityChange(-0.1, -0.2, 0.0)) for name in ("1-9", "all"))
     found = GroupComparison("seen", "test", ("CLBL", "CLBL++"), (rare,), whole, ("a", "b"), 1)
     sections, _ = sections_of(plan, Outcome({step.key: found.to_json()}))
     assert sections[0].tables[1].rows == [[language, said, "−10 % to −10 %"]]
@@ -215,7 +215,7 @@ def test_what_the_paper_says_of_rare_words_it_says_of_some_languages(tmp_path: P
 @pytest.mark.parametrize(("languages", "first"), [(("de", "es"), "paper"), (("es",), "es_made")])
 def test_parts_of_speech_in_which_languages(source: TextSource, languages: tuple[str, ...], first: str) -> None:
     plan = make_plan(Recipe("r", print=("tags",), languages=languages, kinds=("clbl", "clbl++")), source)
-    noun, whole = (Group(name, 5, 0.5, 10.0, 9.0, Change(-0.1, -0.2, 0.0)) for name in ("Noun", "all"))
+    noun, whole = (Group(name, 5, 0.5, 10.0, 9.0, PerplexityChange(-0.1, -0.2, 0.0)) for name in ("Noun", "all"))
     found = GroupComparison("tag", "test", ("CLBL", "CLBL++"), (noun,), whole, ("a", "b"), 1).to_json()
     results = {cell.tags[f"{cell.language}_made"].key: found for cell in plan.cells}
     sections, _ = sections_of(plan, Outcome(results))
@@ -246,7 +246,7 @@ def test_pictures_of_an_earlier_report_of_the_recipe_go(
 
 
 def test_comparisons_come_back_from_json() -> None:
-    change = Change(-0.1, -0.2, float("nan"))
+    change = PerplexityChange(-0.1, -0.2, float("nan"))
     group = Group("1-9", 5, 0.5, 10.0, float("nan"), change)
     whole = GroupComparison("by", "text", ("A", "B"), (group,), group, ("s", "t"), 3, 100, ("note",))
     again = comparison_from_json(whole.to_json())

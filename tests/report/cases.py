@@ -14,7 +14,7 @@ from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
 from morphlm.logbilinear.structure import build_structure
 from morphlm.ngram.training import train_ngram
-from morphlm.report.scored_models import ScoredModels, TestText, scored_models
+from morphlm.report.scored_models import ScoredModels, TestText, score_loaded_models
 from morphlm.scoring.mixture import MixtureModel, as_components
 from morphlm.segmentation.factors import build_factors
 from morphlm.segmentation.sources import character_ngrams
@@ -59,9 +59,9 @@ def text_of(lines: Sequence[str]) -> TestText:
 TEXT = ("škola domem neznámou", "domou řekou ulicou", "pola městu škola domy řeka")
 
 
-def subjects(*kinds: str, lines: Sequence[str] = TEXT) -> ScoredModels:
+def scored_models(*kinds: str, lines: Sequence[str] = TEXT) -> ScoredModels:
     """Models of these kinds on some lines."""
-    return scored_models(text_of(lines), [(kind, kind, model(kind)) for kind in kinds], len(kinds))
+    return score_loaded_models(text_of(lines), [(kind, kind, model(kind)) for kind in kinds], len(kinds))
 
 
 @cache
@@ -76,7 +76,7 @@ def hostile_models() -> tuple[LanguageModel, LanguageModel]:
     return train_ngram(text, 2), logbilinear
 
 
-def hostile_subjects() -> ScoredModels:
+def hostile_scored_models() -> ScoredModels:
     lines = [" ".join([*HOSTILE, "<b>neznámé</b>"]), " ".join(HOSTILE[:5])]
     ngram, logbilinear = hostile_models()
-    return scored_models(text_of(lines), [("<i>&", "x", ngram), ('"clbl++"', "y", logbilinear)], 2)
+    return score_loaded_models(text_of(lines), [("<i>&", "x", ngram), ('"clbl++"', "y", logbilinear)], 2)

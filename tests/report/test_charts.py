@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from morphlm.analysis.bootstrap import Change
+from morphlm.analysis.bootstrap import PerplexityChange
 from morphlm.analysis.groups import Group
 from morphlm.report.charts import Axis, axis_over, change_bars, line_chart
 from tests.report.wellformed import Element, Page, parsed
@@ -19,7 +19,7 @@ def places(element: Element, *names: str) -> list[float]:
 
 
 def group(name: str, value: float, low: float, high: float, share: float = 0.5) -> Group:
-    return Group(name, 10, share, 100.0, 100 * (1 + value), Change(value, low, high))
+    return Group(name, 10, share, 100.0, 100 * (1 + value), PerplexityChange(value, low, high))
 
 
 def test_an_axis_maps_numbers_to_places() -> None:

@@ -13,7 +13,7 @@ import pytest
 from morphlm.errors import ConfigError, InputError
 from morphlm.report.document import POLICY, SCRIPTS, STYLES, make_report, make_sections, page, write_report
 from morphlm.report.scored_models import ScoredModels
-from tests.report.cases import HOSTILE, KINDS, hostile_subjects, model, subjects
+from tests.report.cases import HOSTILE, KINDS, hostile_scored_models, model, scored_models
 from tests.report.wellformed import Page, parsed
 
 ASSETS = Path(__file__).parents[2] / "src" / "morphlm" / "report" / "assets"
@@ -37,7 +37,7 @@ def made(given: ScoredModels) -> tuple[str, Page]:
 
 @pytest.mark.parametrize("kinds", [("mkn",), ("lbl",), ("clbl++",), ("mixture",), ("mkn", "clbl"), KINDS])
 def test_models_of_any_kind_and_number_have_all_sections(kinds: tuple[str, ...]) -> None:
-    text, document = made(subjects(*kinds))
+    text, document = made(scored_models(*kinds))
     assert tuple(heading.text for heading in document.all("h2")) == TITLES
     links = [(link.text, link.attributes["href"]) for link in document.all("a")]
     assert links == [
@@ -49,16 +49,16 @@ def test_models_of_any_kind_and_number_have_all_sections(kinds: tuple[str, ...])
 
 def test_a_text_of_one_line_will_do() -> None:
     for line in ("škola", "nic", "škola domem " * 20 + "řekou"):
-        _, document = made(subjects("mkn", "clbl++", lines=[line]))
+        _, document = made(scored_models("mkn", "clbl++", lines=[line]))
         assert len(document.all("section")) == 9
 
 
 def test_equal_subjects_give_equal_bytes() -> None:
-    assert made(subjects("mkn", "clbl++"))[0] == made(subjects("mkn", "clbl++"))[0]
+    assert made(scored_models("mkn", "clbl++"))[0] == made(scored_models("mkn", "clbl++"))[0]
 
 
 def test_the_page_forbids_all_requests() -> None:
-    text, document = made(subjects("mkn"))
+    text, document = made(scored_models("mkn"))
     (policy,) = document.all("meta", **{"http-equiv": "Content-Security-Policy"})
     assert policy.attributes["content"] == POLICY
     assert POLICY == "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -76,8 +76,8 @@ def test_assets_cannot_end_the_element_around_them() -> None:
 
 
 def test_words_that_are_html_are_harmless() -> None:
-    text, document = made(hostile_subjects())
-    plain = made(subjects("mkn", "clbl++"))[1]
+    text, document = made(hostile_scored_models())
+    plain = made(scored_models("mkn", "clbl++"))[1]
     assert {element.name for element in document.elements} <= {element.name for element in plain.elements}
     assert len(document.all("script")) == len(SCRIPTS) + 1
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", text)
@@ -96,7 +96,7 @@ def test_words_that_are_html_are_harmless() -> None:
 
 
 def test_words_are_marked_with_their_language_if_it_is_known() -> None:
-    given = subjects("mkn")
+    given = scored_models("mkn")
     assert made(given)[1].all("span", dir="auto")[0].attributes["lang"] == ""
     record = given.first.model.training | {"preparation": {"tokeniser": "moses.cs", "normalisation": "lc"}}
     changed = train_like(given, record)
@@ -155,7 +155,7 @@ def test_what_was_there_stays_if_writing_fails(place: Path, monkeypatch: pytest.
 
     monkeypatch.setattr("morphlm.files.os.fsync", full)
     with pytest.raises(InputError, match="No space left on device"):
-        write_report(subjects("mkn"), out)
+        write_report(scored_models("mkn"), out)
     assert out.read_text() == "precious"
     assert sorted(place.iterdir()) == before
 

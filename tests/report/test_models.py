@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from morphlm.logbilinear.model import LogBilinearModel
-from morphlm.report.models import model_names, partition_of, parts_of, vectors_of
+from morphlm.report.models import model_names, vectors_of
 from tests.report.cases import model
 
 
@@ -29,12 +28,11 @@ def test_names_tell_models_apart_and_are_no_whole_paths(paths: list[str], names:
 
 
 def test_a_mixture_has_what_its_parts_have() -> None:
-    mixture, plain = model("mixture"), model("clbl++")
-    assert isinstance(plain, LogBilinearModel)
-    assert len(list(parts_of(mixture))) > 1
-    partition = partition_of(mixture)
-    assert partition is not None
-    assert partition.to_tsv() == plain.structure.partition.to_tsv()  # type: ignore[union-attr]
-    assert partition_of(model("mkn")) is None
-    assert vectors_of(model("mkn")) is None
+    mixture, plain, ngrams = model("mixture"), model("clbl++"), model("mkn")
+    assert len(mixture.parts) > 1
+    assert mixture.partition is not None
+    assert plain.partition is not None
+    assert mixture.partition.to_tsv() == plain.partition.to_tsv()
+    assert ngrams.partition is None
+    assert vectors_of(ngrams) is None
     assert vectors_of(plain) is not None

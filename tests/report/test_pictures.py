@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from morphlm.analysis.bootstrap import Change
+from morphlm.analysis.bootstrap import PerplexityChange
 from morphlm.analysis.groups import Group, GroupComparison
 from morphlm.analysis.learning_curves import LearningCurves
 from morphlm.analysis.model_triple import model_triple
@@ -36,7 +36,12 @@ NOTHING = float("nan")
 
 def group(name: str, change: float, share: float, reach: float = 0.02) -> Group:
     return Group(
-        name, int(1000 * share), share, 100.0, 100 * (1 + change), Change(change, change - reach, change + reach)
+        name,
+        int(1000 * share),
+        share,
+        100.0,
+        100 * (1 + change),
+        PerplexityChange(change, change - reach, change + reach),
     )
 
 

@@ -11,14 +11,14 @@ import pytest
 from morphlm.report.document import write_report
 from morphlm.report.scored_models import ScoredModels
 from tests.browser import NARROW, requested, set_dark, set_window
-from tests.report.cases import hostile_subjects, subjects
+from tests.report.cases import hostile_scored_models, scored_models
 
 Opened = Callable[[ScoredModels], Any]
 
 
 @pytest.fixture
 def opened(browser: Any, tmp_path: Path) -> Opened:
-    """Open the report on some subjects."""
+    """Open the report on some models."""
 
     def open_(given: ScoredModels) -> Any:
         write_report(given, tmp_path / "report.html")
@@ -54,7 +54,7 @@ def names(browser: Any, selector: str) -> list[str]:
 
 
 def test_nothing_is_asked_for_but_the_page_itself(opened: Opened) -> None:
-    browser = opened(subjects("mkn", "clbl++"))
+    browser = opened(scored_models("mkn", "clbl++"))
     assert [address.rsplit("/", 1)[1] for address in requested(browser)] == ["report.html"]
     assert len(elements(browser, ".map-point")) == 11
 
@@ -63,7 +63,7 @@ def test_the_map_zooms_by_buttons_keys_and_wheel_and_goes_back(opened: Opened) -
     from selenium.webdriver import ActionChains
     from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
 
-    browser = opened(subjects("clbl++"))
+    browser = opened(scored_models("clbl++"))
     area = element(browser, ".map-area svg")
     plus, minus, whole = elements(browser, ".map-buttons button")
     assert scale(browser) == 1
@@ -89,7 +89,7 @@ def test_the_map_zooms_by_buttons_keys_and_wheel_and_goes_back(opened: Opened) -
 def test_the_map_is_panned_by_dragging_but_not_beyond_its_edge(opened: Opened) -> None:
     from selenium.webdriver import ActionChains
 
-    browser = opened(subjects("clbl++"))
+    browser = opened(scored_models("clbl++"))
     area = element(browser, ".map-area svg")
 
     def view() -> dict[str, float]:
@@ -114,7 +114,7 @@ def test_the_map_is_panned_by_dragging_but_not_beyond_its_edge(opened: Opened) -
 
 
 def test_searching_shows_what_is_found_and_dims_the_rest(opened: Opened) -> None:
-    browser = opened(subjects("clbl++"))
+    browser = opened(scored_models("clbl++"))
     box = element(browser, ".map-search")
     box.send_keys("OU")
     assert names(browser, ".map-point.lit") == ["ou/SUF"]
@@ -137,7 +137,7 @@ def test_searching_shows_what_is_found_and_dims_the_rest(opened: Opened) -> None
 def test_pointing_at_a_morpheme_tells_about_it_and_its_nearest_are_links(opened: Opened) -> None:
     from selenium.webdriver import ActionChains
 
-    browser = opened(subjects("clbl++"))
+    browser = opened(scored_models("clbl++"))
     point = element(browser, ".map-point[data-name='dom/STM']")
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", point)
     ActionChains(browser).move_to_element(point).perform()
@@ -152,7 +152,7 @@ def test_pointing_at_a_morpheme_tells_about_it_and_its_nearest_are_links(opened:
 
 
 def test_the_keyboard_goes_from_morpheme_to_morpheme(opened: Opened) -> None:
-    browser = opened(subjects("clbl++"))
+    browser = opened(scored_models("clbl++"))
     area = element(browser, ".map-area svg")
     seen = set()
     for key in ("\ue014", "\ue014", "\ue012", "\ue015", "\ue013"):  # right, right, left, down, up
@@ -164,7 +164,7 @@ def test_the_keyboard_goes_from_morpheme_to_morpheme(opened: Opened) -> None:
 
 
 def test_names_can_be_highlighted_and_places_marked(opened: Opened) -> None:
-    browser = opened(subjects("clbl++"))
+    browser = opened(scored_models("clbl++"))
     browser.execute_script("reportMap.highlight(['dom/STM', 'a/SUF']); reportMap.mark(0.5, 0.5, '<b>word</b>')")
     assert names(browser, ".map-point.lit") == ["a/SUF", "dom/STM"]
     assert element(browser, ".map-mark text").text == "<b>word</b>"
@@ -174,7 +174,7 @@ def test_names_can_be_highlighted_and_places_marked(opened: Opened) -> None:
 
 
 def test_labels_do_not_cover_each_other(opened: Opened) -> None:
-    browser = opened(subjects("clbl++"))
+    browser = opened(scored_models("clbl++"))
     set_window(browser, NARROW)
     drawn(browser)
     drawn(browser)
@@ -193,7 +193,7 @@ def test_a_sentence_is_chosen_and_its_tokens_tell_their_figures(opened: Opened) 
     from selenium.webdriver import ActionChains
     from selenium.webdriver.support.select import Select
 
-    browser = opened(subjects("mkn", "clbl++"))
+    browser = opened(scored_models("mkn", "clbl++"))
     Select(element(browser, "#sentence-chooser")).select_by_value("sentence-3")
     assert [found.get_attribute("id") for found in elements(browser, ".sentence") if found.is_displayed()] == [
         "sentence-3"
@@ -212,7 +212,7 @@ def test_a_sentence_is_chosen_and_its_tokens_tell_their_figures(opened: Opened) 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_page_fits_a_narrow_window(opened: Opened, dark: bool) -> None:
-    browser = opened(subjects("mkn", "clbl", "clbl++", "mixture"))
+    browser = opened(scored_models("mkn", "clbl", "clbl++", "mixture"))
     set_dark(browser, dark)
     set_window(browser, NARROW)
     drawn(browser)
@@ -222,7 +222,7 @@ def test_the_page_fits_a_narrow_window(opened: Opened, dark: bool) -> None:
 
 
 def test_words_that_are_html_stay_words(opened: Opened) -> None:
-    browser = opened(hostile_subjects())
+    browser = opened(hostile_scored_models())
     assert not elements(browser, "img, b")
     assert element(browser, "h1").text == 'Report on <i>&, "clbl++"'
     element(browser, ".map-search").send_keys("<sc")
@@ -232,7 +232,7 @@ def test_words_that_are_html_stay_words(opened: Opened) -> None:
 
 
 def test_two_fingers_zoom_the_map(opened: Opened) -> None:
-    browser = opened(subjects("clbl++"))
+    browser = opened(scored_models("clbl++"))
     area = element(browser, ".map-area svg")
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", area)
     box = browser.execute_script("const b = arguments[0].getBoundingClientRect(); return [b.left, b.top]", area)

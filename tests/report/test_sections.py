@@ -12,7 +12,7 @@ import pytest
 from morphlm.analysis.frequency import frequency_comparison
 from morphlm.errors import ConfigError
 from morphlm.ngram.training import train_ngram
-from morphlm.report.scored_models import ScoredModels, scored_models
+from morphlm.report.scored_models import ScoredModels, score_loaded_models
 from morphlm.report.sections.classes import classes
 from morphlm.report.sections.corpus import corpus, training_types
 from morphlm.report.sections.curves import curves
@@ -20,16 +20,16 @@ from morphlm.report.sections.frequency import frequency
 from morphlm.report.sections.morpheme_map import morpheme_map
 from morphlm.report.sections.neighbours import neighbours
 from morphlm.report.sections.perplexities import perplexities
-from morphlm.report.sections.section import Section
+from morphlm.report.sections.section import ReportSection
 from morphlm.report.sections.segmentation import choose as choose_words
 from morphlm.report.sections.segmentation import factors_of, segmentation
 from morphlm.report.sections.surprisal import choose, level, most_different, surprisal
 from morphlm.tables import percent
-from tests.report.cases import TEXT, model, subjects, text_of
+from tests.report.cases import TEXT, model, scored_models, text_of
 from tests.report.wellformed import Page, parsed
 
 
-def page_of(section: Section) -> Page:
+def page_of(section: ReportSection) -> Page:
     return parsed(f"<!DOCTYPE html>\n<html><body>{section.html()}</body></html>")
 
 
@@ -47,7 +47,7 @@ def rows_of(page: Page) -> list[list[str]]:
     return [row for row in rows if row]
 
 
-def missing(section: Section) -> list[str]:
+def missing(section: ReportSection) -> list[str]:
     return [element.text for element in page_of(section).all("p", class_="missing")]
 
 
@@ -68,7 +68,7 @@ def test_the_types_are_not_told_where_the_text_had_unknown_words_itself() -> Non
 
 def test_models_of_one_training_text_share_a_row() -> None:
     trained = train_ngram([["a", "b", "a"], ["c"]], 2)
-    given = scored_models(text_of(["a x x", "b"]), [(name, name, trained) for name in ("one", "two")], 2)
+    given = score_loaded_models(text_of(["a x x", "b"]), [(name, name, trained) for name in ("one", "two")], 2)
     assert rows_of(page_of(corpus(given))) == [
         ["one, two", "2", "6", "3", "3", "0"],
         ["one, two", "2", "33.3 %", "1", "33.3 %"],
@@ -80,34 +80,35 @@ def test_models_of_one_training_text_share_a_row() -> None:
 
 
 def test_perplexities_are_those_of_the_models_with_their_signatures() -> None:
-    given = subjects("mkn", "clbl++", "mixture")
+    given = scored_models("mkn", "clbl++", "mixture")
     page = page_of(perplexities(given))
-    for row, subject in zip(rows_of(page), given.models, strict=True):
-        expected = subject.model.perplexity([line.split() for line in TEXT])
+    for row, scored_model in zip(rows_of(page), given.models, strict=True):
+        expected = scored_model.model.perplexity([line.split() for line in TEXT])
         assert row[:3] == [
-            subject.name, f"{expected.including_unknown:,.2f}", f"{expected.excluding_unknown:,.2f}"
+            scored_model.name, f"{expected.including_unknown:,.2f}", f"{expected.excluding_unknown:,.2f}"
         ]  # fmt: skip
         assert row[3] == f"{np.log2(expected.including_unknown):.2f}"
         assert row[5] == str(expected.unknown)
     rows = rows_of(page)
-    first, other = (subject.perplexity.including_unknown for subject in given.models[:2])
+    first, other = (scored_model.perplexity.including_unknown for scored_model in given.models[:2])
     assert rows[0][4] == "–"
     assert rows[1][4].startswith(percent(other / first - 1) + " [")
     codes = [element.text for element in page.all("code")]
-    assert codes == [str(subject.perplexity.signature) for subject in given.models]
+    assert codes == [str(scored_model.perplexity.signature) for scored_model in given.models]
 
 
 def test_different_vocabularies_are_told() -> None:
     few = train_ngram([["škola"]], 2)
-    mixed = scored_models(text_of(TEXT), [("few", "few", few), ("mkn", "mkn", model("mkn"))], 2)
+    mixed = score_loaded_models(text_of(TEXT), [("few", "few", few), ("mkn", "mkn", model("mkn"))], 2)
     assert "do not have the same vocabulary" in page_of(perplexities(mixed)).one("perplexity").text
     assert (
-        "do not have the same vocabulary" not in page_of(perplexities(subjects("lbl", "clbl"))).one("perplexity").text
+        "do not have the same vocabulary"
+        not in page_of(perplexities(scored_models("lbl", "clbl"))).one("perplexity").text
     )
 
 
 def test_curves_are_read_from_the_logs(tmp_path: Path) -> None:
-    given = subjects("clbl", "mkn")
+    given = scored_models("clbl", "mkn")
     lines = [
         {"epoch": 0, "minibatch": 3, "tokens": 50, "development_perplexity": 90.0, "best": True},
         {"epoch": 1, "minibatch": 0, "tokens": 100, "development_perplexity": 80.5, "best": True},
@@ -129,18 +130,18 @@ def test_curves_are_read_from_the_logs(tmp_path: Path) -> None:
 
 
 def test_frequency_bins_are_those_of_the_analysis() -> None:
-    given = subjects("mkn", "clbl++")
+    given = scored_models("mkn", "clbl++")
     rows = rows_of(page_of(frequency(given)))
     expected = frequency_comparison(model("mkn"), model("clbl++"), [line.split() for line in TEXT])
     assert [row[0] for row in rows] == [group.name for group in (*expected.groups, expected.whole)]
     assert [row[-1] for row in rows] == [group.change.format() for group in (*expected.groups, expected.whole)]
-    assert rows[-1][3:5] == [f"{subject.perplexity.including_unknown:,.2f}" for subject in given.models]
+    assert rows[-1][3:5] == [f"{scored_model.perplexity.including_unknown:,.2f}" for scored_model in given.models]
 
 
 def test_the_text_is_not_scored_again_by_frequency(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = subjects("mkn", "clbl++")
-    for subject in given.models:
-        monkeypatch.setattr(type(subject.model), "score_tokens", lambda *_: pytest.fail("it is scored again"))
+    given = scored_models("mkn", "clbl++")
+    for scored_model in given.models:
+        monkeypatch.setattr(type(scored_model.model), "score_tokens", lambda *_: pytest.fail("it is scored again"))
     assert rows_of(page_of(frequency(given)))
 
 
@@ -148,7 +149,7 @@ def test_without_counts_there_are_no_bins_and_other_errors_are_not_taken_for_tha
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     without = replace(model("mkn").vocabulary, counts=np.zeros(len(model("mkn").vocabulary), np.int64))
-    given = subjects("mkn", "clbl++")
+    given = scored_models("mkn", "clbl++")
     with monkeypatch.context() as patch:
         patch.setattr(given.first.model, "vocabulary", without)
         assert missing(frequency(given))[0].startswith("mkn does not tell how often its words were seen")
@@ -162,7 +163,7 @@ def test_without_counts_there_are_no_bins_and_other_errors_are_not_taken_for_tha
 
 
 def test_one_model_alone_has_its_own_figures_by_frequency() -> None:
-    section = frequency(subjects("mkn"))
+    section = frequency(scored_models("mkn"))
     assert [row[0] for row in rows_of(page_of(section))] == ["unseen", "1-9", "10-99", "all"]
     assert missing(section) == ["There is one model, so nothing to compare it with; these are its own perplexities."]
 
@@ -171,7 +172,7 @@ def test_one_model_alone_has_its_own_figures_by_frequency() -> None:
 
 
 def test_classes_are_shown_once_for_models_that_share_them() -> None:
-    page = page_of(classes(subjects("mkn", "clbl", "clbl++", "mixture")))
+    page = page_of(classes(scored_models("mkn", "clbl", "clbl++", "mixture")))
     partition = model("clbl").structure.partition  # type: ignore[attr-defined]
     assert [heading.text for heading in page.all("h3")] == ["Classes of clbl, clbl++, mixture"]
     rows = rows_of(page)
@@ -181,11 +182,11 @@ def test_classes_are_shown_once_for_models_that_share_them() -> None:
         if size >= 5
     ]
     assert page.all("p", class_="note")[-1].text == "Without classes: mkn."
-    assert missing(classes(subjects("mkn", "lbl")))[0].startswith("None of these models has word classes")
+    assert missing(classes(scored_models("mkn", "lbl")))[0].startswith("None of these models has word classes")
 
 
 def test_words_are_chosen_by_how_often_they_were_seen() -> None:
-    factors = factors_of(subjects("clbl++").first)
+    factors = factors_of(scored_models("clbl++").first)
     assert factors is not None
     chosen = choose_words(factors, ["škola", "městem", "domou", "neznámou", "xx"])
     assert {title: [one.word for one in found] for title, found in chosen.items()} == {
@@ -200,7 +201,7 @@ def test_words_are_chosen_by_how_often_they_were_seen() -> None:
 
 
 def test_morphemes_have_their_labels_and_those_never_seen_are_marked() -> None:
-    page = page_of(segmentation(subjects("mkn", "clbl++")))
+    page = page_of(segmentation(scored_models("mkn", "clbl++")))
     chips = page.all("span", class_="morpheme")
     assert "domSTM" in [chip.text for chip in chips]
     classes_of = {chip.text: chip.attributes["class"] for chip in chips}
@@ -209,11 +210,11 @@ def test_morphemes_have_their_labels_and_those_never_seen_are_marked() -> None:
     unseen = page.all("span", class_="unseen")
     assert unseen
     assert all(chip.text.endswith(" (not seen in training)") for chip in unseen)
-    assert missing(segmentation(subjects("lbl")))[0].startswith("None of these models has morphemes")
+    assert missing(segmentation(scored_models("lbl")))[0].startswith("None of these models has morphemes")
 
 
 def test_neighbours_are_those_of_the_vectors() -> None:
-    given = subjects("lbl", "clbl++")
+    given = scored_models("lbl", "clbl++")
     rows = rows_of(page_of(neighbours(given)))
     known = [row for row in rows if row[0] in model("lbl").vocabulary]
     assert known
@@ -228,23 +229,23 @@ def test_neighbours_are_those_of_the_vectors() -> None:
 
 
 def test_why_there_are_no_neighbours() -> None:
-    assert missing(neighbours(subjects("mkn")))[0].startswith("None of these models has word vectors")
-    assert missing(neighbours(subjects("lbl"))) == [
+    assert missing(neighbours(scored_models("mkn")))[0].startswith("None of these models has word vectors")
+    assert missing(neighbours(scored_models("lbl"))) == [
         "lbl cannot compose words that were never seen; models with morphemes (++) can."
     ]
-    assert missing(neighbours(subjects("clbl++", lines=["škola domem"]))) == [
+    assert missing(neighbours(scored_models("clbl++", lines=["škola domem"]))) == [
         "The test text has no unknown word of two known morphemes or more."
     ]
 
 
 def test_the_map_has_all_morphemes_of_the_first_model_that_has_some() -> None:
-    section = morpheme_map(subjects("mkn", "clbl++", "mixture"))
+    section = morpheme_map(scored_models("mkn", "clbl++", "mixture"))
     page = page_of(section)
     points = json.loads(page.one("map-data").text)["points"]
     assert {point["name"] for point in points} == {*model("clbl++").vectors.morphemes}
     assert page.one("map-here").attributes["data-model"] == "clbl++"
     assert "Not shown: those of mixture." in page.one("map").text
-    assert missing(morpheme_map(subjects("mkn", "lbl")))[0].startswith("None of these models has morphemes")
+    assert missing(morpheme_map(scored_models("mkn", "lbl")))[0].startswith("None of these models has morphemes")
 
 
 # ---------------------------------------------------------------- sentences
@@ -255,7 +256,7 @@ def test_levels_of_surprisal() -> None:
 
 
 def test_tokens_are_coloured_by_their_surprisal_under_each_model() -> None:
-    given = subjects("mkn", "clbl++")
+    given = scored_models("mkn", "clbl++")
     page = page_of(surprisal(given))
     columns = page.all("li", class_="column")
     columns = [column for column in columns if "data-token" in column.attributes]
@@ -271,11 +272,11 @@ def test_tokens_are_coloured_by_their_surprisal_under_each_model() -> None:
         assert cell.text.startswith(f"{kind}: {bits:.1f} bits")
     unknown = page.all("span", class_="unknown")
     assert all("scored as UNK" in (cell.attributes["title"] or "") for cell in unknown)
-    assert len(unknown) == sum(int(subject.unknown.sum()) for subject in given.models) == 3
+    assert len(unknown) == sum(int(scored_model.unknown.sum()) for scored_model in given.models) == 3
 
 
 def test_one_sentence_is_visible_and_the_chooser_names_all() -> None:
-    page = page_of(surprisal(subjects("mkn")))
+    page = page_of(surprisal(scored_models("mkn")))
     sentences = page.all("div", class_="sentence")
     assert ["hidden" in sentence.attributes for sentence in sentences] == [False, True, True]
     options = page.all("option")
@@ -285,13 +286,13 @@ def test_one_sentence_is_visible_and_the_chooser_names_all() -> None:
 
 def test_sentences_are_taken_from_all_over_the_text_and_where_models_differ_most() -> None:
     lines = ["škola", *["škola domem řekou ulicou pola"] * 40, "domy " * 39 + "domy"]
-    given = subjects("mkn", "lbl", lines=lines)
+    given = scored_models("mkn", "lbl", lines=lines)
     chosen = choose(given)
     assert {1, 7, 14, 21, 27, 34} <= {*chosen}
     assert 0 not in chosen
     assert 41 not in chosen
     assert most_different(given, [1, 41])[0] == (41 if _apart(given, 41) > _apart(given, 1) else 1)
-    assert choose(subjects("mkn", lines=["škola"])) == [0]
+    assert choose(scored_models("mkn", lines=["škola"])) == [0]
 
 
 def _apart(given: ScoredModels, number: int) -> float:
@@ -300,6 +301,6 @@ def _apart(given: ScoredModels, number: int) -> float:
 
 
 def test_a_long_sentence_is_cut() -> None:
-    section = surprisal(subjects("mkn", lines=["škola " * 99 + "škola"]))
+    section = surprisal(scored_models("mkn", lines=["škola " * 99 + "škola"]))
     assert missing(section) == ["The first 60 of 101 tokens."]
     assert len([e for e in page_of(section).all("li", class_="column") if "data-token" in e.attributes]) == 60

@@ -124,6 +124,54 @@ def test_unknown_words_are_scored_if_one_component_does(models: dict[str, Langua
     assert mix([closed, opened], weights=[1.0, 0.0]).sentence(["c"])[0] == -math.inf
 
 
+class OwnKind(LanguageModel):
+    """A kind from elsewhere: uniform over the vocabulary, and it sorts contexts by whether a sentence has begun."""
+
+    kind, order, context_buckets = "own", 2, 2
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary, self.training = vocabulary, {}
+
+    def begin(self, *, sentence: bool = True, unknown_contexts: object = "unk") -> int:
+        return 0
+
+    def score_id(self, state: int, word: int) -> tuple[float, int]:
+        return float(np.log(self.distribution(state)[word] or 1e-300)), int(word != END_ID)
+
+    def score_tokens(self, tokens: np.ndarray) -> np.ndarray:
+        return np.log(self.distribution(0))[tokens]
+
+    def distribution(self, state: int) -> np.ndarray:
+        probabilities = np.full(len(self.vocabulary), 1 / (len(self.vocabulary) - 1))
+        probabilities[BEGIN_ID] = 1e-300
+        return probabilities
+
+    def save(self, directory: str | Path) -> None:
+        raise NotImplementedError
+
+    def buckets_before(self, tokens: np.ndarray) -> np.ndarray:
+        return (np.append(END_ID, tokens[:-1]) != END_ID).astype(np.int64)
+
+    def bucket_of_state(self, state: int) -> int:
+        return state
+
+    def describe_bucket(self, bucket: int) -> str:
+        return ("first word", "later words")[bucket]
+
+
+def test_weights_depend_on_the_contexts_of_a_kind_of_ones_own(models: dict[str, LanguageModel]) -> None:
+    own = OwnKind(models["clbl"].vocabulary)
+    mixture = mix([models["clbl"], own], DEV)
+    assert mixture.weights.shape == (2, 2)
+    assert [mixture.describe_bucket(bucket) for bucket in range(2)] == ["first word", "later words"]
+    assert mixture.development_tokens.tolist() == [len(DEV), sum(map(len, DEV))]
+    assert mixture.parts == (models["clbl"], own)
+    assert own.parts == (own,)
+    assert own.partition is None
+    # A mixture that has one bucket itself does not sort contexts for another.
+    assert mix([mix([models["clbl"], own], weights=[0.5, 0.5]), models["mkn"]], DEV).weights.shape[0] > 2
+
+
 def test_words_beyond_the_vocabulary_are_passed_on(models: dict[str, LanguageModel]) -> None:
     """Where a component composes no contexts, they are unknown words, under every order of ids."""
     mixture = mix([models["clbl"], models["other"]], DEV)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from morphlm.errors import ConfigError, InputError
-from morphlm.scoring.prediction import Predictor, answer_lines, answer_texts, next_words, split_query
+from morphlm.scoring.prediction import Predictor, next_words, predict_lines, predict_texts, split_query
 from tests.scoring.models import KINDS, small_model, text_file, wide_model, with_preparation
 from tests.training.small import ENDINGS, STEMS
 
@@ -95,11 +95,11 @@ def test_a_distribution_is_computed_once_while_a_word_is_typed(monkeypatch: pyte
 
     monkeypatch.setattr(model, "distribution", distribution)
     texts = ["domu ", "domu š", "domu šk", "domu ško", "domu škola ", "domu škola d"]
-    answers = answer_texts(Predictor(model), texts, complete=True)
+    results = predict_texts(Predictor(model), texts, complete=True)
     assert len(asked) == 2
-    assert [answer.prefix for answer in answers] == ["", "š", "šk", "ško", "", "d"]
-    assert [answer.words for answer in answers] == [
-        tuple(next_words(model, list(answer.tokens), 10, answer.prefix)) for answer in answers
+    assert [result.prefix for result in results] == ["", "š", "šk", "ško", "", "d"]
+    assert [result.words for result in results] == [
+        tuple(next_words(model, list(result.tokens), 10, result.prefix)) for result in results
     ]
 
 
@@ -121,15 +121,15 @@ def test_what_is_a_prefix(text: str, complete: bool, tokens: list[str], prefix: 
 
 def test_lines_are_answered_one_by_one(tmp_path: Path) -> None:
     model = small_model("mkn")
-    batches = list(answer_lines(Predictor(model), text_file(tmp_path, "domu", "", "neviděno <unk> š"), complete=True))
-    assert [[answer.line for answer in batch] for batch in batches] == [[1], [2], [3]]
-    answers = [batch[0] for batch in batches]
-    assert [(answer.tokens, answer.prefix, answer.unknown) for answer in answers] == [
+    batches = list(predict_lines(Predictor(model), text_file(tmp_path, "domu", "", "neviděno <unk> š"), complete=True))
+    assert [[result.line for result in batch] for batch in batches] == [[1], [2], [3]]
+    results = [batch[0] for batch in batches]
+    assert [(result.tokens, result.prefix, result.unknown) for result in results] == [
         ((), "domu", 0),
         ((), "", 0),
         (("neviděno", "<unk>"), "š", 2),
     ]
-    found = answers[0].to_json()
+    found = results[0].to_json()
     assert found["words"][0] == {"word": "domu", "probability": everything("mkn", [])["domu"], "share": 1.0}
     assert {name: found[name] for name in ("line", "text", "prefix", "unknown")} == {
         **{"line": 1, "text": "", "prefix": "domu", "unknown": 0}
@@ -145,14 +145,14 @@ def test_words_and_prefixes_as_in_training() -> None:
         predictor = Predictor(with_preparation(model, "lc"), normalise=True)
     finally:
         model.training = before
-    (answer,) = answer_texts(predictor, ["DOMU Ško"], complete=True)
-    assert list(answer.words) == next_words(model, ["domu"], 10, "ško")
-    assert answer.unknown == 0
+    (result,) = predict_texts(predictor, ["DOMU Ško"], complete=True)
+    assert list(result.words) == next_words(model, ["domu"], 10, "ško")
+    assert result.unknown == 0
 
 
 def test_what_is_no_text() -> None:
     with pytest.raises(InputError, match=r"<texts>:2: <s> is a mark"):
-        answer_texts(Predictor(small_model("mkn")), ["domu", "<s> domu"])
+        predict_texts(Predictor(small_model("mkn")), ["domu", "<s> domu"])
     with pytest.raises(InputError, match="not a proper string"):
         next_words(small_model("mkn"), ["\udcff"])
     with pytest.raises(InputError, match="not a proper string"):

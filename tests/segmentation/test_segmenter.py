@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from morphlm.errors import ConfigError, FormatError, InputError
+from morphlm.generated_language import GeneratedConfig, generate_sentences, gold_segmentation
 from morphlm.modelfile import ModelFiles, read_model, write_model
 from morphlm.segmentation.morphemes import LABELS, Morpheme, letters
 from morphlm.segmentation.segmenter import MorphemeSegmenter, train_segmenter
-from morphlm.text.datasets.generated import GeneratedConfig, generate_sentences, gold_segmentation
 from morphlm.vocabulary.vocabulary import Vocabulary
 
 HELD_OUT = 5  # every fifth word

@@ -327,7 +327,7 @@ def test_reading_stays_a_bounded_way_ahead():
 
 
 def test_one_process_and_small_inputs_start_none(monkeypatch):
-    monkeypatch.setattr(processes, "_Crew", None)
+    monkeypatch.setattr(processes, "_WorkerPool", None)
     assert len(list(ordered_map(BlockPreparer(PLAIN), blocks(5), 1, patience=0))) == 5
     assert len(list(ordered_map(BlockPreparer(PLAIN), blocks(5), 8, patience=60))) == 5
 

@@ -22,7 +22,7 @@ BLOCK = 50  # resamples that are drawn at a time
 
 
 @dataclass(frozen=True)
-class Change:
+class PerplexityChange:
     """A relative change of perplexity, -0.06 for 6 % less, and the interval that it lies in."""
 
     value: float
@@ -31,7 +31,6 @@ class Change:
 
     @property
     def has_interval(self) -> bool:
-        """Whether it says how far it can be trusted."""
         return not (np.isnan(self.low) or np.isnan(self.high))
 
     @property
@@ -50,18 +49,17 @@ class Change:
         return f"{value} % [{low}, {high}]"
 
     def to_json(self) -> dict[str, float | None]:
-        """The three numbers."""
         return {name: finite_or_none(getattr(self, name)) for name in ("value", "low", "high")}
 
 
 def paired_changes(
     gains: Float64Array, counts: Float64Array, *, seed: int = 1, resamples: int = RESAMPLES
-) -> list[Change]:
-    """The change of perplexity in each group of tokens, exp(-gain / tokens) - 1, with its interval.
+) -> list[PerplexityChange]:
+    """The relative change of perplexity in each group of tokens, exp(-gain / tokens) - 1, with its interval.
 
-    gains[s, g] is the sum of ln p' - ln p over the tokens of sentence s in group g, p' the other model and p the
-    baseline; counts[s, g] is the number of these tokens. Where a gain is not finite, nothing can be said of its group.
-    A group whose tokens are all in one sentence has no interval: every draw is that sentence.
+    gains[s, g] is the sum of ln p' - ln p over the tokens of sentence s in group g, where p' is the other model and p
+    the baseline; counts[s, g] is the number of these tokens. A group with a gain that is not finite has no change
+    (NaN). A group whose tokens are all in one sentence has no interval: every resample would repeat that sentence.
     """
     if not len(gains) or resamples < 1:
         raise ConfigError(f"{resamples} samples of {len(gains)} sentences tell nothing; give at least one of each")
@@ -80,13 +78,13 @@ def _sums(draws: Float64Array, values: Float64Array) -> Float64Array:
     return np.asarray(np.einsum("rs,gs->rg", draws, np.ascontiguousarray(values.T)), np.float64)
 
 
-def _change(value: float, drawn: Float64Array) -> Change:
-    """Draws without a token of the group say nothing of it."""
-    some = drawn[~np.isnan(drawn)]
-    if not len(some):
-        return Change(value, float("nan"), float("nan"))
-    low, high = np.percentile(some, (50 - COVERAGE / 2, 50 + COVERAGE / 2))
-    return Change(value, float(low), float(high))
+def _change(value: float, drawn: Float64Array) -> PerplexityChange:
+    """Resamples without a token of the group are left out."""
+    finite = drawn[~np.isnan(drawn)]
+    if not len(finite):
+        return PerplexityChange(value, float("nan"), float("nan"))
+    low, high = np.percentile(finite, (50 - COVERAGE / 2, 50 + COVERAGE / 2))
+    return PerplexityChange(value, float(low), float(high))
 
 
 def _draws(sentences: int, seed: int, resamples: int) -> Iterator[Float64Array]:
@@ -104,10 +102,10 @@ def _relative(gains: Float64Array, counts: Float64Array) -> Float64Array:
 
 
 def bootstrap_note(seed: int, resamples: int = RESAMPLES) -> str:
-    """What the brackets of a table mean."""
+    """The line below a table that explains its brackets."""
     return f"in brackets: {COVERAGE:g} % of {resamples} paired bootstrap samples of the sentences, seed {seed}"
 
 
 def bootstrap_record(seed: int, resamples: int = RESAMPLES) -> dict[str, Any]:
-    """The same for JSON."""
+    """How the intervals were drawn, for JSON output."""
     return {"unit": "sentence", "resamples": resamples, "seed": seed, "coverage": COVERAGE}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from morphlm.analysis.bootstrap import RESAMPLES
-from morphlm.analysis.groups import GroupComparison, Places, ScoredBoth, compare_members, model_names, score_both
+from morphlm.analysis.groups import GroupComparison, PairedScores, Positions, compare_members, model_names, score_both
 from morphlm.arrays import Int64Array
 from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
@@ -51,7 +51,7 @@ def frequency_comparison(
 
 
 def compare_by_frequency(
-    scored: ScoredBoth,
+    scored: PairedScores,
     known: Vocabulary,
     names: tuple[str, str],
     *,
@@ -60,7 +60,7 @@ def compare_by_frequency(
     seed: int = 1,
     resamples: int = RESAMPLES,
 ) -> GroupComparison:
-    """The same for a text that has been scored; `known` is the baseline's vocabulary."""
+    """Compare two models on a text that has been scored already; `known` is the baseline's vocabulary."""
     _check_counts(vocabulary or known, names[0])
     counts = _counts_of(scored, known, vocabulary)
     whole = np.arange(len(counts)) if ends else np.flatnonzero(scored.tokens != END_ID)
@@ -79,7 +79,7 @@ def compare_by_frequency(
 
 
 def has_counts(vocabulary: Vocabulary) -> bool:
-    """Whether it tells how often words were seen."""
+    """Whether the vocabulary has training counts; that of an ARPA file has none."""
     return bool(vocabulary.counts[END_ID:].any())
 
 
@@ -91,7 +91,7 @@ def _check_counts(vocabulary: Vocabulary, name: str) -> None:
         )
 
 
-def _counts_of(scored: ScoredBoth, known: Vocabulary, vocabulary: Vocabulary | None) -> Int64Array:
+def _counts_of(scored: PairedScores, known: Vocabulary, vocabulary: Vocabulary | None) -> Int64Array:
     """The training count of each token; 0 for those that are UNK."""
     if vocabulary is None or vocabulary is known:
         return np.where(scored.tokens == UNK_ID, 0, known.counts[scored.tokens])
@@ -99,7 +99,7 @@ def _counts_of(scored: ScoredBoth, known: Vocabulary, vocabulary: Vocabulary | N
     return np.where(ids == UNK_ID, 0, vocabulary.counts[ids])
 
 
-def _bins(counts: Int64Array, whole: Places) -> dict[str, Places]:
+def _bins(counts: Int64Array, whole: Positions) -> dict[str, Positions]:
     """The places of the tokens in each bin, up to the last that has any."""
     seen = counts[whole]
     bins, low = {UNSEEN: whole[seen == 0]}, 1

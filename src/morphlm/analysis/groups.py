@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from morphlm.analysis.bootstrap import RESAMPLES, Change, bootstrap_note, bootstrap_record, paired_changes
+from morphlm.analysis.bootstrap import RESAMPLES, PerplexityChange, bootstrap_note, bootstrap_record, paired_changes
 from morphlm.arrays import BoolArray, Float64Array, Int32Array, Int64Array
 from morphlm.errors import InputError
 from morphlm.language_model.base import LanguageModel
@@ -26,13 +26,13 @@ from morphlm.tables import Table, finite_or_none, percent
 from morphlm.vocabulary.corpus import Source, describe, token_batches
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
 
-Places = Int64Array  # of tokens in the text
+Positions = Int64Array  # of tokens in the text
 EXAMPLES = 5  # words that a note names
 NO_GROUP = -1  # of a token that is in none
 
 
 @dataclass(frozen=True, eq=False)
-class ScoredBoth:
+class PairedScores:
     """A text with the log-probability of each token, sentence ends included, under two models."""
 
     text: str
@@ -44,8 +44,8 @@ class ScoredBoth:
     signatures: tuple[Signature, Signature]
 
     @property
-    def ends(self) -> Places:
-        """Where the sentences end."""
+    def ends(self) -> Positions:
+        """The positions of the sentence ends."""
         return np.flatnonzero(self.tokens == END_ID)
 
     @property
@@ -56,17 +56,16 @@ class ScoredBoth:
 
 @dataclass(frozen=True)
 class Group:
-    """What two models reach on some tokens of a text."""
+    """The perplexities of two models on some tokens of a text."""
 
     name: str
     tokens: int
     share: float  # of the text's tokens
     baseline: float  # perplexity
     other: float
-    change: Change  # of the other against the baseline
+    change: PerplexityChange  # of the other against the baseline
 
     def to_json(self) -> dict[str, Any]:
-        """All figures."""
         return {
             "name": self.name,
             "tokens": self.tokens,
@@ -92,7 +91,6 @@ class GroupComparison:
     notes: tuple[str, ...] = ()
 
     def to_table(self) -> Table:
-        """A row a group, and one for all."""
         header = [self.title, "tokens", "share", *self.names, "change"]
         rows = [
             [
@@ -108,7 +106,6 @@ class GroupComparison:
         return Table(header, rows, (*self.notes, bootstrap_note(self.seed, self.resamples), *signatures))
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         return {
             "by": self.title,
             "text": self.text,
@@ -123,7 +120,7 @@ class GroupComparison:
 
 def score_both(
     baseline: LanguageModel, other: LanguageModel, source: Source, *, allow_unknown: bool = False
-) -> ScoredBoth:
+) -> PairedScores:
     """Score a text under two models; their vocabularies may differ. The text is read once, so it may be a pipe."""
     forms = [token for tokens in token_batches(source, allow_unknown=allow_unknown) for token in tokens]
     signatures = (text_signature(baseline, source), text_signature(other, source))
@@ -136,31 +133,31 @@ def score_forms(
     forms: list[bytes],
     text: str,
     signatures: tuple[Signature, Signature] | None = None,
-) -> ScoredBoth:
+) -> PairedScores:
     """Score tokens in UTF-8, END after each sentence; `text` is how the result names them."""
     if not forms:
         raise InputError("there are no sentences; give at least one", source=text)
-    one, two = (BatchScorer(model)(forms) for model in (baseline, other))
-    return ScoredBoth(
+    by_baseline, by_other = (BatchScorer(model)(forms) for model in (baseline, other))
+    return PairedScores(
         text,
         forms,
-        one.corpus.tokens,
-        two.corpus.tokens,
-        one.logprobs,
-        two.logprobs,
+        by_baseline.corpus.tokens,
+        by_other.corpus.tokens,
+        by_baseline.logprobs,
+        by_other.logprobs,
         signatures or (baseline.signature, other.signature),
     )
 
 
 def model_names(baseline: LanguageModel, other: LanguageModel) -> tuple[str, str]:
-    """The kinds of two models, told apart where they are the same."""
+    """The kinds of two models; if they are equal, marked as baseline and other."""
     if baseline.kind != other.kind:
         return baseline.kind, other.kind
     return f"{baseline.kind} (baseline)", f"{other.kind} (other)"
 
 
 def compare_groups(
-    scored: ScoredBoth,
+    scored: PairedScores,
     group_of: NDArray[np.integer[Any]],
     names: Sequence[str],
     title: str,
@@ -171,32 +168,32 @@ def compare_groups(
     notes: Sequence[str] = (),
 ) -> GroupComparison:
     """Sum up each group; group_of[k] is the group of token k, or NO_GROUP, which counts in the whole only."""
-    members = {name: np.flatnonzero(np.asarray(group_of) == place) for place, name in enumerate(names)}
+    members = {name: np.flatnonzero(np.asarray(group_of) == number) for number, name in enumerate(names)}
     return compare_members(scored, members, title, models, seed=seed, resamples=resamples, notes=notes)
 
 
 def compare_members(
-    scored: ScoredBoth,
-    members: Mapping[str, Places],
+    scored: PairedScores,
+    members: Mapping[str, Positions],
     title: str,
     models: tuple[str, str],
     *,
-    whole: Places | None = None,
+    whole: Positions | None = None,
     seed: int = 1,
     resamples: int = RESAMPLES,
     notes: Sequence[str] = (),
 ) -> GroupComparison:
-    """The same for groups that may share tokens: each has the places of its own, each place once.
+    """Compare two models on groups of tokens that may overlap; `members` are the positions of each group's tokens.
 
-    `whole` are the places that make up the text: all, unless some are to be left out.
+    `whole` are the positions that make up the text: all, unless some are to be left out.
     """
     whole = np.arange(len(scored.tokens)) if whole is None else whole
-    names, places = [*members, "all"], [*members.values(), whole]
-    gains, counts = _by_sentence(scored, places)
+    names, positions = [*members, "all"], [*members.values(), whole]
+    gains, counts = _by_sentence(scored, positions)
     changes = paired_changes(gains, counts, seed=seed, resamples=resamples)
     *groups, all_tokens = (
-        _group(scored, name, inside, len(whole), change)
-        for name, inside, change in zip(names, places, changes, strict=True)
+        _group(scored, name, members_of_group, len(whole), change)
+        for name, members_of_group, change in zip(names, positions, changes, strict=True)
     )
     signatures = (str(scored.signatures[0]), str(scored.signatures[1]))
     notes = (*notes, *_unknown_notes(scored, models), *_infinity_notes(scored, models))
@@ -205,25 +202,25 @@ def compare_members(
     )
 
 
-def _by_sentence(scored: ScoredBoth, members: Sequence[Places]) -> tuple[Float64Array, Float64Array]:
+def _by_sentence(scored: PairedScores, members: Sequence[Positions]) -> tuple[Float64Array, Float64Array]:
     """What the other model gains, and the number of tokens, for each sentence and group: (S, G) both."""
     with np.errstate(invalid="ignore"):  # no probability under either model
         gains = scored.other - scored.baseline
     sentence_of, sentences = scored.sentence_of, len(scored.ends)
 
     def summed(values: Float64Array) -> Float64Array:
-        columns = [np.bincount(sentence_of[places], values[places], sentences) for places in members]
+        columns = [np.bincount(sentence_of[positions], values[positions], sentences) for positions in members]
         return np.stack(columns, axis=1)
 
     return summed(gains), summed(np.ones(len(gains)))
 
 
-def _group(scored: ScoredBoth, name: str, places: Places, total: int, change: Change) -> Group:
-    one, two = (perplexity_from(logprobs[places]) for logprobs in (scored.baseline, scored.other))
-    return Group(name, len(places), len(places) / total, one, two, change)
+def _group(scored: PairedScores, name: str, positions: Positions, total: int, change: PerplexityChange) -> Group:
+    baseline, other = (perplexity_from(logprobs[positions]) for logprobs in (scored.baseline, scored.other))
+    return Group(name, len(positions), len(positions) / total, baseline, other, change)
 
 
-def _unknown_notes(scored: ScoredBoth, models: tuple[str, str]) -> list[str]:
+def _unknown_notes(scored: PairedScores, models: tuple[str, str]) -> list[str]:
     """Which tokens only one of the models knows: those are compared as a word with UNK."""
     unknown = [tokens == UNK_ID for tokens in (scored.tokens, scored.other_tokens)]
     alone = [unknown[0] & ~unknown[1], unknown[1] & ~unknown[0]]
@@ -234,14 +231,14 @@ def _unknown_notes(scored: ScoredBoth, models: tuple[str, str]) -> list[str]:
     ]
 
 
-def _examples(scored: ScoredBoth, mask: BoolArray) -> str:
+def _examples(scored: PairedScores, mask: BoolArray) -> str:
     """The most frequent of the tokens; of equally frequent ones, the first in the text."""
-    counts = Counter(scored.forms[place] for place in np.flatnonzero(mask).tolist())
+    counts = Counter(scored.forms[position] for position in np.flatnonzero(mask).tolist())
     shown = [form.decode() for form, _ in counts.most_common(EXAMPLES)]
     return ", ".join([*shown, "..."] if len(counts) > EXAMPLES else shown)
 
 
-def _infinity_notes(scored: ScoredBoth, models: tuple[str, str]) -> list[str]:
+def _infinity_notes(scored: PairedScores, models: tuple[str, str]) -> list[str]:
     """An ARPA model without <unk> gives unknown words no probability."""
     missing = [int(np.isinf(logprobs).sum()) for logprobs in (scored.baseline, scored.other)]
     return [

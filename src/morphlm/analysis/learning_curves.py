@@ -18,7 +18,7 @@ Curve = tuple[Point, ...]
 
 @dataclass(frozen=True)
 class LearningCurves:
-    """The development perplexity after so many epochs, for each model."""
+    """The development perplexity of each model by epoch."""
 
     curves: Mapping[str, Curve]  # by name
 
@@ -27,14 +27,13 @@ class LearningCurves:
         return min(self.curves[name], key=lambda point: point[1])
 
     def to_table(self) -> Table:
-        """A row an epoch, a column a model."""
+        """A row for each epoch, a column for each model."""
         epochs = sorted({epoch for curve in self.curves.values() for epoch, _ in curve})
         at = {name: dict(curve) for name, curve in self.curves.items()}
         rows = [[f"{epoch:g}", *(_cell(at[name].get(epoch)) for name in self.curves)] for epoch in epochs]
         return Table(["epoch", *self.curves], rows)
 
     def to_json(self) -> dict[str, Any]:
-        """All points."""
         return {name: [[epoch, finite_or_none(value)] for epoch, value in curve] for name, curve in self.curves.items()}
 
 
@@ -55,18 +54,18 @@ def read_learning_curves(models: Mapping[str, str | Path]) -> LearningCurves:
 
 
 def _with_points(curves: Mapping[str, Curve]) -> LearningCurves:
-    found = {name: curve for name, curve in curves.items() if curve}
-    if not found:
+    with_points = {name: curve for name, curve in curves.items() if curve}
+    if not with_points:
         raise ConfigError("no model has a log of its training; name log-bilinear models that `morphlm train` has made")
-    return LearningCurves(found)
+    return LearningCurves(with_points)
 
 
 # ---------------------------------------------------------------- one log
 
 
 @dataclass(frozen=True)
-class _Evaluation:
-    """What a line of a log says."""
+class _LogEntry:
+    """An evaluation in the log of a training."""
 
     epoch: float  # complete ones
     minibatch: float  # of the next
@@ -74,7 +73,7 @@ class _Evaluation:
     perplexity: float  # of the development text; nan if there is none
 
     def point(self, epoch_tokens: float | None) -> Point:
-        """Inside an epoch, the tokens seen tell where."""
+        """Within an epoch, the number of tokens seen gives the fraction."""
         if not self.minibatch or not epoch_tokens:
             return self.epoch, self.perplexity
         return round(self.tokens / epoch_tokens, 4), self.perplexity
@@ -83,24 +82,28 @@ class _Evaluation:
 def curve_of(log: Sequence[Any], *, tokens: float | None = None, source: str | None = None) -> Curve:
     """(epochs, development perplexity) of each evaluation that came out finite.
 
-    `tokens` are those of the training text, for a log without a complete epoch. A log is a file for people, who may
-    have changed it: lines that are no evaluations are passed over or, where `source` names the file, refused.
+    `tokens` are those of the training text, for a log without a complete epoch. A log may have been edited by
+    hand: lines that are no evaluations are skipped or, if `source` names the file, refused.
     """
     lines = (_evaluation(entry, number, source) for number, entry in enumerate(log, 1))
-    found = [evaluation for evaluation in lines if evaluation is not None]
-    of_epochs = (each.tokens / each.epoch for each in found if each.epoch and each.tokens and not each.minibatch)
-    epoch_tokens = next(of_epochs, tokens)
-    points = (evaluation.point(epoch_tokens) for evaluation in found)
+    evaluations = [evaluation for evaluation in lines if evaluation is not None]
+    tokens_per_epoch = (
+        evaluation.tokens / evaluation.epoch
+        for evaluation in evaluations
+        if evaluation.epoch and evaluation.tokens and not evaluation.minibatch
+    )
+    epoch_tokens = next(tokens_per_epoch, tokens)
+    points = (evaluation.point(epoch_tokens) for evaluation in evaluations)
     return tuple(point for point in points if all(map(math.isfinite, point)))
 
 
-def _evaluation(entry: Any, line: int, source: str | None) -> _Evaluation | None:
+def _evaluation(entry: Any, line: int, source: str | None) -> _LogEntry | None:
     try:
         perplexity = entry["development_perplexity"]
         figures = (entry["epoch"], entry.get("minibatch", 0), entry["tokens"], perplexity)
-        return _Evaluation(*(float("nan") if figure is None else float(figure) for figure in figures))
+        return _LogEntry(*(float("nan") if figure is None else float(figure) for figure in figures))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if source is None:
             return None
-        what = "this line is no evaluation of a training; put it back as `morphlm train` wrote it, or remove it"
-        raise InputError(what, source=source, line=line) from error
+        message = "this line is no evaluation of a training; put it back as `morphlm train` wrote it, or remove it"
+        raise InputError(message, source=source, line=line) from error

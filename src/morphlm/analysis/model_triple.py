@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from morphlm.analysis.bootstrap import RESAMPLES, Change
+from morphlm.analysis.bootstrap import RESAMPLES, PerplexityChange
 from morphlm.analysis.scores import (
     SentenceScores,
     change_between,
@@ -16,29 +16,28 @@ from morphlm.analysis.scores import (
 from morphlm.errors import ConfigError
 from morphlm.tables import finite_or_none
 
-KINDS = ("mkn", "clbl", "clbl++")
+TRIPLE = ("mkn", "clbl", "clbl++")
 COLUMNS = ("MKN", "CLBL", "Rel.1", "CLBL++", "Rel.2")
 
 
 @dataclass(frozen=True)
 class ModelTriple:
-    """The perplexities of the three on one text, each against the one before."""
+    """The perplexities of MKN, CLBL and CLBL++ on one text, each compared with the one before."""
 
     mkn: float
     clbl: float
     additive: float  # CLBL++
-    first: Change  # CLBL against MKN: the paper's Rel.1
-    second: Change  # CLBL++ against CLBL: Rel.2
-    both: Change  # CLBL++ against MKN
+    first: PerplexityChange  # CLBL against MKN: the paper's Rel.1
+    second: PerplexityChange  # CLBL++ against CLBL: Rel.2
+    both: PerplexityChange  # CLBL++ against MKN
     signatures: tuple[str, ...] = ()  # of the three
 
     @property
     def has_intervals(self) -> bool:
-        """Whether its changes have intervals."""
         return self.second.has_interval
 
     def cells(self) -> list[str]:
-        """For a table with COLUMNS."""
+        """The cells of a table row under COLUMNS."""
         return [
             format_perplexity(self.mkn),
             format_perplexity(self.clbl),
@@ -48,11 +47,10 @@ class ModelTriple:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """All figures."""
         return {
             "perplexities": {
                 kind: finite_or_none(value)
-                for kind, value in zip(KINDS, (self.mkn, self.clbl, self.additive), strict=True)
+                for kind, value in zip(TRIPLE, (self.mkn, self.clbl, self.additive), strict=True)
             },
             "clbl_against_mkn": self.first.to_json(),
             "clbl++_against_clbl": self.second.to_json(),
@@ -66,9 +64,9 @@ def model_triple(
     clbl: float,
     additive: float,
     *,
-    first: Change | None = None,
-    second: Change | None = None,
-    both: Change | None = None,
+    first: PerplexityChange | None = None,
+    second: PerplexityChange | None = None,
+    both: PerplexityChange | None = None,
     signatures: tuple[str, ...] = (),
 ) -> ModelTriple:
     """From three perplexities; changes that are not given have no interval."""
@@ -86,13 +84,13 @@ def model_triple(
 def triple_from_scores(
     scores: Mapping[str, SentenceScores], *, seed: int = 1, resamples: int = RESAMPLES
 ) -> ModelTriple:
-    """From what the three give the sentences of one text, by the names of KINDS."""
-    missing = [kind for kind in KINDS if kind not in scores]
+    """From the sentence scores of the three models on one text, by the names in TRIPLE."""
+    missing = [kind for kind in TRIPLE if kind not in scores]
     if missing:
-        raise ConfigError(f"{', '.join(missing)} is missing; {', '.join(KINDS)} are compared, train it too")
-    mkn, clbl, additive = (scores[kind] for kind in KINDS)
+        raise ConfigError(f"{', '.join(missing)} is missing; {', '.join(TRIPLE)} are compared, train it too")
+    mkn, clbl, additive = (scores[kind] for kind in TRIPLE)
 
-    def change(baseline: SentenceScores, other: SentenceScores) -> Change:
+    def change(baseline: SentenceScores, other: SentenceScores) -> PerplexityChange:
         return change_between(baseline, other, seed=seed, resamples=resamples)
 
     return ModelTriple(

@@ -1,6 +1,6 @@
-"""A map of morphemes: their vectors in two dimensions, so that what is used alike lies together (paper, figure 6).
+"""A map of morphemes: their vectors in two dimensions, so that similar ones lie together (paper, figure 6).
 
-t-SNE by scikit-learn on the cosines. Affixes tell more than stems, which are many, so half of the map is theirs.
+t-SNE by scikit-learn on the cosines. Affixes say more than stems, which are many: up to half of the points are theirs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ENVIRONMENT = threading.Lock()
 
 @dataclass(frozen=True)
 class MapPoint:
-    """A morpheme and its place."""
+    """A morpheme and its coordinates on the map."""
 
     name: str  # form/LABEL
     form: str
@@ -50,7 +50,6 @@ class MapPoint:
     near: tuple[Neighbour, ...]  # the nearest on the map, with their cosines
 
     def to_json(self) -> dict[str, Any]:
-        """All of it."""
         return {
             "name": self.name,
             "form": self.form,
@@ -66,7 +65,7 @@ class MapPoint:
 
 @dataclass(frozen=True)
 class MorphemeMap:
-    """The points, those of frequent morphemes first."""
+    """The points of a map, those of frequent morphemes first."""
 
     points: tuple[MapPoint, ...]
     side: Side
@@ -75,20 +74,18 @@ class MorphemeMap:
     record: tuple[tuple[str, str], ...] = ()  # the fields of the model's signature
 
     def __len__(self) -> int:
-        """The number of morphemes."""
         return len(self.points)
 
     @cached_property
     def by_name(self) -> dict[str, MapPoint]:
-        """The points by the names of their morphemes."""
         return {point.name: point for point in self.points}
 
     def only(self, names: Sequence[str]) -> MorphemeMap:
         """The map with these morphemes alone, at their places."""
         missing = [name for name in names if name not in self.by_name]
         if missing:
-            what = f"{missing[0]!r} is not on the map; write it as form/LABEL, or ask for more morphemes"
-            raise ConfigError(what)
+            message = f"{missing[0]!r} is not on the map; write it as form/LABEL, or ask for more morphemes"
+            raise ConfigError(message)
         return replace(self, points=tuple(self.by_name[name] for name in names))
 
     def place(self, vectors: WordVectors, rows: Array) -> Float64Array:
@@ -99,12 +96,11 @@ class MorphemeMap:
         units = unit_rows(np.stack([vectors.morpheme(point.name) for point in self.points]))
         if rows.ndim != 2 or rows.shape[1] != units.shape[1]:
             raise ConfigError(f"vectors of shape {rows.shape} for a map of rows of {units.shape[1]}; give rows alike")
-        places = np.array([(point.x, point.y) for point in self.points])
-        found = nearest(units, rows.astype(np.float32), NEAREST, [[]] * len(rows))
-        return np.array([_weighted(places[near], cosines) for near, cosines in found]).reshape(-1, 2)
+        coordinates = np.array([(point.x, point.y) for point in self.points])
+        neighbours = nearest(units, rows.astype(np.float32), NEAREST, [[]] * len(rows))
+        return np.array([_weighted(coordinates[near], cosines) for near, cosines in neighbours]).reshape(-1, 2)
 
     def to_table(self) -> Table:
-        """A row a morpheme."""
         rows = [
             [
                 point.name,
@@ -123,7 +119,6 @@ class MorphemeMap:
         return f"t-SNE of cosines, perplexity {self.perplexity:g}, seed {self.seed}; vectors: {self.side}"
 
     def to_json(self) -> dict[str, Any]:
-        """The points and how they were placed."""
         return {
             "points": [point.to_json() for point in self.points],
             "side": self.side,
@@ -150,17 +145,20 @@ def map_morphemes(
     chosen = _choose(factors, tokens, count, labels)
     names = [factors.names[number] for number in chosen.tolist()]
     units = unit_rows(np.stack([vectors.morpheme(name) for name in names]))
-    used = _usable(perplexity, len(units))
-    places = _scaled(_tsne(units, seed, used))
+    usable_perplexity = _usable(perplexity, len(units))
+    coordinates = _scaled(_tsne(units, seed, usable_perplexity))
     near = [
-        tuple(Neighbour(names[place], round(float(cosine), 4)) for place, cosine in zip(found, cosines, strict=True))
-        for found, cosines in nearest(units, units, NEAREST, [[own] for own in range(len(units))])
+        tuple(
+            Neighbour(names[coordinate], round(float(cosine), 4))
+            for coordinate, cosine in zip(indices, cosines, strict=True)
+        )
+        for indices, cosines in nearest(units, units, NEAREST, [[own] for own in range(len(units))])
     ]
     points = tuple(
-        _point(factors, int(number), int(tokens[number]), place, neighbours)
-        for number, place, neighbours in zip(chosen, places, near, strict=True)
+        _point(factors, int(number), int(tokens[number]), coordinate, neighbours)
+        for number, coordinate, neighbours in zip(chosen, coordinates, near, strict=True)
     )
-    return MorphemeMap(points, vectors.side, seed, used, tuple(vectors.record.items()))
+    return MorphemeMap(points, vectors.side, seed, usable_perplexity, tuple(vectors.record.items()))
 
 
 def split_name(name: str) -> tuple[str, str | None]:
@@ -202,15 +200,15 @@ def _choose(factors: Factors, tokens: Int64Array, count: int, labels: Sequence[s
 
 
 def _within(which: BoolArray, most: int) -> BoolArray:
-    """The first so many of those that are true."""
+    """The first `most` true entries."""
     return which & (np.cumsum(which) <= most)
 
 
 def _checked(labels: Sequence[str]) -> set[str]:
     unknown = sorted(set(labels) - set(LABELS))
     if unknown or not labels:
-        found = f"{unknown[0]!r} is no label of morphemes" if unknown else "no label is named"
-        raise ConfigError(f"{found}; choose among {', '.join(LABELS)}")
+        problem = f"{unknown[0]!r} is no label of morphemes" if unknown else "no label is named"
+        raise ConfigError(f"{problem}; choose among {', '.join(LABELS)}")
     return set(labels)
 
 
@@ -249,24 +247,28 @@ def _cores_uncounted() -> Iterator[None]:
                 os.environ[THREADS] = before
 
 
-def _scaled(places: Float64Array) -> Float64Array:
+def _scaled(coordinates: Float64Array) -> Float64Array:
     """To [0, 1], both axes alike, so that distances keep their ratios; four digits are more than a screen has."""
-    low, high = places.min(0), places.max(0)
+    low, high = coordinates.min(0), coordinates.max(0)
     size = float((high - low).max()) or 1.0
-    return np.asarray(np.round((places - (low + high) / 2) / size + 0.5, 4), np.float64)
+    return np.asarray(np.round((coordinates - (low + high) / 2) / size + 0.5, 4), np.float64)
 
 
-def _weighted(places: Float64Array, cosines: Float32Array) -> Float64Array:
+def _weighted(coordinates: Float64Array, cosines: Float32Array) -> Float64Array:
     """The mean by cosines; those below zero count nothing, and if all are, all count alike."""
     weights = np.maximum(cosines, 0).astype(np.float64)
-    mean: Float64Array = np.average(places, axis=0, weights=weights if weights.sum() > 0 else None)
+    mean: Float64Array = np.average(coordinates, axis=0, weights=weights if weights.sum() > 0 else None)
     return mean
 
 
-def _point(factors: Factors, number: int, tokens: int, place: Float64Array, near: tuple[Neighbour, ...]) -> MapPoint:
+def _point(
+    factors: Factors, number: int, tokens: int, coordinate: Float64Array, near: tuple[Neighbour, ...]
+) -> MapPoint:
     """Words are in order of frequency, so the first are the examples."""
     words = np.unique(factors.inverse[number])
     words = words[words >= len(RESERVED)]
     name = factors.names[number]
     examples = tuple(factors.vocabulary.words[word] for word in words[:EXAMPLES].tolist())
-    return MapPoint(name, *split_name(name), len(words), tokens, examples, float(place[0]), float(place[1]), near)
+    return MapPoint(
+        name, *split_name(name), len(words), tokens, examples, float(coordinate[0]), float(coordinate[1]), near
+    )

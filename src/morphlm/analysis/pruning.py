@@ -25,13 +25,12 @@ class PruningRow:
     models: ModelTriple
 
     def to_json(self) -> dict[str, Any]:
-        """All figures."""
         return {"language": self.language, "kappa": self.kappa, **self.models.to_json()}
 
 
 @dataclass(frozen=True)
 class Pruning:
-    """All languages at all rates, low rates first."""
+    """The three models in all languages at all pruning rates."""
 
     rows: tuple[PruningRow, ...]
     seed: int = 1
@@ -39,12 +38,11 @@ class Pruning:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """In the order in which they came."""
         return tuple(dict.fromkeys(row.language for row in self.rows))
 
     @property
     def kappas(self) -> tuple[float, ...]:
-        """From low to high."""
+        """In ascending order."""
         return tuple(sorted({row.kappa for row in self.rows}))
 
     def row(self, language: str, kappa: float) -> PruningRow | None:
@@ -57,12 +55,12 @@ class Pruning:
 
         So it does in the paper, whose highest rate is 1.
         """
-        found = {}
+        result = {}
         for language in self.languages:
             rows = sorted((row for row in self.rows if row.language == language), key=lambda row: row.kappa)
             if len(rows) > 1:
-                found[language] = bool(rows[-1].models.second.value > rows[0].models.second.value)
-        return found
+                result[language] = bool(rows[-1].models.second.value > rows[0].models.second.value)
+        return result
 
     def to_table(self) -> Table:
         """As the paper lays it out: a block of languages for each rate."""
@@ -89,7 +87,6 @@ class Pruning:
         return notes
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         return {
             "rows": [row.to_json() for row in self.rows],
             "gains_less_at_highest_kappa": self.gains_less,
@@ -98,25 +95,25 @@ class Pruning:
 
 
 def compare_pruning(rows: Iterable[PruningRow], *, seed: int = 1, resamples: int = RESAMPLES) -> Pruning:
-    """Put the rows together; each language has one at each rate."""
-    found = tuple(rows)
-    if not found:
+    """Collect the rows; each language has one row for each rate."""
+    all_rows = tuple(rows)
+    if not all_rows:
         raise ConfigError("there is no language; name at least one")
-    places = [(row.language, row.kappa) for row in found]
-    for language, kappa in places:
-        if places.count((language, kappa)) > 1:
+    keys = [(row.language, row.kappa) for row in all_rows]
+    for language, kappa in keys:
+        if keys.count((language, kappa)) > 1:
             raise ConfigError(f"{language} is there twice with kappa = {kappa:g}; name each rate once")
-    return Pruning(found, seed, resamples)
+    return Pruning(all_rows, seed, resamples)
 
 
 def pruning_row(
     language: str, scores: Mapping[str, SentenceScores], *, seed: int = 1, resamples: int = RESAMPLES
 ) -> PruningRow:
-    """From what the models of one rate give the sentences of a text; the rate stands in their records."""
+    """From the sentence scores of the models trained at one rate; the rate is in their records."""
     kappas = {score.kappa for score in scores.values()}
     if len(kappas) > 1 or None in kappas:
-        found = ", ".join("none" if kappa is None else f"{kappa:g}" for kappa in sorted(kappas, key=str))
-        raise ConfigError(f"{language}: the models were not trained at one kappa ({found}); train all with the same")
+        listed = ", ".join("none" if kappa is None else f"{kappa:g}" for kappa in sorted(kappas, key=str))
+        raise ConfigError(f"{language}: the models were not trained at one kappa ({listed}); train all with the same")
     kappa = kappas.pop()
     assert kappa is not None
     return PruningRow(language, kappa, triple_from_scores(scores, seed=seed, resamples=resamples))

@@ -18,14 +18,13 @@ from morphlm.tables import Table
 
 @dataclass(frozen=True)
 class ScalingPoint:
-    """The three models of one amount of text."""
+    """The three models trained on one amount of text."""
 
     tokens: int  # of the training text
     vocabulary: int  # words
     models: ModelTriple
 
     def to_json(self) -> dict[str, Any]:
-        """All figures."""
         return {"tokens": self.tokens, "vocabulary": self.vocabulary, **self.models.to_json()}
 
 
@@ -41,12 +40,11 @@ class Scaling:
 
     @property
     def series(self) -> dict[str, tuple[ScalingPoint, ...]]:
-        """Those that are there, by their names."""
-        found = {"fixed": self.fixed, "growing": self.growing}
-        return {name: points for name, points in found.items() if points}
+        """The series that have points, by name."""
+        by_name = {"fixed": self.fixed, "growing": self.growing}
+        return {name: points for name, points in by_name.items() if points}
 
     def to_table(self) -> Table:
-        """A row a point."""
         rows = [
             [
                 name,
@@ -70,7 +68,6 @@ class Scaling:
         return notes
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         return {
             "text": self.text,
             "fixed": [point.to_json() for point in self.fixed],
@@ -87,7 +84,7 @@ def compare_scaling(
     seed: int = 1,
     resamples: int = RESAMPLES,
 ) -> Scaling:
-    """Put the points in order; each amount of text is in a series once."""
+    """Sort the points by the amount of text; each amount occurs once in a series."""
     series = [tuple(sorted(points, key=lambda point: point.tokens)) for points in (fixed, growing)]
     if not any(series):
         raise ConfigError("there is no amount of training text; give models of at least one")
@@ -103,12 +100,12 @@ def compare_scaling(
 def _check_vocabulary_stays(points: tuple[ScalingPoint, ...]) -> None:
     sizes = {point.vocabulary for point in points}
     if len(sizes) > 1:
-        found = ", ".join(f"{size:,}" for size in sorted(sizes))
-        raise ConfigError(f"models with a fixed vocabulary have {found} words; train them with one --vocab")
+        listed = ", ".join(f"{size:,}" for size in sorted(sizes))
+        raise ConfigError(f"models with a fixed vocabulary have {listed} words; train them with one --vocab")
 
 
 def scaling_point(scores: Mapping[str, SentenceScores], *, seed: int = 1, resamples: int = RESAMPLES) -> ScalingPoint:
-    """From what the models of one amount give the sentences of a text; the amount stands in their records."""
+    """From the sentence scores of the models trained on one amount of text; the amount is in their records."""
     amounts = {score.training_tokens for score in scores.values()}
     sizes = {score.vocabulary for score in scores.values()}
     if len(amounts) > 1 or len(sizes) > 1 or None in amounts:

@@ -1,7 +1,7 @@
-"""What a model gives a text, sentence by sentence: all that comparisons of whole texts need of it.
+"""The log-probability of each sentence of a text under a model: all that comparisons of whole texts need.
 
-A model is loaded, scores the text and is let go, so that any number of large models can be compared; the sums are small
-enough to be kept.
+A model is loaded, scores the text and is freed, so that any number of large models can be compared; the sums are
+small.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from morphlm.analysis.bootstrap import RESAMPLES, Change, paired_changes
+from morphlm.analysis.bootstrap import RESAMPLES, PerplexityChange, paired_changes
 from morphlm.arrays import Float64Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.base import LanguageModel
@@ -28,7 +28,7 @@ from morphlm.vocabulary.vocabulary import END_ID
 
 @dataclass(frozen=True, eq=False)
 class SentenceScores:
-    """A text under one model, and what of the model the analyses ask for."""
+    """The log-probability of each sentence of a text under one model, and what analyses ask about the model."""
 
     text: str
     logprobs: Float64Array  # (S,): ln p of each sentence, its end included
@@ -44,7 +44,7 @@ class SentenceScores:
         return float(np.exp(-self.logprobs.sum() / self.tokens.sum()))
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, so that it can be kept; `scores_from_json` takes it."""
+        """All fields; `scores_from_json` is the inverse."""
         return {
             "text": self.text,
             "logprobs": [finite_or_none(logprob) for logprob in self.logprobs.tolist()],
@@ -57,14 +57,14 @@ class SentenceScores:
 
 
 def scores_from_json(content: Mapping[str, Any]) -> SentenceScores:
-    """The inverse of `to_json`."""
+    """The inverse of `SentenceScores.to_json`."""
     logprobs = [-np.inf if logprob is None else logprob for logprob in content["logprobs"]]
     arrays = {"logprobs": np.array(logprobs, np.float64), "tokens": np.array(content["tokens"], np.float64)}
     return SentenceScores(**{**content, **arrays})
 
 
 def score_sentences(model: LanguageModel, source: Source, *, allow_unknown: bool = False) -> SentenceScores:
-    """Score a text, and sum up each sentence."""
+    """Score a text and sum up the tokens of each sentence."""
     scored = score_text(model, source, allow_unknown=allow_unknown)
     starts = np.append(0, np.flatnonzero(scored.corpus.tokens == END_ID)[:-1] + 1)
     return SentenceScores(
@@ -100,17 +100,21 @@ def score_folder(
     allow_unknown: bool = False,
 ) -> dict[str, SentenceScores]:
     """Score a text under the models FOLDER/KIND, as `morphlm train --all` writes them."""
-    places = {kind: Path(folder) / kind for kind in kinds}
-    missing = [kind for kind, place in places.items() if not place.is_dir()]
+    directories = {kind: Path(folder) / kind for kind in kinds}
+    missing = [kind for kind, directory in directories.items() if not directory.is_dir()]
     if len(missing) == len(kinds) or (missing and need_all):
-        what = f"there is no model {', '.join(missing)} in it; name a folder that `morphlm train --all` has written"
-        raise ConfigError(f"{folder}: {what}")
-    there = {kind: lambda place=place: load(place) for kind, place in places.items() if kind not in missing}
-    return score_models(there, source, allow_unknown=allow_unknown)
+        message = f"there is no model {', '.join(missing)} in it; name a folder that `morphlm train --all` has written"
+        raise ConfigError(f"{folder}: {message}")
+    loaders = {
+        kind: lambda directory=directory: load(directory)
+        for kind, directory in directories.items()
+        if kind not in missing
+    }
+    return score_models(loaders, source, allow_unknown=allow_unknown)
 
 
 def check_named_once(languages: Sequence[str]) -> None:
-    """Refuse a language that is named twice: which of the two would a table show?"""
+    """Refuse a language that is named twice, as a table would show only one of the two."""
     for language in languages:
         if languages.count(language) > 1:
             raise ConfigError(f"the language {language} is named twice; give each its own name")
@@ -141,8 +145,8 @@ def shared_signature(signatures: Sequence[str]) -> str:
     names = list(dict.fromkeys(name for fields in [max(parsed, key=len), *parsed] for name in fields))
     values = {name: {fields.get(name) for fields in parsed} for name in names}
     return "|".join(
-        name + ("" if found == {""} else f":{found.pop()}" if len(found) == 1 else ":*")
-        for name, found in values.items()
+        name + ("" if distinct == {""} else f":{distinct.pop()}" if len(distinct) == 1 else ":*")
+        for name, distinct in values.items()
     )
 
 
@@ -151,7 +155,7 @@ def shared_signature(signatures: Sequence[str]) -> str:
 
 def change_between(
     baseline: SentenceScores, other: SentenceScores, *, seed: int = 1, resamples: int = RESAMPLES
-) -> Change:
+) -> PerplexityChange:
     """The change of perplexity from one model to another on the same text, with its interval."""
     if not np.array_equal(baseline.tokens, other.tokens):
         raise ConfigError(f"{baseline.text} and {other.text} are not the same text; compare models on one text")
@@ -160,11 +164,11 @@ def change_between(
     return paired_changes(gains, baseline.tokens[:, None], seed=seed, resamples=resamples)[0]
 
 
-def plain_change(baseline: float, other: float) -> Change:
-    """The same from two perplexities, of which no interval is known."""
-    return Change(other / baseline - 1, float("nan"), float("nan"))
+def plain_change(baseline: float, other: float) -> PerplexityChange:
+    """The relative change between two perplexities, without an interval."""
+    return PerplexityChange(other / baseline - 1, float("nan"), float("nan"))
 
 
 def format_perplexity(perplexity: float) -> str:
-    """A cell of a table."""
+    """A table cell: two decimals, or a dash."""
     return "-" if np.isnan(perplexity) else f"{perplexity:.2f}"

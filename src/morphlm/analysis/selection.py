@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from morphlm.analysis.bootstrap import RESAMPLES, Change, bootstrap_note, bootstrap_record
+from morphlm.analysis.bootstrap import RESAMPLES, PerplexityChange, bootstrap_note, bootstrap_record
 from morphlm.analysis.scores import (
     SentenceScores,
     change_between,
@@ -31,15 +31,15 @@ BASES = {  # additive model -> the one that it is compared with
     "clbl+o": "clbl",
     "clbl++": "clbl",
 }
-KINDS = (NGRAMS, "lbl", "lbl+c", "lbl+o", "lbl++", "clbl", "clbl+c", "clbl+o", "clbl++")
+PAPER_KINDS = (NGRAMS, "lbl", "lbl+c", "lbl+o", "lbl++", "clbl", "clbl+c", "clbl+o", "clbl++")
 REACH = 3.0  # inter-quartile ranges beyond the box, up to which whiskers go
 
-Changes = Mapping[str, Mapping[str, Change]]  # [language][kind]
+Changes = Mapping[str, Mapping[str, PerplexityChange]]  # [language][kind]
 
 
 @dataclass(frozen=True)
 class Box:
-    """What a box plot shows of some numbers."""
+    """The statistics that a box plot shows."""
 
     median: float
     lower: float  # quartiles
@@ -51,7 +51,6 @@ class Box:
     count: int
 
     def to_json(self) -> dict[str, Any]:
-        """All figures."""
         return {
             "median": self.median,
             "quartiles": [self.lower, self.upper],
@@ -63,7 +62,7 @@ class Box:
 
 
 def check_box(languages: int) -> None:
-    """Refuse a box of a single number, which shows nothing."""
+    """Refuse a box plot of a single number."""
     if languages < 2:
         raise ConfigError(f"a box plot needs 2 or more languages, not {languages}; add some, or do without the picture")
 
@@ -100,13 +99,12 @@ class Selection:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """In the order in which they came."""
         return tuple(self.perplexities)
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The models that some language has."""
-        return tuple(kind for kind in KINDS if any(kind in models for models in self.perplexities.values()))
+        """The kinds that at least one language has, in the order of PAPER_KINDS."""
+        return tuple(kind for kind in PAPER_KINDS if any(kind in models for models in self.perplexities.values()))
 
     @property
     def additive(self) -> tuple[str, ...]:
@@ -115,13 +113,15 @@ class Selection:
 
     @property
     def bases(self) -> tuple[str, ...]:
-        """The models that they are compared with."""
+        """The kinds that the additive ones are compared with."""
         return tuple(dict.fromkeys(BASES[kind] for kind in self.additive))
 
     def values(self, kind: str) -> dict[str, float]:
         """The relative changes of an additive model, by language; those that are not finite left out."""
-        found = {language: changes[kind].value for language, changes in self.changes.items() if kind in changes}
-        return {language: value for language, value in found.items() if np.isfinite(value)}
+        changes_of_kind = {
+            language: changes[kind].value for language, changes in self.changes.items() if kind in changes
+        }
+        return {language: value for language, value in changes_of_kind.items() if np.isfinite(value)}
 
     def box(self, kind: str) -> Box:
         """The box of an additive model over the languages; it needs two or more."""
@@ -129,8 +129,8 @@ class Selection:
 
     def median_perplexity(self, kind: str) -> float:
         """Over the languages that have the model; not a number if none has it."""
-        found = [models[kind] for models in self.perplexities.values() if kind in models]
-        return float(np.median(found)) if found else float("nan")
+        perplexities = [models[kind] for models in self.perplexities.values() if kind in models]
+        return float(np.median(perplexities)) if perplexities else float("nan")
 
     def to_table(self) -> Table:
         """A row a language: perplexities of MKN and the bases, changes of the others; then medians and means."""
@@ -155,8 +155,8 @@ class Selection:
         if kind in self.additive:
             values = list(self.values(kind).values())
             return percent(float(measure(values))) if values else "-"
-        found = [models[kind] for models in self.perplexities.values() if kind in models]
-        return format_perplexity(float(measure(found)))
+        perplexities = [models[kind] for models in self.perplexities.values() if kind in models]
+        return format_perplexity(float(measure(perplexities)))
 
     def to_intervals(self) -> Table:
         """A row for each change, with its interval."""
@@ -178,11 +178,10 @@ class Selection:
 
     @property
     def has_intervals(self) -> bool:
-        """Whether any change has one."""
         return any(change.has_interval for changes in self.changes.values() for change in changes.values())
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names; boxes only of two languages or more."""
+        """Boxes only where there are two languages or more."""
         return {
             "perplexities": {
                 language: {kind: finite_or_none(value) for kind, value in models.items()}
@@ -216,30 +215,31 @@ def select(
     """From the perplexity of each kind of model in each language; changes that are not given have no interval."""
     if not perplexities:
         raise ConfigError("there is no language; name at least one")
-    unknown = sorted({kind for models in perplexities.values() for kind in models} - set(KINDS))
+    unknown = sorted({kind for models in perplexities.values() for kind in models} - set(PAPER_KINDS))
     if unknown:
-        raise ConfigError(f"{unknown[0]!r} is no model of this comparison; choose among {', '.join(KINDS)}")
-    given = changes or {}
-    found = {
+        raise ConfigError(f"{unknown[0]!r} is no model of this comparison; choose among {', '.join(PAPER_KINDS)}")
+    known_changes = changes or {}
+    all_changes = {
         language: {
-            kind: given.get(language, {}).get(kind) or plain_change(models[base], models[kind])
+            kind: known_changes.get(language, {}).get(kind) or plain_change(models[base], models[kind])
             for kind, base in BASES.items()
             if kind in models and base in models
         }
         for language, models in perplexities.items()
     }
-    if not any(found.values()):
+    if not any(all_changes.values()):
         raise ConfigError("no language has an additive model and its base (as clbl++ and clbl); train both")
     ordered = {
-        language: {kind: models[kind] for kind in KINDS if kind in models} for language, models in perplexities.items()
+        language: {kind: models[kind] for kind in PAPER_KINDS if kind in models}
+        for language, models in perplexities.items()
     }
-    return Selection(ordered, found, seed, resamples, signatures or {})
+    return Selection(ordered, all_changes, seed, resamples, signatures or {})
 
 
 def select_from_scores(
     scores: Mapping[str, Mapping[str, SentenceScores]], *, seed: int = 1, resamples: int = RESAMPLES
 ) -> Selection:
-    """The same with intervals, from what the models give the sentences of a text of each language."""
+    """From the sentence scores of the models on a text of each language; changes get intervals."""
     changes = {
         language: {
             kind: change_between(models[base], models[kind], seed=seed, resamples=resamples)
@@ -249,11 +249,11 @@ def select_from_scores(
         for language, models in scores.items()
     }
     return select(
-        {language: {kind: one.perplexity for kind, one in models.items()} for language, models in scores.items()},
+        {language: {kind: score.perplexity for kind, score in models.items()} for language, models in scores.items()},
         changes,
         seed=seed,
         resamples=resamples,
         signatures={
-            language: {kind: one.signature for kind, one in models.items()} for language, models in scores.items()
+            language: {kind: score.signature for kind, score in models.items()} for language, models in scores.items()
         },
     )

@@ -38,13 +38,12 @@ class Unit:
 
     @property
     def spelling(self) -> str:
-        """All its characters."""
         return "".join(self.tokens)
 
 
 @dataclass(frozen=True)
 class AlignedSentence:
-    """The units of a sentence."""
+    """A sentence as units of prepared tokens with tags."""
 
     units: tuple[Unit, ...]
     source: str  # how messages name the tag file
@@ -60,7 +59,7 @@ class Preparer:
 
     @cached_property
     def tokenise_word(self) -> Callable[[str], tuple[str, ...]]:
-        """The same for one word; most come again and again."""
+        """`tokenise` for a single word, with a cache."""
         return lru_cache(maxsize=1 << 16)(lambda form: tuple(self.tokenise(form)))
 
 
@@ -164,10 +163,7 @@ def _no_marks(form: str, source: str, line: int) -> Iterator[None]:
 
 
 def recut(units: Sequence[Unit], pieces: Sequence[str]) -> list[Unit]:
-    """The same characters with other boundaries: units get the pieces inside them, and are joined where one spans two.
-
-    Both sides must be spelled alike.
-    """
+    """Cut units at the boundaries of the pieces, whose characters are the same; units that a piece spans are joined."""
     ends = list(accumulate(len(unit.spelling) for unit in units))
     piece_ends = list(accumulate(map(len, pieces)))
     shared = set(ends) & set(piece_ends)
@@ -214,8 +210,8 @@ def align_with_text(sentences: Iterable[AlignedSentence], text: Source) -> Itera
             raise _missing(last, f"the tags end here, but {describe(text)} goes on with {' '.join(tokens[:5])}")
         if tokens is None:
             raise _missing(sentence, f"{describe(text)} ends before this sentence")
-        if (place := _parting(sentence.units, tokens)) is not None:
-            raise _disagreement(sentence, place, tokens, describe(text))
+        if (unit := _parting(sentence.units, tokens)) is not None:
+            raise _disagreement(sentence, unit, tokens, describe(text))
         yield AlignedSentence(tuple(recut(sentence.units, tokens)), sentence.source)
         last = sentence
 
@@ -238,9 +234,9 @@ def _missing(sentence: AlignedSentence | None, what: str) -> InputError:
     return InputError(f"{what}; {cure}", source=sentence.source, line=sentence.units[-1].line)
 
 
-def _disagreement(sentence: AlignedSentence, place: int, tokens: Sequence[str], name: str) -> InputError:
-    unit = sentence.units[place]
-    begin = sum(len(before.spelling) for before in sentence.units[:place])
+def _disagreement(sentence: AlignedSentence, number: int, tokens: Sequence[str], name: str) -> InputError:
+    unit = sentence.units[number]
+    begin = sum(len(before.spelling) for before in sentence.units[:number])
     there = "".join(tokens)[begin : begin + len(unit.spelling)] or "nothing"
     what = f"here is {unit.spelling}, but {name} has {there} in its place; the two must be the same sentences"
     return InputError(what, source=sentence.source, line=unit.line)

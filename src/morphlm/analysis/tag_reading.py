@@ -33,7 +33,7 @@ _HANTA_MODEL = "morphmodel_ger.pgz"
 
 @dataclass(frozen=True)
 class TaggedToken:
-    """A token as it stood in the file."""
+    """A token and its tag, as in the file."""
 
     form: str
     tag: str
@@ -150,7 +150,7 @@ def hanover_tagger() -> Callable[[Sequence[str]], list[str]]:
 
 
 def hanta_version() -> str:
-    """The version whose tags these are."""
+    """The installed version of HanTa, for records."""
     return importlib.metadata.version("HanTa")
 
 

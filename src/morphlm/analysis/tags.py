@@ -17,8 +17,8 @@ from morphlm.analysis.frequency import UNSEEN
 from morphlm.analysis.groups import (
     EXAMPLES,
     GroupComparison,
-    Places,
-    ScoredBoth,
+    PairedScores,
+    Positions,
     compare_members,
     model_names,
     score_forms,
@@ -62,21 +62,21 @@ def tag_comparison(
     sentences = list(aligned if text is None else align_with_text(aligned, text))
     if not sentences:
         raise InputError("nothing is left of the tagged text; give sentences with words", source=_sources(tagged))
-    forms, placed = _place(sentences)
-    groups = _by_tag(placed, coarse)
-    matches = {" ".join(sequence): _matches(placed, sequence, coarse) for sequence in sequences}
+    forms, spans = _spans(sentences)
+    groups = _by_tag(spans, coarse)
+    matches = {" ".join(sequence): _matches(spans, sequence, coarse) for sequence in sequences}
     signatures = None if text is None else (text_signature(baseline, text), text_signature(other, text))
     name = _sources(tagged) if text is None else describe(text)
     scored = score_forms(baseline, other, forms, name, signatures)
     return compare_members(
         scored,
-        _ordered(groups, scored, unseen_apart) | {name: match.places for name, match in matches.items()},
+        _ordered(groups, scored, unseen_apart) | {name: match.positions for name, match in matches.items()},
         TITLE,
         names or model_names(baseline, other),
         seed=seed,
         resamples=resamples,
         notes=[
-            *(_strange_tags(placed) if coarse else []),
+            *(_strange_tags(spans) if coarse else []),
             *(f"{name}: {match.count:,} matches" for name, match in matches.items()),
         ],
     )
@@ -93,15 +93,15 @@ def _check_sequences(sequences: Sequence[Sequence[str]]) -> None:
             raise ConfigError(f"{shown!r} is no sequence of tags; write two or more, like ADJ,NOUN")
 
 
-# ------------------------------------------------------------ places
+# ------------------------------------------------------------ positions
 
 
 @dataclass(frozen=True)
-class _Placed:
-    """A tag and the places of its tokens in the text that is scored."""
+class _TaggedSpan:
+    """A tag and the positions of its tokens in the scored text."""
 
     tag: str
-    places: range
+    positions: range
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,45 +109,45 @@ class _Match:
     """How often a sequence occurs, and the tokens of all its matches, each once."""
 
     count: int
-    places: Places
+    positions: Positions
 
 
-def _place(sentences: Sequence[AlignedSentence]) -> tuple[list[bytes], list[list[_Placed]]]:
+def _spans(sentences: Sequence[AlignedSentence]) -> tuple[list[bytes], list[list[_TaggedSpan]]]:
     """The tokens of the text, END after each sentence, and where each unit is among them."""
     forms: list[bytes] = []
-    placed: list[list[_Placed]] = []
+    spans: list[list[_TaggedSpan]] = []
     for sentence in sentences:
-        placed.append([])
+        spans.append([])
         for unit in sentence.units:
-            placed[-1].append(_Placed(unit.tag, range(len(forms), len(forms) + len(unit.tokens))))
+            spans[-1].append(_TaggedSpan(unit.tag, range(len(forms), len(forms) + len(unit.tokens))))
             forms += [token.encode() for token in unit.tokens]
         forms.append(END.encode())
-    return forms, placed
+    return forms, spans
 
 
-def _by_tag(placed: Sequence[Sequence[_Placed]], coarse: bool) -> dict[str, Places]:
-    """The tokens of each tag or class."""
-    found: defaultdict[str, list[int]] = defaultdict(list)
-    for unit in chain.from_iterable(placed):
-        found[_label(unit.tag, coarse)] += unit.places
-    if coarse and not any(coarse_class(unit.tag) for unit in chain.from_iterable(placed)):
-        tag = placed[0][0].tag
+def _by_tag(spans: Sequence[Sequence[_TaggedSpan]], coarse: bool) -> dict[str, Positions]:
+    """The positions of the tokens of each tag or coarse class."""
+    positions_of: defaultdict[str, list[int]] = defaultdict(list)
+    for unit in chain.from_iterable(spans):
+        positions_of[_label(unit.tag, coarse)] += unit.positions
+    if coarse and not any(coarse_class(unit.tag) for unit in chain.from_iterable(spans)):
+        tag = spans[0][0].tag
         raise ConfigError(f"coarse classes are known of UPOS and STTS tags, not of such as {tag}; leave --coarse out")
-    return {name: np.array(places, np.int64) for name, places in found.items()}
+    return {name: np.array(positions, np.int64) for name, positions in positions_of.items()}
 
 
-def _strange_tags(placed: Sequence[Sequence[_Placed]]) -> list[str]:
+def _strange_tags(spans: Sequence[Sequence[_TaggedSpan]]) -> list[str]:
     """A note on tags that have no class, if there are any: those of another set than the classes are made for."""
-    tags = Counter(unit.tag for unit in chain.from_iterable(placed) if unit.tag != UNTAGGED)
+    tags = Counter(unit.tag for unit in chain.from_iterable(spans) if unit.tag != UNTAGGED)
     strange = [tag for tag, _ in tags.most_common() if coarse_class(tag) is None]
     shown = ", ".join([*strange[:EXAMPLES], "..."] if len(strange) > EXAMPLES else strange)
     return [f"{REST} has all tags that are neither of UPOS nor of STTS: {shown}"] if strange else []
 
 
-def _ordered(groups: Mapping[str, Places], scored: ScoredBoth, unseen_apart: bool) -> dict[str, Places]:
+def _ordered(groups: Mapping[str, Positions], scored: PairedScores, unseen_apart: bool) -> dict[str, Positions]:
     """Unseen tokens, if they are apart; the tags, the most frequent first; the ends of sentences."""
     unknown = scored.tokens == UNK_ID if unseen_apart else np.zeros(len(scored.tokens), bool)
-    known = {name: places[~unknown[places]] for name, places in groups.items()}
+    known = {name: positions[~unknown[positions]] for name, positions in groups.items()}
     order = sorted(filter(lambda name: len(known[name]), known), key=lambda name: (-len(known[name]), name))
     first = {UNSEEN: np.flatnonzero(unknown)} if unseen_apart else {}
     return first | {name: known[name] for name in order} | {SENTENCE_END: scored.ends}
@@ -157,13 +157,15 @@ def _label(tag: str, coarse: bool) -> str:
     return tag if not coarse or tag == UNTAGGED else coarse_class(tag) or REST
 
 
-def _matches(placed: Sequence[Sequence[_Placed]], sequence: Sequence[str], coarse: bool) -> _Match:
-    """Every place where the tags follow one another; with `coarse` a tag may be named by its class."""
-    count, places = 0, set[int]()
-    for sentence in placed:
+def _matches(spans: Sequence[Sequence[_TaggedSpan]], sequence: Sequence[str], coarse: bool) -> _Match:
+    """All positions at which the tags follow one another; with `coarse` a tag may be named by its class."""
+    count, positions = 0, set[int]()
+    for sentence in spans:
         fits = [[name in (unit.tag, _label(unit.tag, coarse)) for unit in sentence] for name in sequence]
         for begin in range(len(sentence) - len(sequence) + 1):
             if all(row[begin + step] for step, row in enumerate(fits)):
                 count += 1
-                places.update(chain.from_iterable(unit.places for unit in sentence[begin : begin + len(sequence)]))
-    return _Match(count, np.array(sorted(places), np.int64))
+                positions.update(
+                    chain.from_iterable(unit.positions for unit in sentence[begin : begin + len(sequence)])
+                )
+    return _Match(count, np.array(sorted(positions), np.int64))

@@ -16,13 +16,13 @@ from morphlm.text.datasets.wmt13 import PARTS
 
 @click.group(help="List data sets and get one by name.")
 def command() -> None:
-    """The group of the commands below."""
+    """Group of the subcommands `list` and `get`."""
 
 
 @command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_command(as_json: bool) -> None:
-    """List the data sets: name, languages, size, licence, what it is."""
+    """List the data sets: name, languages, size, licence, summary."""
     entries = [entry.description() for entry in list_datasets()]
     if as_json:
         click.echo(json.dumps(entries, ensure_ascii=False, indent=1))
@@ -37,16 +37,20 @@ def list_command(as_json: bool) -> None:
 @command.command("get")
 @click.argument("name")
 @click.argument("directory", type=click.Path(path_type=Path))
-@click.option("--language", help="The language of the text, such as cs.")
-@click.option("--parallel", help="Also the same lines in this language, such as en.")
-@click.option("--seed", type=int, default=DEFAULT_SEED, show_default=True, help="Decides what is train, dev and test.")
-@click.option("--sentences", type=click.IntRange(min=1), help=f"generated: how many [default: {DEFAULT_SENTENCES}]")
-@click.option("--part", type=click.Choice(PARTS), help=f"wmt13: how much [default: {PARTS[0]}]")
-@click.option("--add", type=click.Path(path_type=Path), help="wmt13: a file with more training text.")
-@click.option("--add-parallel", type=click.Path(path_type=Path), help="wmt13: the parallel side of that file.")
-@click.option("--cache", type=click.Path(path_type=Path), help="wmt13: where the archives are kept.")
+@click.option("--language", help="Language of the text, such as cs.")
+@click.option("--parallel", help="Also get the translation into this language, such as en.")
 @click.option(
-    "--parallel-path", type=click.Path(path_type=Path), help="Own files: the file or folder with the parallel side."
+    "--seed", type=int, default=DEFAULT_SEED, show_default=True, help="Seed of the split into train, dev and test."
+)
+@click.option(
+    "--sentences", type=click.IntRange(min=1), help=f"generated: number of sentences.  [default: {DEFAULT_SENTENCES}]"
+)
+@click.option("--part", type=click.Choice(PARTS), help=f"wmt13: amount of training text.  [default: {PARTS[0]}]")
+@click.option("--add", type=click.Path(path_type=Path), help="wmt13: file with additional training text.")
+@click.option("--add-parallel", type=click.Path(path_type=Path), help="wmt13: translation of that file, line by line.")
+@click.option("--cache", type=click.Path(path_type=Path), help="wmt13: folder for downloaded archives.")
+@click.option(
+    "--parallel-path", type=click.Path(path_type=Path), help="Own files: file or folder with the translation."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def get_command(name: str, directory: Path, as_json: bool, **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""`morphlm explore`: a page on this machine on which models can be asked."""
+"""`morphlm explore`: serves a local web page for querying models."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from morphlm.report.explorer.launch import explore, open_browser
 
 @click.command(name="explore")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any that is free.")
-@click.option("--browser/--no-browser", default=True, show_default=True, help="Whether a browser is opened.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port; 0: any free port.")
+@click.option("--browser/--no-browser", default=True, show_default=True, help="Open a browser.")
 def command(models: tuple[str, ...], port: int, browser: bool) -> None:
-    """Explore models on a page, which only this machine can reach; Ctrl-C ends it.
+    """Explore models on a web page that only this machine can reach; stop it with Ctrl-C.
 
-    Type a word and see its morphemes, neighbours and place on the map, also of words that no model has seen; type a
+    Type a word and see its morphemes, neighbours and position on the map, even of words that no model has seen; type a
     sentence and see how probable each token is and what was expected instead; compare two models on a text. The same
     operations are a JSON API, described at /api/docs. The address is printed once all models are loaded.
     """

@@ -1,4 +1,4 @@
-"""`morphlm generate`: sentences drawn from a model."""
+"""`morphlm generate`: samples sentences from a model."""
 
 from __future__ import annotations
 
@@ -17,20 +17,28 @@ from morphlm.text.reading import split_tokens
 
 @click.command(name="generate")
 @click.argument("model_path", metavar="MODEL")
-@click.option("-n", "--sentences", type=click.IntRange(min=1), default=10, show_default=True, help="How many.")
 @click.option(
-    "--max-words", type=int, default=GenerationOptions.max_words, show_default=True, help="Cut after so many."
+    "-n", "--sentences", type=click.IntRange(min=1), default=10, show_default=True, help="Number of sentences."
+)
+@click.option(
+    "--max-words", type=int, default=GenerationOptions.max_words, show_default=True, help="Cut longer sentences."
 )
 @click.option(
     "--temperature",
     type=float,
     default=GenerationOptions.temperature,
     show_default=True,
-    help="Below 1 likely words become likelier, above 1 less so; 0: always the likeliest.",
+    help="Below 1, likely words become likelier; above 1, less likely; 0: always the most likely word.",
 )
-@click.option("--top-k", type=int, default=GenerationOptions.top_k, show_default=True, help="Of so many words; 0: all.")
-@click.option("--begin", default="", metavar="'WORDS ...'", help="Every sentence begins with these.")
-@click.option("--unknown", is_flag=True, help="<unk> may be drawn.")
+@click.option(
+    "--top-k",
+    type=int,
+    default=GenerationOptions.top_k,
+    show_default=True,
+    help="Sample from the k most likely words; 0: all.",
+)
+@click.option("--begin", default="", metavar="'WORDS ...'", help="First words of every sentence.")
+@click.option("--unknown", is_flag=True, help="Allow <unk>.")
 @options.seed
 @options.as_json_lines
 def command(
@@ -44,15 +52,15 @@ def command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Draw sentences from a model, one a line.
+    """Sample sentences from a model, one per line.
 
-    With --json each is an object that also has ln p of what was drawn, and whether the sentence came to its end.
+    With --json, objects with the text, its ln p, and whether the sentence came to its end.
     """
     settings = GenerationOptions(max_words=max_words, temperature=temperature, top_k=top_k, unknown=unknown)
     model, words = load(model_path), split_tokens(begin)
     drawn = generate(model, np.random.default_rng(seed), begin=words, options=settings)
     if new := [word for word in words if word not in model.vocabulary]:
-        notify(f"warning: the model does not know {', '.join(new)}; it goes on as after <unk>")
+        notify(f"warning: the model does not know {', '.join(new)}; it continues as after <unk>")
     with atomic_writer("-") as out:
         for sentence in islice(drawn, sentences):
             line = options.json_line(sentence.to_json()) if as_json else " ".join(sentence.words)

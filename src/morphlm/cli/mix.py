@@ -1,4 +1,4 @@
-"""`morphlm mix`: interpolate models, with weights that are fitted to development text."""
+"""`morphlm mix`: interpolates models, with weights fitted to development text."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def _weights(text: str | None) -> list[float] | None:
 
 @click.command(name="mix")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...")
-@click.option("--dev", metavar="FILE", help="Development text, to which the weights are fitted.")
-@click.option("--out", required=True, type=click.Path(), metavar="DIR", help="Write the model directory here.")
-@click.option("--weights", metavar="W,W...", help="Weights of the models, in their order, instead of fitting them.")
+@click.option("--dev", metavar="FILE", help="Development text to fit the weights to.")
+@click.option("--out", required=True, type=click.Path(), metavar="DIR", help="Output: the model directory.")
+@click.option("--weights", metavar="W,W...", help="Fixed weights in the order of the models, instead of fitting.")
 @click.option(
     "--weights-by",
     type=click.Choice(["context", "none"]),
-    help="Weights for contexts by their length and how far they can be trusted, or the same for all.  "
+    help="Fit weights for each kind of context, by its length and reliability, or the same for all.  "
     "[default: context, if weights are fitted]",
 )
-@click.option("--test", metavar="FILE", help="Also take the perplexities of this text.")
+@click.option("--test", metavar="FILE", help="Also measure perplexities of this text.")
 @options.allow_unk
 @options.as_json
 def command(
@@ -42,9 +42,9 @@ def command(
     allow_unk: bool,
     as_json: bool,
 ) -> None:
-    """Interpolate models: p = sum of weight times p of each.
+    """Interpolate models linearly: p = sum of weight x p of each model.
 
-    MODEL is a model directory of any kind or an ARPA file; all must know the same words. The mixture is a model like
+    MODEL is a model directory of any kind or an ARPA file; all must have the same words. The mixture is a model like
     any other, with its components inside its directory.
 
     \b

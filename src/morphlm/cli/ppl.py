@@ -1,4 +1,4 @@
-"""`morphlm ppl`: perplexity, on demand for each sentence or token."""
+"""`morphlm ppl`: perplexity of text, optionally of each sentence or token."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ from morphlm.tables import finite_or_none
 @click.command(name="ppl")
 @click.argument("model_path", metavar="MODEL")
 @options.text_files
-@click.option("--per-sentence", "detail", flag_value="sentence", help="A line a sentence before the summary.")
-@click.option("--per-token", "detail", flag_value="token", help="A line a token before the summary.")
+@click.option(
+    "--per-sentence", "detail", flag_value="sentence", help="Print a line for each sentence before the summary."
+)
+@click.option("--per-token", "detail", flag_value="token", help="Print a line for each token before the summary.")
 @click.option(
     "--open-vocabulary",
     is_flag=True,
-    help="Also spell unknown words: each gets its own share of P(UNK); adds perplexity and bits per character.",
+    help="Give each unknown word its own share of P(UNK) by its spelling; adds perplexity and bits per character.",
 )
 @options.unknown_contexts
 @options.allow_unk
@@ -47,10 +49,10 @@ def command(
     """Perplexity of prepared text under a model directory or an ARPA file, with its signature.
 
     Per sentence: number, ln p, tokens, unknown words, perplexity. Per token: sentence, position, token, ln p and
-    whether it is unknown. Both are separated by tabs, with the file first if there are several; the summary follows on
-    stderr. With --json all is one list. With --open-vocabulary they show ln p of the spelled words.
+    whether it is unknown. Columns are separated by tabs, with the file first if there are several; the summary then
+    goes to stderr. With --json everything is one list. With --open-vocabulary, ln p is that of the spelled words.
 
-    Characters are counted as `wc -m` does: the words, a space between two, a line end after each sentence.
+    Characters are counted as `wc -m` does: words, spaces between them, and the newline after each sentence.
     """
     paths = options.or_stdin(files)
     options.check_one_stdin(model_path, *paths)
@@ -91,7 +93,7 @@ def _rows(scored: ScoredText, detail: str | None) -> Iterator[dict[str, Any]]:
 
 
 def _details(scored: ScoredText, detail: str | None) -> dict[str, Any]:
-    """The rows for JSON, which has no infinity."""
+    """The rows as JSON; it has no infinity."""
     rows = [
         {name: finite_or_none(value) if isinstance(value, float) else value for name, value in row.items()}
         for row in _rows(scored, detail)

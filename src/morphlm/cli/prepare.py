@@ -1,4 +1,4 @@
-"""`morphlm prepare`: raw text in, tokenised, normalised and filtered text out, with a record of how."""
+"""`morphlm prepare`: tokenises, normalises and filters raw text, and writes a record of how."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from morphlm.threads import available_cores
 
 @click.command()
 @click.argument("files", nargs=-1)
-@click.option("--language", "-l", metavar="CODE", help="Language of the text (cs, de, ...): the tokeniser needs it.")
-@click.option("--out", "-o", metavar="FILE", help="Where the text goes.  [default: -, standard output]")
+@click.option("--language", "-l", metavar="CODE", help="Language of the text (cs, de, ...), for the tokeniser.")
+@click.option("--out", "-o", metavar="FILE", help="Output file.  [default: -, standard output]")
 @click.option("--tokenise/--no-tokenise", default=True, show_default=True, help="Moses tokenisation (sacremoses).")
 @click.option("--nfc/--no-nfc", default=True, show_default=True, help="Unicode normal form C.")
-@click.option("--lowercase/--no-lowercase", default=True, show_default=True, help="All in small letters.")
-@click.option("--digits/--no-digits", default=True, show_default=True, help="Every digit of any script becomes 0.")
+@click.option("--lowercase/--no-lowercase", default=True, show_default=True, help="Convert to lower case.")
+@click.option("--digits/--no-digits", default=True, show_default=True, help="Replace every digit of any script by 0.")
 @click.option("--max-tokens", type=int, default=80, show_default=True, help="Drop longer sentences; 0 keeps all.")
 @click.option(
     "--cyrillic-share",
@@ -33,30 +33,35 @@ from morphlm.threads import available_cores
     "(numbers, punctuation) stay.  [default: 0.8 for ru, else 0]",
 )
 @click.option("--parallel", nargs=2, metavar="SOURCE TARGET", help="Prepare parallel text: two files, line by line.")
-@click.option("--languages", metavar="CODE,CODE", help="The languages of both sides of parallel text, such as en,cs.")
-@click.option("--out-pair", nargs=2, metavar="SOURCE TARGET", help="Where both sides of parallel text go.")
+@click.option("--languages", metavar="CODE,CODE", help="Languages of the two sides of parallel text, such as en,cs.")
+@click.option("--out-pair", nargs=2, metavar="SOURCE TARGET", help="Output files of the two sides of parallel text.")
 @click.option(
     "--max-ratio",
     type=float,
     default=MAX_RATIO,
     show_default=True,
-    help="Drop pairs whose longer side has more than so many times the tokens of the shorter, unless they are at most "
-    "5 tokens apart; 0 keeps all.",
+    help="Drop pairs whose longer side has more than this many times the tokens of the shorter, unless they differ by "
+    "at most 5 tokens; 0 keeps all.",
 )
 @click.option(
-    "--mend", is_flag=True, help="Repair what would be refused (CRLF, NUL, BOM, bad UTF-8, ...) and count it."
+    "--mend",
+    is_flag=True,
+    help="Repair input that would be refused (CRLF, NUL, BOM, bad UTF-8, ...) and count the repairs.",
 )
-@click.option("--record", metavar="FILE", help="Write the record of the preparation (also) to this file.")
+@click.option("--record", metavar="FILE", help="Also write the record of the preparation to this file.")
 @json_option
 @click.option(
-    "--processes", type=click.IntRange(min=1), default=available_cores, help="Work so parallel.  [default: all cores]"
+    "--processes",
+    type=click.IntRange(min=1),
+    default=available_cores,
+    help="Number of processes; results do not depend on it.  [default: all cores]",
 )
 def command(parallel: tuple[str, str] | None, **options: Any) -> None:
     """Tokenise, normalise and filter text. Each step is an option; the defaults are the paper's.
 
-    Reads FILES one after the other (standard input if there are none) and writes one sentence a line, its tokens
-    between single spaces. Empty sentences are dropped. What was done and counted is written beside the output, to
-    FILE.prepared.json, or as one line on standard error.
+    Reads FILES in order (standard input if there are none) and writes one sentence per line, its tokens separated by
+    single spaces. Empty sentences are dropped. The options and counts are recorded in FILE.prepared.json beside the
+    output, or in one line on standard error.
 
     \b
       morphlm prepare --language cs --out train.txt raw/*.gz

@@ -11,8 +11,8 @@ from morphlm.report.document import make_report
 
 @click.command(name="report")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...")
-@click.option("--test", required=True, metavar="FILE", help="The text on which the models are shown.")
-@click.option("--out", required=True, type=click.Path(), metavar="FILE", help="Write the page here ('-': to stdout).")
+@click.option("--test", required=True, metavar="FILE", help="Test text.")
+@click.option("--out", required=True, type=click.Path(), metavar="FILE", help="Output file ('-': stdout).")
 @options.allow_unk
 @options.seed
 @options.as_json
@@ -20,7 +20,7 @@ def command(models: tuple[str, ...], test: str, out: str, allow_unk: bool, seed:
     """One HTML file to look at: texts, perplexities, learning curves, classes, morphemes, neighbours, sentences.
 
     MODEL is a model directory of any kind or an ARPA file; the first is the one that the others are compared with. The
-    page holds everything itself and opens without a network. The place of the page is printed.
+    page is self-contained and opens without a network. Prints the path of the page.
 
     \b
       morphlm report cs.mkn cs.clbl cs.clbl++ --test test.txt --out report.html

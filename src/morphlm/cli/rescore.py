@@ -1,4 +1,4 @@
-"""`morphlm rescore`: features for k-best lists, and new orders."""
+"""`morphlm rescore`: adds language model features to k-best lists, and reranks them."""
 
 from __future__ import annotations
 
@@ -19,19 +19,25 @@ _column = click.IntRange(min=1)
 @click.command(name="rescore")
 @click.argument("model_path", metavar="MODEL")
 @click.argument("file", default="-", metavar="[FILE]")
-@click.option("--model", "more_models", multiple=True, metavar="MODEL", help="One more model; repeat for more.")
-@click.option("--feature", "features", multiple=True, metavar="NAME", help="Of a model's feature, in order [its kind].")
-@click.option("--format", "layout", type=click.Choice(FORMATS), default="auto", show_default=True)
-@click.option("--word-count", is_flag=True, help="One more feature, `words`: their number.")
-@click.option("--unknown-count", is_flag=True, help="One more for each model, `NAME_unknown`: words it does not know.")
-@click.option("--lm-weight", "lm_weights", multiple=True, type=float, metavar="W", help="Re-rank: score + W x feature.")
-@click.option("--weights", metavar="FILE|'NAME=W ...'", help="Re-rank: the sum of weight x feature over all features.")
-@click.option("--best", is_flag=True, help="Print only the text of the best hypothesis of each sentence.")
-@click.option("--id-column", type=_column, default=Columns.id, show_default=True, help="In a table.")
-@click.option("--text-column", type=_column, default=Columns.text, show_default=True, help="In a table.")
+@click.option("--model", "more_models", multiple=True, metavar="MODEL", help="Another model (repeatable).")
 @click.option(
-    "--score-column", type=click.IntRange(min=0), help="In a table; 0: there is none [3, where a line has it]."
+    "--feature",
+    "features",
+    multiple=True,
+    metavar="NAME",
+    help="Feature name of each model, in order.  [default: its kind]",
 )
+@click.option("--format", "layout", type=click.Choice(FORMATS), default="auto", show_default=True, help="Of the list.")
+@click.option("--word-count", is_flag=True, help="Add a feature `words`, the number of words.")
+@click.option("--unknown-count", is_flag=True, help="Add `NAME_unknown` for each model, its unknown words.")
+@click.option(
+    "--lm-weight", "lm_weights", multiple=True, type=float, metavar="W", help="Rerank by score + W x feature."
+)
+@click.option("--weights", metavar="FILE|'NAME=W ...'", help="Rerank by the weighted sum of all features.")
+@click.option("--best", is_flag=True, help="Print only the text of the best hypothesis of each sentence.")
+@click.option("--id-column", type=_column, default=Columns.id, show_default=True, help="Of a table: sentence id.")
+@click.option("--text-column", type=_column, default=Columns.text, show_default=True, help="Of a table.")
+@click.option("--score-column", type=click.IntRange(min=0), help="Of a table; 0: none.  [default: 3, if a line has it]")
 @options.scoring
 def command(
     model_path: str,
@@ -55,12 +61,12 @@ def command(
 ) -> None:
     """Score the hypotheses of a k-best list: `id ||| hypothesis ||| features ||| score`, or a table with tabs.
 
-    Without weights the log-probability of each hypothesis (natural, if --unit does not say otherwise) is added as a
-    feature, written as Moses (`NAME= value`) or cdec (`NAME=value`) does, in a table as the last column; all else stays
-    byte for byte. With --lm-weight or --weights the hypotheses of each sentence are also put in the order of the new
-    score, which takes the place of the old one (in a table: is one more column). Equal ones keep their order.
+    Without weights, the log-probability of each hypothesis (natural unless --unit says otherwise) is added as a
+    feature, in the notation of Moses (`NAME= value`) or cdec (`NAME=value`), or as the last column of a table; all else
+    stays byte for byte. With --lm-weight or --weights, the hypotheses of each sentence are also sorted by the new
+    score, which replaces the old one (in a table: is added as a column). Ties keep their order.
 
-    The hypotheses of a sentence stand together. In --weights, a table's columns have their numbers as names.
+    The hypotheses of a sentence must be adjacent. In --weights, the columns of a table are named by their numbers.
     """
     paths = (model_path, *more_models)
     options.check_one_stdin(file, *paths)

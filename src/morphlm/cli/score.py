@@ -16,7 +16,7 @@ from morphlm.scoring.streaming import LineScore, Unit, score_lines
 @click.command(name="score")
 @click.argument("model_path", metavar="MODEL")
 @options.text_files
-@click.option("--per-token", is_flag=True, help="A line for each token.")
+@click.option("--per-token", is_flag=True, help="Print a line for each token.")
 @options.scoring
 def command(
     model_path: str,
@@ -28,12 +28,12 @@ def command(
     allow_unk: bool,
     as_json: bool,
 ) -> None:
-    """Score prepared text line by line, as it arrives: each line is answered without waiting for the next.
+    """Score prepared text line by line as it arrives, without waiting for the next line.
 
-    Every line, also an empty one, gives one line: its log-probability, its tokens with the end of the sentence, and how
-    many of them are unknown and were scored as UNK. With --per-token there is a line for each token: number of the
-    line, position, token, log-probability, and 1 if it is unknown; </s> is the last of each. Both are separated by
-    tabs, with the file first if there are several. With --json there is one object for each line of the text.
+    For every line, even an empty one: its log-probability, the number of tokens including the end of the sentence, and
+    how many of them are unknown and scored as UNK. With --per-token, for every token: line number, position, token,
+    log-probability, and 1 if it is unknown; </s> is the last token of each line. Columns are separated by tabs, with
+    the file first if there are several. With --json, one object for each line of the text.
     """
     paths = options.or_stdin(files)
     options.check_one_stdin(model_path, *paths)

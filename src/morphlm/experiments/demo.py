@@ -12,7 +12,7 @@ from morphlm.language_model.perplexity import Perplexity, format_table
 from morphlm.progress import notify
 from morphlm.report.document import write_report
 from morphlm.report.examples import content_words, new_words, spread
-from morphlm.report.scored_models import read_text, scored_models
+from morphlm.report.scored_models import read_text, score_loaded_models
 from morphlm.scoring.mixing import Mixed, mix_and_test
 from morphlm.segmentation.morphemes import Segmentation
 from morphlm.text.datasets import DataFolder, get_dataset
@@ -190,7 +190,7 @@ def report_on(models: dict[str, Trained], mixed: Mixed, test: Path, config: Demo
     shown: dict[str, Trained | Mixed] = {name: models[name] for name in REPORTED} | {" + ".join(MIXED): mixed}
     named = [(name, str(place_in(written)), written.model) for name, written in shown.items()]
     out = config.directory / REPORT
-    write_report(scored_models(read_text(str(test)), named, len(named), seed=config.seed), out)
+    write_report(score_loaded_models(read_text(str(test)), named, len(named), seed=config.seed), out)
     return out
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Float64Array, Int32Array
+from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError
 from morphlm.language_model.open_vocabulary import Spelling
 from morphlm.language_model.perplexity import (
@@ -159,6 +160,16 @@ class LanguageModel(ABC):
             spelling=spelling,
             unknown_contexts=unknown_contexts,
         )
+
+    @property
+    def parts(self) -> tuple[LanguageModel, ...]:
+        """The models that this one mixes, also those of mixtures in it; itself, unless it is a mixture."""
+        return (self,)
+
+    @property
+    def partition(self) -> Partition | None:
+        """The word classes that the model predicts by; None if it has none."""
+        return None
 
     @property
     def vectors(self) -> WordVectors:

@@ -131,6 +131,11 @@ class LogBilinearModel(LanguageModel):
         return self._score(known, structure, tokens)
 
     @property
+    def partition(self) -> Partition | None:
+        """The word classes; None for LBL models, which predict words directly."""
+        return self.structure.partition
+
+    @property
     def composes_contexts(self) -> bool:
         """Whether contexts can have the factors of words that are not in the vocabulary."""
         factors = self.structure.factors

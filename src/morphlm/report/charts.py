@@ -30,7 +30,7 @@ Points = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Axis:
-    """Numbers to places on the page."""
+    """Maps numbers to coordinates in the picture."""
 
     low: float
     high: float
@@ -38,12 +38,12 @@ class Axis:
     end: float
 
     def __call__(self, number: float) -> float:
-        """The place of a number, rounded so that equal pictures are equal bytes."""
+        """The coordinate of a number, rounded so that equal pictures are equal bytes."""
         share = (number - self.low) / (self.high - self.low)
         return round(self.begin + share * (self.end - self.begin), 1)
 
     def ticks(self, count: int) -> list[float]:
-        """About so many round numbers."""
+        """About `count` round numbers."""
         step = _round_step((self.high - self.low) / count)
         first = math.ceil(self.low / step - 1e-9)
         return [k * step for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
@@ -56,13 +56,15 @@ def _round_step(width: float) -> float:
 
 
 def axis_over(numbers: Sequence[float], begin: float, end: float, *, with_zero: bool = False) -> Axis:
-    """An axis that holds all of the numbers, with some room beyond those that are not zero's edge."""
+    """An axis that spans the numbers, with a margin except at an edge that is zero."""
     low, high = min(numbers), max(numbers)
     if with_zero:
         low, high = min(low, 0.0), max(high, 0.0)
-    room = 0.06 * (high - low) or abs(high) * 0.1 or 0.1
+    margin = 0.06 * (high - low) or abs(high) * 0.1 or 0.1
     at_edge = with_zero and low < high  # of equal models all changes are 0, which is then in the middle
-    return Axis(low if at_edge and low == 0 else low - room, high if at_edge and high == 0 else high + room, begin, end)
+    return Axis(
+        low if at_edge and low == 0 else low - margin, high if at_edge and high == 0 else high + margin, begin, end
+    )
 
 
 def _text(content: str, x: float, y: float, anchor: str = "start", class_: str | None = None) -> Markup:
@@ -82,7 +84,7 @@ def _picture(name: str, height: int, *parts: Markup | list[Markup]) -> Markup:
 
 
 def line_chart(name: str, series: Mapping[str, Points], x_name: str, y_name: str) -> Markup:
-    """Lines with a symbol at each point, and which is which below."""
+    """Lines with a symbol at each point, and a legend."""
     points = [point for line in series.values() for point in line]
     x = axis_over([point[0] for point in points], 52, WIDTH - 12)
     y = axis_over([point[1] for point in points], 240, 14)
@@ -96,22 +98,22 @@ def line_chart(name: str, series: Mapping[str, Points], x_name: str, y_name: str
 def _grid(x: Axis, y: Axis) -> list[Markup]:
     across = [(tick, y(tick)) for tick in y.ticks(5)]
     along = [(tick, x(tick)) for tick in x.ticks(8) if tick == int(tick)]
-    lines = [_line(x.begin, place, x.end, place, "grid") for _, place in across]
-    names = [_text(f"{tick:,.10g}", x.begin - 6, place + 4, "end") for tick, place in across]
-    return lines + names + [_text(f"{tick:g}", place, y.begin + 18, "middle") for tick, place in along]
+    lines = [_line(x.begin, position, x.end, position, "grid") for _, position in across]
+    names = [_text(f"{tick:,.10g}", x.begin - 6, position + 4, "end") for tick, position in across]
+    return lines + names + [_text(f"{tick:g}", position, y.begin + 18, "middle") for tick, position in along]
 
 
 def _series(number: int, line: Points, x: Axis, y: Axis) -> Markup:
-    places = [(x(point[0]), y(point[1])) for point in line]
+    positions = [(x(point[0]), y(point[1])) for point in line]
     path = tag(
         "path",
-        d="M" + " L".join(f"{a},{b}" for a, b in places),
+        d="M" + " L".join(f"{a},{b}" for a, b in positions),
         class_="curve",
         stroke_dasharray=DASHES[number % SERIES] or None,
     )
     marks = [
         tag("g", _symbol(number), tag("title", f"{point[0]:g}: {decimal(point[1])}"), transform=f"translate({a},{b})")
-        for point, (a, b) in zip(line, places, strict=True)
+        for point, (a, b) in zip(line, positions, strict=True)
     ]
     return tag("g", path, marks, class_=_kind(number))
 
@@ -138,7 +140,7 @@ def _legend(names: Sequence[str]) -> Markup:
 # ---------------------------------------------------------------- changes in groups
 
 
-ROW, TOP = 27, 42  # heights of a row and of what stands above the first
+ROW, TOP = 27, 42  # heights of a row, and of the space above the first
 LETTER = 7  # about as wide is one
 
 
@@ -166,7 +168,6 @@ def _drawn(group: Group) -> list[float]:
 
 
 def _bar_row(group: Group, top: float, x: Axis, shares: Axis | None) -> Markup:
-    """The text as a whole has no share."""
     middle = top + ROW / 2
     bars = _change_bar(group, top, x)
     if shares is not None:

@@ -20,7 +20,7 @@ from morphlm.report.html import Markup, joined, tag
 from morphlm.report.numbers import whole
 from morphlm.report.scored_models import ScoredModels, names_of, score_models
 from morphlm.report.sections import SECTIONS
-from morphlm.report.sections.section import Section
+from morphlm.report.sections.section import ReportSection
 from morphlm.version import __version__
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -38,7 +38,6 @@ class WrittenReport:
     perplexities: tuple[tuple[str, Perplexity], ...]
 
     def to_json(self) -> dict[str, Any]:
-        """All of it under its names."""
         return {
             "out": self.out,
             "bytes": self.bytes,
@@ -54,14 +53,14 @@ def make_report(
     if not models:
         raise ConfigError("no model is named; name one or more")
     check_can_write(out)
-    subjects = score_models(list(map(str, models)), str(test), allow_unknown=allow_unknown, seed=seed)
-    return write_report(subjects, out)
+    scored_models = score_models(list(map(str, models)), str(test), allow_unknown=allow_unknown, seed=seed)
+    return write_report(scored_models, out)
 
 
-def write_report(subjects: ScoredModels, out: str | Path) -> WrittenReport:
-    """The same for models that are loaded and a text that is scored."""
-    sections = make_sections(subjects)
-    content = page(subjects, sections).encode()
+def write_report(scored_models: ScoredModels, out: str | Path) -> WrittenReport:
+    """Write the report on models that are loaded and have scored the text."""
+    sections = make_sections(scored_models)
+    content = page(scored_models, sections).encode()
     try:
         with atomic_writer(out) as file:
             file.write(content)
@@ -69,16 +68,16 @@ def write_report(subjects: ScoredModels, out: str | Path) -> WrittenReport:
         raise
     except OSError as error:
         raise cannot_write(out, error) from error
-    perplexities = tuple((subject.name, subject.perplexity) for subject in subjects.models)
+    perplexities = tuple((scored_model.name, scored_model.perplexity) for scored_model in scored_models.models)
     return WrittenReport(str(out), len(content), tuple(section.identity for section in sections), perplexities)
 
 
-def make_sections(subjects: ScoredModels) -> list[Section]:
-    """All sections, with what is missing said in its place."""
+def make_sections(scored_models: ScoredModels) -> list[ReportSection]:
+    """All sections in order; one that does not apply says why."""
     sections = []
     with progress_bar("report", len(SECTIONS), unit="section") as bar:
         for make in SECTIONS:
-            sections.append(make(subjects))
+            sections.append(make(scored_models))
             bar.update()
     return sections
 
@@ -86,10 +85,10 @@ def make_sections(subjects: ScoredModels) -> list[Section]:
 # ---------------------------------------------------------------- the page
 
 
-def page(subjects: ScoredModels, sections: Sequence[Section]) -> Markup:
-    """The whole document."""
-    title = f"Report on {names_of(subjects.models)}"
-    body = tag("div", _header(title, subjects), _contents(sections), _main(sections), _footer(), class_="page")
+def page(scored_models: ScoredModels, sections: Sequence[ReportSection]) -> Markup:
+    """The whole HTML document."""
+    title = f"Report on {names_of(scored_models.models)}"
+    body = tag("div", _header(title, scored_models), _contents(sections), _main(sections), _footer(), class_="page")
     scripts = [tag("script", _asset(name)) for name in SCRIPTS]
     document = tag("html", _head(title), tag("body", body, scripts), lang="en")
     return Markup(f"<!DOCTYPE html>\n{document}\n")
@@ -113,21 +112,21 @@ def _asset(name: str) -> Markup:
     return Markup(files("morphlm.report").joinpath("assets", name).read_text("utf-8"))
 
 
-def _header(title: str, subjects: ScoredModels) -> Markup:
-    text = subjects.text
-    many = "1 model" if len(subjects.models) == 1 else f"{len(subjects.models)} models"
+def _header(title: str, scored_models: ScoredModels) -> Markup:
+    text = scored_models.text
+    many = "1 model" if len(scored_models.models) == 1 else f"{len(scored_models.models)} models"
     lead = f"{many} on {text.name}, {whole(len(text.sentences))} sentences. All figures are of this test text."
     return tag("header", tag("h1", title), tag("p", lead, class_="muted"))
 
 
-def _contents(sections: Sequence[Section]) -> Markup:
+def _contents(sections: Sequence[ReportSection]) -> Markup:
     entries = [tag("li", tag("a", section.title, href=f"#{section.identity}")) for section in sections]
     return tag("nav", tag("ol", entries), aria_label="Contents", class_="contents")
 
 
-def _main(sections: Sequence[Section]) -> Markup:
+def _main(sections: Sequence[ReportSection]) -> Markup:
     return tag("main", joined(section.html() for section in sections))
 
 
 def _footer() -> Markup:
-    return tag("footer", f"Made by morphlm {__version__}. This page asks nobody for anything.", class_="note")
+    return tag("footer", f"Made by morphlm {__version__}. This page makes no network requests.", class_="note")

@@ -1,4 +1,4 @@
-"""HTML that cannot be broken by what stands in it: texts are escaped unless they are `Markup`, which only `tag` makes.
+"""Builds HTML safely: every text is escaped unless it is `Markup`, which only `tag` makes.
 
 Words of a vocabulary and of a test text may be anything, `<script>` and `"&` too.
 """
@@ -19,7 +19,7 @@ _IN_SCRIPT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028
 
 
 class Markup(str):
-    """A text that is HTML already."""
+    """A string of HTML, which is not escaped again."""
 
     __slots__ = ()
 
@@ -46,7 +46,7 @@ def _attribute(key: str, value: str | int | bool | None) -> str:
 
 
 def joined(children: Iterable[Child], between: str = "") -> Markup:
-    """One after the other."""
+    """Concatenate children, escaped unless they are Markup."""
     return Markup(escape(between).join(_flat(child) for child in children))
 
 
@@ -69,35 +69,35 @@ def json_script(identity: str, content: Any) -> Markup:
 
 
 def paragraph(*children: Child, class_: str | None = None) -> Markup:
-    """A paragraph."""
+    """A <p> element."""
     return tag("p", *children, class_=class_)
 
 
 def missing(reason: str) -> Markup:
-    """Why something is not shown."""
+    """A note on why something is not shown."""
     return paragraph(reason, class_="missing")
 
 
 @dataclass(frozen=True)
 class Column:
-    """The heading of a column, and what stands in it."""
+    """The heading of a column, and the kind of its cells."""
 
     title: str
     kind: Literal["name", "number", "words"] = "number"
 
 
 def names(*titles: str) -> list[Column]:
-    """Columns of names, which are short."""
+    """Columns of names."""
     return [Column(title, "name") for title in titles]
 
 
 def numbers(*titles: str) -> list[Column]:
-    """Columns of numbers."""
+    """Columns of numbers, aligned to the right."""
     return [Column(title) for title in titles]
 
 
 def words(title: str) -> list[Column]:
-    """A column of words, which takes the room there is."""
+    """A column of words, as wide as possible."""
     return [Column(title, "words")]
 
 

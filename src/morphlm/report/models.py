@@ -1,39 +1,22 @@
-"""What the report and the explorer ask of any model: what to call it, its word vectors and its classes."""
+"""What the report and the explorer ask of any model: how to call it, and its word vectors if it has some."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError
 from morphlm.files import source_name
 from morphlm.language_model.base import LanguageModel
-from morphlm.logbilinear.model import LogBilinearModel
-from morphlm.scoring.mixture import MixtureModel, numbered
+from morphlm.scoring.mixture import numbered
 from morphlm.vectors.vectors import WordVectors
 
 LONGEST = 3  # parts of a path that a name has at most
 
 
-def parts_of(model: LanguageModel) -> Iterator[LanguageModel]:
-    """The model itself or, if it is a mixture, the models in it."""
-    if isinstance(model, MixtureModel):
-        for component in model.components:
-            yield from parts_of(component.model)
-    else:
-        yield model
-
-
-def partition_of(model: LanguageModel) -> Partition | None:
-    """Its classes, or those of the first part that has some."""
-    found = (part.structure.partition for part in parts_of(model) if isinstance(part, LogBilinearModel))
-    return next((partition for partition in found if partition is not None), None)
-
-
 def vectors_of(model: LanguageModel) -> WordVectors | None:
-    """Its word vectors, if it has some."""
+    """The word vectors of a model; None if it has none."""
     try:
         return model.vectors
     except ConfigError:

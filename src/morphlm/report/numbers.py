@@ -8,12 +8,12 @@ NOTHING = "–"  # there is no such number
 
 
 def whole(number: int | None) -> str:
-    """1,052,591."""
+    """An integer with thousands separators: 1,052,591."""
     return NOTHING if number is None else f"{number:,}"
 
 
 def decimal(number: float | None, digits: int = 2) -> str:
-    """With thousands apart, a true minus sign, and ∞."""
+    """A decimal number with thousands separators, a true minus sign, and ∞."""
     if number is None or math.isnan(number):
         return NOTHING
     if math.isinf(number):
@@ -22,5 +22,5 @@ def decimal(number: float | None, digits: int = 2) -> str:
 
 
 def share(part: int, total: int) -> str:
-    """A share in per cent."""
+    """`part` of `total` in per cent."""
     return NOTHING if not total else f"{100 * part / total:.1f} %"

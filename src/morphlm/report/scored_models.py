@@ -1,9 +1,9 @@
-"""What a report is about: models under names, a test text that is read once, and the text's scores under each model."""
+"""The input of a report: named models, a test text that is read once, and its scores under each model."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,15 +11,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from morphlm.analysis.groups import ScoredBoth
+from morphlm.analysis.groups import PairedScores
 from morphlm.arrays import BoolArray, Float64Array
-from morphlm.classes.partition import Partition
 from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
 from morphlm.progress import progress_bar
-from morphlm.report.models import model_names, partition_of, parts_of, shown, vectors_of
+from morphlm.report.models import model_names, shown, vectors_of
 from morphlm.scoring.loading import load
 from morphlm.scoring.streaming import recorded_options
 from morphlm.text.reading import END
@@ -33,7 +32,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True, eq=False)
 class TestText:
-    """The tokens of a text as they stand there."""
+    """The test text as tokens."""
 
     __test__ = False  # no test of pytest's
 
@@ -42,18 +41,17 @@ class TestText:
 
     @property
     def name(self) -> str:
-        """The name of its file."""
         return source_name(self.path) if self.path == "-" else shown(Path(self.path).name)
 
     @cached_property
     def sentences(self) -> list[list[str]]:
-        """Its sentences, without their ends."""
+        """The sentences without their ends."""
         return [[form.decode() for form in self.forms[begin : end - 1]] for begin, end in self.spans]
 
     @cached_property
     def spans(self) -> list[tuple[int, int]]:
-        """Where each sentence begins and, after its end, ends."""
-        ends = [place + 1 for place, form in enumerate(self.forms) if form == END.encode()]
+        """The range of positions of each sentence, its end included."""
+        ends = [position + 1 for position, form in enumerate(self.forms) if form == END.encode()]
         return list(zip([0, *ends], ends, strict=False))
 
     @cached_property
@@ -64,7 +62,7 @@ class TestText:
 
 @dataclass(frozen=True, eq=False)
 class ScoredModel:
-    """A model and what it makes of the text."""
+    """A model with its scores on the test text."""
 
     name: str
     path: str
@@ -80,40 +78,28 @@ class ScoredModel:
 
     @property
     def unknown(self) -> BoolArray:
-        """Whether each token is unknown to the model."""
         unknown: BoolArray = self.scored.corpus.tokens == UNK_ID
         return unknown
 
-    @property
-    def parts(self) -> Iterator[LanguageModel]:
-        """The model itself or, if it is a mixture, the models in it."""
-        return parts_of(self.model)
-
-    @property
-    def partition(self) -> Partition | None:
-        """Its classes, or those of the first part that has some."""
-        return partition_of(self.model)
-
     @cached_property
     def vectors(self) -> WordVectors | None:
-        """Its word vectors, if it has some."""
         return vectors_of(self.model)
 
     @property
     def log(self) -> Log:
-        """Of its training; empty if there is none."""
+        """The training log; empty if there is none."""
         return read_log(Path(self.path)) if self.path != "-" else []
 
     @property
     def language(self) -> str | None:
-        """The language of its training text, as far as the tokeniser tells: `moses.cs`."""
+        """The language of its training text, from the record of its tokeniser: `moses.cs`."""
         options = recorded_options(self.model)
         return None if options is None else options.language
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredModels:
-    """All that a report is made of."""
+    """The input of a report: the test text, and all models with their scores on it."""
 
     text: TestText
     models: tuple[ScoredModel, ...]
@@ -121,27 +107,27 @@ class ScoredModels:
 
     @property
     def first(self) -> ScoredModel:
-        """The one with which the others are compared."""
+        """The model that the others are compared with."""
         return self.models[0]
 
     @property
     def language(self) -> str | None:
         """The language of the models, if they agree."""
-        languages = {subject.language for subject in self.models}
+        languages = {scored_model.language for scored_model in self.models}
         return next(iter(languages)) if len(languages) == 1 else None
 
     def groups(self, key: Callable[[ScoredModel], Key | None]) -> list[list[ScoredModel]]:
-        """The models that share something; those for which it is None are left out."""
+        """The models grouped by a key; those whose key is None are left out."""
         groups: dict[Key, list[ScoredModel]] = {}
-        for subject in self.models:
-            if (found := key(subject)) is not None:
-                groups.setdefault(found, []).append(subject)
+        for scored_model in self.models:
+            if (shared := key(scored_model)) is not None:
+                groups.setdefault(shared, []).append(scored_model)
         return list(groups.values())
 
 
-def names_of(subjects: Iterable[ScoredModel]) -> str:
-    """The names of some models in a sentence."""
-    return ", ".join(subject.name for subject in subjects)
+def names_of(scored_models: Iterable[ScoredModel]) -> str:
+    """The names of models, for a sentence."""
+    return ", ".join(scored_model.name for scored_model in scored_models)
 
 
 def score_models(paths: Sequence[str], test: str, *, allow_unknown: bool = False, seed: int = 1) -> ScoredModels:
@@ -149,30 +135,30 @@ def score_models(paths: Sequence[str], test: str, *, allow_unknown: bool = False
     _refuse_missing(paths)
     text = read_text(test, allow_unknown=allow_unknown)
     named = zip(model_names(paths), paths, strict=True)
-    return scored_models(text, ((name, path, load(path)) for name, path in named), len(paths), seed=seed)
+    return score_loaded_models(text, ((name, path, load(path)) for name, path in named), len(paths), seed=seed)
 
 
 def _refuse_missing(paths: Sequence[str]) -> None:
-    """Before any model is loaded, which takes time."""
+    """Fail before the first model is loaded, which takes time."""
     for path in paths:
         if path != "-" and not Path(path).exists():
             load(path)  # says what is wrong
 
 
-def scored_models(
+def score_loaded_models(
     text: TestText, models: Iterable[tuple[str, str, LanguageModel]], count: int, *, seed: int = 1
 ) -> ScoredModels:
-    """Score the text under so many models, each with its name and the place where it lies."""
-    subjects = []
+    """Score the text under `count` models, each given as (name, path, model)."""
+    scored_models = []
     with progress_bar("models", count, unit="model") as bar:
         for name, path, model in models:
-            subjects.append(subject_of(name, path, model, text))
+            scored_models.append(score_model(name, path, model, text))
             bar.update()
-    return ScoredModels(text, tuple(subjects), seed)
+    return ScoredModels(text, tuple(scored_models), seed)
 
 
 def read_text(path: str, *, allow_unknown: bool = False) -> TestText:
-    """Read the text."""
+    """Read a test text; one without words is refused."""
     forms = [token for tokens in token_batches(path, allow_unknown=allow_unknown) for token in tokens]
     text = TestText(str(path), forms)
     if not text.counts:
@@ -180,9 +166,9 @@ def read_text(path: str, *, allow_unknown: bool = False) -> TestText:
     return text
 
 
-def both_scored(text: TestText, baseline: ScoredModel, other: ScoredModel) -> ScoredBoth:
-    """The scores of two models, for an analysis of both."""
-    return ScoredBoth(
+def paired_scores(text: TestText, baseline: ScoredModel, other: ScoredModel) -> PairedScores:
+    """The scores of two models, as the analyses take them."""
+    return PairedScores(
         text.name,
         text.forms,
         baseline.scored.corpus.tokens,
@@ -193,8 +179,8 @@ def both_scored(text: TestText, baseline: ScoredModel, other: ScoredModel) -> Sc
     )
 
 
-def subject_of(name: str, path: str, model: LanguageModel, text: TestText) -> ScoredModel:
-    """Score the text."""
+def score_model(name: str, path: str, model: LanguageModel, text: TestText) -> ScoredModel:
+    """Score the test text under one model."""
     corpus = Corpus(TokenEncoder(model.vocabulary)(text.forms), model.vocabulary)
     scored = ScoredText(corpus, model.score_tokens(corpus.tokens), text.forms)
     return ScoredModel(name, str(path), model, scored, scored.perplexity(text.name, text_signature(model, text.path)))

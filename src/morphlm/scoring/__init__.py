@@ -1,1 +1,8 @@
-"""Using trained models of any kind."""
+"""Using trained models of any kind: scoring text, rescoring k-best lists, predicting, generating, mixing."""
+
+from __future__ import annotations
+
+import lazy_loader
+
+# The names are those of __init__.pyi.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -14,8 +14,9 @@ from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, Vocabulary
 COUNT_BUCKETS = 16  # of words, by powers of two of their count
 
 
+@runtime_checkable
 class SortsContexts(Protocol):
-    """A model that can tell how far a context is to be trusted: n-grams, or a mixture with weights by context."""
+    """What a model of any kind needs so that the weights of a mixture can depend on its contexts: n-grams have it."""
 
     @property
     def context_buckets(self) -> int:
@@ -28,11 +29,11 @@ class SortsContexts(Protocol):
         """The bucket of a state of the model."""
 
     def describe_bucket(self, bucket: int) -> str:
-        """What it holds, for people."""
+        """A readable description of a bucket, for the table of weights."""
 
 
 class Contexts(ABC):
-    """Sorts contexts into buckets, each of which has its own weights."""
+    """Sorts contexts into buckets."""
 
     buckets: int
 
@@ -46,66 +47,58 @@ class Contexts(ABC):
 
     @abstractmethod
     def describe(self, bucket: int) -> str:
-        """What the bucket holds, for people."""
+        """A readable description of a bucket, for the table of weights."""
 
 
 class AllContexts(Contexts):
-    """All in one bucket."""
+    """A single bucket for all contexts."""
 
     buckets = 1
 
     def before(self, tokens: Int32Array) -> Int64Array:
-        """Zeros."""
         return np.zeros(len(tokens), np.int64)
 
     def after(self, word: int, states: Sequence[Any]) -> int:
-        """Zero."""
         return 0
 
     def describe(self, bucket: int) -> str:
-        """All of them."""
         return "all"
 
 
 class ComponentContexts(Contexts):
-    """The buckets of a component that sorts contexts itself."""
+    """The buckets of a component that sorts contexts itself.
+
+    `index` is its position in the mixture, `ids` are its ids of the mixture's words, if they differ.
+    """
 
     def __init__(self, model: SortsContexts, index: int, ids: Int32Array | None) -> None:
-        """`index` is the component's place in the mixture, `ids` are its ids of the mixture's words, if they differ."""
         self._model, self._index, self._ids = model, index, ids
         self.buckets = model.context_buckets
 
     def before(self, tokens: Int32Array) -> Int64Array:
-        """Those of the component."""
         return self._model.buckets_before(tokens if self._ids is None else self._ids[tokens])
 
     def after(self, word: int, states: Sequence[Any]) -> int:
-        """That of the component's state."""
         return self._model.bucket_of_state(states[self._index])
 
     def describe(self, bucket: int) -> str:
-        """As the component does."""
         return self._model.describe_bucket(bucket)
 
 
 class LastWordContexts(Contexts):
-    """By powers of two of how often the word before was seen, where no component knows n-grams."""
+    """Buckets by powers of two of the last word's count, for mixtures in which no component sorts contexts."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        """Counts are those of the vocabulary."""
         powers = np.floor(np.log2(np.maximum(vocabulary.counts, 1)))
         self._bucket_of = np.minimum(powers, COUNT_BUCKETS - 1).astype(np.int64)
         self.buckets = COUNT_BUCKETS
 
     def before(self, tokens: Int32Array) -> Int64Array:
-        """By the token before, which is BEGIN at the start of a sentence."""
         last = np.concatenate([[END_ID], tokens[:-1]])
         return self._bucket_of[np.where(last == END_ID, BEGIN_ID, last)]
 
     def after(self, word: int, states: Sequence[Any]) -> int:
-        """By the word."""
         return int(self._bucket_of[BEGIN_ID if word == END_ID else word])
 
     def describe(self, bucket: int) -> str:
-        """The count."""
         return f"last word, count from {2**bucket}"

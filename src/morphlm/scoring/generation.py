@@ -1,4 +1,4 @@
-"""Text from a model: sentences drawn word by word from its distributions."""
+"""Generates text: sentences sampled word by word from the distributions of a model."""
 
 from __future__ import annotations
 
@@ -20,15 +20,14 @@ from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
 
 @dataclass(frozen=True)
 class GenerationOptions:
-    """How words are drawn."""
+    """How words are sampled."""
 
-    max_words: int = 50  # a sentence is cut after so many new words
+    max_words: int = 50  # longer sentences are cut
     temperature: float = 1.0  # p^(1/temperature), normalised: below 1 likely words become likelier; 0: the likeliest
-    top_k: int = 0  # draw from so many likeliest words; 0: from all
+    top_k: int = 0  # sample from the k most likely words; 0: from all
     unknown: bool = False  # whether UNK may be drawn
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
         if self.max_words < 1:
             raise ConfigError(f"max-words {self.max_words} leaves no words; take 1 or more")
         if not (self.temperature >= 0 and math.isfinite(self.temperature)):
@@ -39,14 +38,13 @@ class GenerationOptions:
 
 @dataclass(frozen=True)
 class Generated:
-    """A sentence that was drawn."""
+    """A sampled sentence."""
 
     words: tuple[str, ...]  # those it was to begin with included
     logprob: float  # ln p of what was drawn, under the model itself, its end included
     complete: bool  # whether it came to its end; else it was cut
 
     def to_json(self) -> dict[str, Any]:
-        """All fields under their names."""
         return {"text": " ".join(self.words), "logprob": self.logprob, "complete": self.complete}
 
 
@@ -57,9 +55,9 @@ def generate(
     begin: Sequence[str] = (),
     options: GenerationOptions | None = None,
 ) -> Iterator[Generated]:
-    """Draw sentences without end that begin with given words."""
-    start, chosen = Predictor(model).state_after(begin), options or GenerationOptions()
-    return (_sentence(model, rng, list(begin), start, chosen) for _ in count())
+    """Sample sentences that begin with the given words; the iterator does not end."""
+    start, settings = Predictor(model).state_after(begin), options or GenerationOptions()
+    return (_sentence(model, rng, list(begin), start, settings) for _ in count())
 
 
 def _sentence(
@@ -90,12 +88,12 @@ def draw(probabilities: Float64Array, rng: np.random.Generator, options: Generat
     """The id of a word, drawn from a distribution whose sum need not be 1."""
     if not probabilities.max() > 0:
         raise ConfigError("after these words the model knows of nothing but unknown words; admit them by --unknown")
-    places = largest(probabilities, options.top_k) if options.top_k else np.arange(len(probabilities))
+    candidates = largest(probabilities, options.top_k) if options.top_k else np.arange(len(probabilities))
     if options.temperature == 0:
-        return int(places[np.argmax(probabilities[places])])
-    bounds = np.cumsum(_tempered(probabilities[places], options.temperature))
+        return int(candidates[np.argmax(probabilities[candidates])])
+    bounds = np.cumsum(_tempered(probabilities[candidates], options.temperature))
     target = min(rng.random() * bounds[-1], np.nextafter(bounds[-1], 0.0))  # rounding must not lead beyond the end
-    return int(places[np.searchsorted(bounds, target, side="right")])  # what has no probability is never found
+    return int(candidates[np.searchsorted(bounds, target, side="right")])  # what has no probability is never found
 
 
 def _tempered(probabilities: Float64Array, temperature: float) -> Float64Array:

@@ -1,7 +1,7 @@
-"""k-best lists of decoders: their lines taken apart, and put together again with all that was in them.
+"""Parses and writes k-best lists of decoders; fields that are not changed stay byte for byte.
 
 Moses writes `id ||| hypothesis ||| Name= value value Other= value ||| score`, sometimes with alignments after it; cdec
-writes `Name=value` instead. A plain table has the same in columns. What is not asked for is kept byte for byte.
+writes `Name=value` instead. A plain table has the same in columns.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Values = Mapping[str, tuple[float, ...]]  # of features, or their weights; a fea
 
 _BAR = re.compile(r"(?<![^ ])\|\|\|(?![^ ])")  # only as a token of its own
 _ESCAPED_BAR = re.compile(r"(?<![^ ])\\(\\*)\|\|\|(?![^ ])")
-_MOSES, _OLD_MOSES, _CDEC = "= ", ": ", "="  # what stands between a feature's name and its value
+_MOSES, _OLD_MOSES, _CDEC = "= ", ": ", "="  # separators of a feature's name and its value
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One line of a list."""
+    """One line of a k-best list."""
 
     line: int  # its number in the file, from 1
     fields: tuple[str, ...]  # what the separators separate, spaces and all
@@ -38,24 +38,23 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Columns:
-    """Where things are in a plain table, from 1 on."""
+    """The columns of a plain table, numbered from 1."""
 
     id: int = 1
     text: int = 2
     score: int | None = None  # 0: there is none; None: the third, where a line has it
 
     def __post_init__(self) -> None:
-        """Refuse what is no column."""
         if min(self.id, self.text) < 1 or (self.score or 0) < 0:
             raise ConfigError("columns are numbered from 1 on (--score-column 0: there is none)")
 
 
 class KBestFormat(ABC):
-    """How lines are taken apart and put together. Methods raise an InputError that does not know its place."""
+    """Parses and writes the lines of a k-best list. An InputError it raises names neither file nor line."""
 
     @abstractmethod
     def parse(self, line: str, number: int) -> Hypothesis:
-        """Take a line apart."""
+        """Split a line into its fields."""
 
     @abstractmethod
     def score(self, hypothesis: Hypothesis) -> float:
@@ -83,10 +82,9 @@ def _unescaped(text: str) -> str:
 class BarFormat(KBestFormat):
     """Fields between ` ||| `: id, hypothesis, features, score, and anything."""
 
-    mark: str = _MOSES  # what stands between a feature's name and its value
+    mark: str = _MOSES  # separator of a feature's name and its value
 
     def parse(self, line: str, number: int) -> Hypothesis:
-        """Take a line apart."""
         fields = tuple(_BAR.split(line))
         if len(fields) < 3:
             raise InputError("not `id ||| hypothesis ||| features ||| score`; mend the line or give the right --format")
@@ -95,17 +93,14 @@ class BarFormat(KBestFormat):
         return Hypothesis(number, fields, _checked_id(fields[0]), _unescaped(fields[1].strip(" ")))
 
     def score(self, hypothesis: Hypothesis) -> float:
-        """The fourth field."""
         if len(hypothesis.fields) == 3:
             raise InputError("there is no total score to add to; write one, or give all --weights")
         return _number(hypothesis.fields[3].strip(), "score")
 
     def features(self, hypothesis: Hypothesis) -> Values:
-        """The third field."""
         return parse_values(hypothesis.fields[2])
 
     def has_feature(self, hypothesis: Hypothesis, name: str) -> bool:
-        """Whether there is a feature of this name."""
         return f" {name}{self.mark}" in f" {hypothesis.fields[2]} "
 
     def render(self, hypothesis: Hypothesis, added: Mapping[str, float], total: float | None) -> str:
@@ -125,7 +120,6 @@ class TabFormat(KBestFormat):
     columns: Columns = Columns()
 
     def parse(self, line: str, number: int) -> Hypothesis:
-        """Take a line apart."""
         cells = tuple(line.split("\t"))
         needed = max(self.columns.id, self.columns.text)
         if len(cells) < needed:
@@ -133,7 +127,7 @@ class TabFormat(KBestFormat):
         return Hypothesis(number, cells, _checked_id(cells[self.columns.id - 1]), cells[self.columns.text - 1])
 
     def score(self, hypothesis: Hypothesis) -> float:
-        """The column of the score; 0 if there is none."""
+        """0 if the table has no score."""
         column = 3 if self.columns.score is None else self.columns.score
         if column > len(hypothesis.fields) and self.columns.score is not None:
             raise InputError(f"{len(hypothesis.fields)} columns, the score was to be in {column}; mend the line")
@@ -142,7 +136,7 @@ class TabFormat(KBestFormat):
         return _number(hypothesis.fields[column - 1].strip(), f"score in column {column}")
 
     def features(self, hypothesis: Hypothesis) -> Values:
-        """All columns that hold a number, but not the id and the text."""
+        """Each column that holds a number, except the id and the text."""
         others = [
             (str(column), _maybe_number(cell))
             for column, cell in enumerate(hypothesis.fields, 1)
@@ -188,43 +182,43 @@ def parse_values(text: str) -> Values:
 
     Numbers before the first name have the name ''.
     """
-    found: dict[str, tuple[float, ...]] = {}
+    values_of: dict[str, tuple[float, ...]] = {}
     name = ""
     for token in text.split():
         if token.endswith(("=", ":")):
-            name = _new_name(token[:-1], found)
-            found[name] = ()
+            name = _new_name(token[:-1], values_of)
+            values_of[name] = ()
             continue
         before, equals, value = token.rpartition("=")
         if equals:
-            name = _new_name(before, found)
-        found[name] = (*found.get(name, ()), _number(value, f"value of the feature {name!r}"))
-    return found
+            name = _new_name(before, values_of)
+        values_of[name] = (*values_of.get(name, ()), _number(value, f"value of the feature {name!r}"))
+    return values_of
 
 
-def _new_name(name: str, found: Values) -> str:
+def _new_name(name: str, earlier: Values) -> str:
     if not name:
         raise InputError("a feature has no name; mend the line")
-    if name in found:
+    if name in earlier:
         raise InputError(f"the feature {name!r} is here twice; mend the line")
     return name
 
 
-def read_weights(given: str) -> Values:
+def read_weights(source: str) -> Values:
     """Weights from a file, or as they stand: `Name=1 Other= 2 3`.
 
     A file has the same on any number of lines, or `Name 1` on each as cdec's, or is a moses.ini, whose section [weight]
     is taken.
     """
-    weights = _weights_of_file(given) if Path(given).is_file() or "=" not in given else _weights_of_option(given)
+    weights = _weights_of_file(source) if Path(source).is_file() or "=" not in source else _weights_of_option(source)
     if not all(math.isfinite(weight) for values in weights.values() for weight in values):
         raise ConfigError("--weights: a weight is not finite; give numbers")
     return weights
 
 
-def _weights_of_option(given: str) -> Values:
+def _weights_of_option(text: str) -> Values:
     try:
-        weights = parse_values(given)
+        weights = parse_values(text)
     except InputError as error:
         raise ConfigError(f"--weights: {error.what}; write 'Name=1 Other=0.5' or name a file") from error
     if not weights or "" in weights:
@@ -250,16 +244,16 @@ def _weights_of_file(path: str) -> Values:
 
 def _weights_of_line(content: str, before: Values) -> Values:
     name, *values = content.split()
-    found = parse_values(content if "=" in content else f"{name}= {' '.join(values)}")
-    for name, numbers in found.items():
+    weights = parse_values(content if "=" in content else f"{name}= {' '.join(values)}")
+    for name, numbers in weights.items():
         if not name or not numbers:
             raise InputError("not `Name= weight ...` or `Name weight`; mend the line")
         _new_name(name, before)
-    return found
+    return weights
 
 
 def check_feature_name(name: str) -> None:
-    """Refuse a name that could not be read again."""
+    """Refuse a name that could not be parsed again."""
     if not name.isprintable() or "=" in name or name.endswith(":") or "|||" in name or len(name.split()) != 1:
         raise ConfigError(f"{name!r} cannot be the name of a feature; leave out spaces, = and |||, and a : at the end")
 
@@ -276,10 +270,10 @@ def _checked_id(field: str) -> str:
     return name
 
 
-def _number(text: str, what: str) -> float:
+def _number(text: str, description: str) -> float:
     number = _maybe_number(text)
     if number is None:
-        raise InputError(f"the {what} is {text!r}, which is not a number; mend the line")
+        raise InputError(f"the {description} is {text!r}, which is not a number; mend the line")
     return number
 
 

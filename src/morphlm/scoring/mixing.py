@@ -1,4 +1,4 @@
-"""Making a mixture: load the models, fit the weights to development text by EM, write it, and say what it reaches."""
+"""Makes a mixture: loads the models, fits the weights to development text by EM, writes it, and measures it."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus, Source, describe, encode_text
 
 GAIN = 1e-7  # EM ends when a step gains less than this a token, in nats
-PSEUDO_TOKENS = 10.0  # what the overall weights count for in every bucket of contexts
+PSEUDO_TOKENS = 10.0  # the weight of the overall weights in every bucket, in tokens
 DECIMALS = 9  # of weights that were fitted
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Weights and how they were found."""
+    """Fitted weights, and how EM got there."""
 
     weights: Float64Array  # (buckets, components)
     objective: tuple[float, ...]  # a token, before each step; the log-likelihood and, with a prior, its logarithm
@@ -48,7 +48,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Mixed:
-    """A mixture and what it and its components reach."""
+    """A mixture, and the perplexities of it and of its components."""
 
     model: MixtureModel
     out: Path | None
@@ -57,7 +57,6 @@ class Mixed:
     test: tuple[Perplexity, ...]
 
     def format(self) -> str:
-        """A table of weights and perplexities."""
         texts = {"development": self.development, "test": self.test}
         shown = {name: results for name, results in texts.items() if results}
         weights = [f"{weight:.4f}" for weight in self.model.training["weights"]]
@@ -69,7 +68,6 @@ class Mixed:
         return "\n".join(lines + ([] if self.out is None else [f"written to {self.out}"]))
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         names = [*self.names, MIXTURE]
         return {
             "out": None if self.out is None else str(self.out),
@@ -83,8 +81,8 @@ class Mixed:
 
 
 @dataclass(frozen=True, eq=False)
-class _Text:
-    """A text, and what each component gives to its tokens."""
+class _ComponentScores:
+    """A text with the log-probability of every token under each component."""
 
     source: Source
     corpus: Corpus
@@ -92,7 +90,7 @@ class _Text:
     buckets: Int64Array
 
     def perplexities(self, model: MixtureModel) -> tuple[Perplexity, ...]:
-        """Of each component, then of the mixture."""
+        """Those of each component, then that of the mixture."""
         models = [*(component.model for component in model.components), model]
         columns = [*self.logprobs.T, model.combine(self.logprobs, self.buckets)]
         return tuple(
@@ -132,9 +130,9 @@ def mix_and_test(
     test: Source | None = None,
     allow_unknown: bool = False,
 ) -> Mixed:
-    """The same, with the perplexities of all components and of the mixture."""
-    place = None if out is None else Path(out)
-    _check_choices(models, dev, place, weights, weights_by)
+    """As `mix`, and measure the perplexities of all components and of the mixture."""
+    directory = None if out is None else Path(out)
+    _check_choices(models, dev, directory, weights, weights_by)
     components = load_components(models)
     by: WeightsBy = "none" if weights is not None else weights_by or "context"
     contexts = contexts_of(components, by)
@@ -147,11 +145,15 @@ def mix_and_test(
         model = MixtureModel(components, _given_weights(weights), by, _record(components, _given_weights(weights)))
     else:
         model = _fitted(components, by, texts["dev"])
-    if place is not None:
-        model.save(place)
-    names = [str(given) if isinstance(given, str | Path) else given.kind for given in models]
+    if directory is not None:
+        model.save(directory)
+    names = [
+        str(model_or_path) if isinstance(model_or_path, str | Path) else model_or_path.kind for model_or_path in models
+    ]
     results = {name: text.perplexities(model) for name, text in texts.items()}
-    return Mixed(model, place, tuple(numbered([MIXTURE, *names])[1:]), results.get("dev", ()), results.get("test", ()))
+    return Mixed(
+        model, directory, tuple(numbered([MIXTURE, *names])[1:]), results.get("dev", ()), results.get("test", ())
+    )
 
 
 def _check_choices(
@@ -161,7 +163,7 @@ def _check_choices(
     weights: Sequence[float] | None,
     weights_by: str | None,
 ) -> None:
-    """Refuse, before any work is done, what cannot be."""
+    """Refuse contradictory arguments before any work is done."""
     if len(models) < 2:
         raise ConfigError("a mixture has two models or more; name another one")
     if dev is None and weights is None:
@@ -177,23 +179,23 @@ def _check_choices(
     if out is not None:
         check_can_hold_model(out)
         check_can_make(out)
-        _check_apart(out.resolve(), [Path(given).resolve() for given in models if isinstance(given, str | Path)])
+        _check_apart(out.resolve(), [Path(model).resolve() for model in models if isinstance(model, str | Path)])
 
 
-def _check_apart(out: Path, places: Sequence[Path]) -> None:
+def _check_apart(out: Path, paths: Sequence[Path]) -> None:
     """A mixture must not take the place of a model that it is made of, nor one inside it or around it."""
-    for place in places:
-        if out == place or out in place.parents or place in out.parents:
-            what = "is" if out == place else "lies around" if out in place.parents else "lies inside"
-            raise ConfigError(f"{out}: this {what} one of the models to be mixed; choose another place")
+    for path in paths:
+        if out == path or out in path.parents or path in out.parents:
+            relation = "is" if out == path else "lies around" if out in path.parents else "lies inside"
+            raise ConfigError(f"{out}: this {relation} one of the models to be mixed; choose another place")
 
 
 def load_components(models: Sequence[str | Path | LanguageModel]) -> list[Component]:
-    """Load those that are given by name; differing preparations of their texts are told."""
+    """Load the models given by path; warn if their texts were prepared in different ways."""
     loaded: list[LanguageModel] = []
     sources: list[tuple[Path, str] | None] = []
-    for given in models:
-        model, source = (given, None) if isinstance(given, LanguageModel) else _loaded(given)
+    for model_or_path in models:
+        model, source = (model_or_path, None) if isinstance(model_or_path, LanguageModel) else _loaded(model_or_path)
         loaded.append(model)
         sources.append(source)
     prepared = [f"{model.signature.value('tok')}/{model.signature.value('norm')}" for model in loaded]
@@ -209,23 +211,25 @@ def _loaded(path: str | Path) -> tuple[LanguageModel, tuple[Path, str] | None]:
     return model_from_files(path, files), (Path(path), files.digest)
 
 
-def _scored(source: Source, components: Sequence[Component], contexts: Contexts, allow_unknown: bool) -> _Text:
+def _scored(
+    source: Source, components: Sequence[Component], contexts: Contexts, allow_unknown: bool
+) -> _ComponentScores:
     corpus = encode_text(source, components[0].model.vocabulary, allow_unknown=allow_unknown)
     if len(corpus.tokens) == 0:
         raise InputError("there are no sentences; give at least one", source=describe(source))
-    return _Text(source, corpus, component_scores(components, corpus.tokens), contexts.before(corpus.tokens))
+    return _ComponentScores(source, corpus, component_scores(components, corpus.tokens), contexts.before(corpus.tokens))
 
 
 def _given_weights(weights: Sequence[float]) -> Float64Array:
-    given = np.array([weights], np.float64)
-    if not (np.isfinite(given).all() and (given >= 0).all() and abs(given.sum() - 1) < 1e-6):
+    values = np.array([weights], np.float64)
+    if not (np.isfinite(values).all() and (values >= 0).all() and abs(values.sum() - 1) < 1e-6):
         listed = ", ".join(f"{weight:g}" for weight in weights)
         raise ConfigError(f"weights are 0 or more and add up to 1, not {listed}; divide them by their sum")
-    normalised: Float64Array = given / given.sum()
+    normalised: Float64Array = values / values.sum()
     return normalised
 
 
-def _fitted(components: Sequence[Component], weights_by: WeightsBy, dev: _Text) -> MixtureModel:
+def _fitted(components: Sequence[Component], weights_by: WeightsBy, dev: _ComponentScores) -> MixtureModel:
     overall = fit_weights(dev.logprobs)
     fit = overall
     if weights_by == "context":
@@ -267,9 +271,11 @@ def fit_weights(
     """The weights under which a text is most likely, for each bucket of its tokens.
 
     lambda_m is the mean of the posteriors lambda_m p_m / sum_k lambda_k p_k over the tokens of a bucket. With `overall`
-    weights, so many pseudo-tokens that are spread like them are added to every bucket: a Dirichlet prior.
+    weights, `pseudo_tokens` distributed like them are added to every bucket: a Dirichlet prior.
     """
-    possible = np.isfinite(logprobs).any(axis=1)  # what no model can say tells nothing about them
+    possible = np.isfinite(logprobs).any(
+        axis=1
+    )  # a token without probability under all models says nothing about the weights
     if not possible.any():
         raise ConfigError("no model gives any token of the development text a probability; take another text")
     logprobs = logprobs[possible]

@@ -18,13 +18,13 @@ from typing import Any, Literal
 import numpy as np
 
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
+from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel, check_unknown_contexts
 from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.language_model.signature import Signature, in_thousands
 from morphlm.modelfile import COMPONENTS, ModelFiles, PartWriter, check_self_test, copy_model, write_model
-from morphlm.ngram.model import NgramModel
-from morphlm.scoring.contexts import AllContexts, ComponentContexts, Contexts, LastWordContexts
+from morphlm.scoring.contexts import AllContexts, ComponentContexts, Contexts, LastWordContexts, SortsContexts
 from morphlm.vectors.vectors import WordVectors
 from morphlm.vocabulary.vocabulary import BEGIN_ID, UNK_ID
 
@@ -42,7 +42,7 @@ class Component:
     name: str  # of its folder in the mixture's directory
     model: LanguageModel
     ids: Int32Array | None  # the component's id of each word of the mixture; None: the ids are the same
-    place: Path | None = None  # where it was read
+    directory: Path | None = None  # that it was read from
     digest: str = ""  # of the manifest that was read there
 
     def score_id(self, state: Any, word: int) -> tuple[float, Any]:
@@ -50,7 +50,7 @@ class Component:
         return self.model.score_id(state, word if self.ids is None else int(self.ids[word]))
 
     def own_ids(self, tokens: Int32Array) -> Int32Array:
-        """Tokens under the component's ids; what lies beyond the vocabulary stays."""
+        """Tokens as ids of the component; ids beyond the vocabulary stay."""
         if self.ids is None:
             return tokens
         known = tokens < len(self.ids)
@@ -63,9 +63,9 @@ class Component:
 
     def write(self, folder: Path) -> None:
         """Into the mixture's directory: as it was read, if that is still there, else anew."""
-        if self.place is not None:
+        if self.directory is not None:
             try:
-                return copy_model(self.place, self.digest, folder)
+                return copy_model(self.directory, self.digest, folder)
             except FormatError:
                 shutil.rmtree(folder, ignore_errors=True)
         return self.model.save(folder)
@@ -82,7 +82,7 @@ def contexts_of(components: Sequence[Component], weights_by: WeightsBy) -> Conte
         return AllContexts()
     for index, component in enumerate(components):
         model = component.model
-        if isinstance(model, NgramModel) or (isinstance(model, MixtureModel) and model.weights_by == "context"):
+        if isinstance(model, SortsContexts) and model.context_buckets > 1:
             return ComponentContexts(model, index, component.ids)
     return LastWordContexts(components[0].model.vocabulary)
 
@@ -125,39 +125,36 @@ class MixtureModel(LanguageModel):
         return self._state(BEGIN_ID if sentence else UNK_ID, states)
 
     def next_sentence(self, state: State) -> State:
-        """The state at the start of the sentence after a state."""
         states = [component.model.next_sentence(own) for component, own in zip(self.components, state[1:], strict=True)]
         return self._state(BEGIN_ID, states)
 
     def after_text(self, sentences: Iterable[Sequence[str]]) -> MixtureModel:
-        """The mixture of the components after a text."""
         if not self.reach:
             return self
         text = [list(sentence) for sentence in sentences]
-        parts = [replace(part, model=part.model.after_text(text), place=None, digest="") for part in self.components]
+        parts = [
+            replace(part, model=part.model.after_text(text), directory=None, digest="") for part in self.components
+        ]
         return MixtureModel(parts, self.weights, self.weights_by, self.training, self.development_tokens)
 
     @property
     def reach(self) -> int:
-        """How many words before a sentence count in it."""
         return max(component.model.reach for component in self.components)
 
     def _state(self, word: int, states: Sequence[Any]) -> State:
         return (self.contexts.after(word, states), *states)
 
     def score_id(self, state: State, word: int) -> tuple[float, State]:
-        """ln p(word | state) and the state after it."""
         bucket, *states = state
         scored = [component.score_id(own, word) for component, own in zip(self.components, states, strict=True)]
         joint = [weight + logprob for weight, (logprob, _) in zip(self._log_rows[bucket], scored, strict=True)]
         return _log_sum(joint), self._state(word, [after for _, after in scored])
 
     def score_tokens(self, tokens: Int32Array) -> Float64Array:
-        """ln p of every token of encoded sentences, each ending with END."""
         return self.combine(component_scores(self.components, tokens), self.contexts.before(tokens))
 
     def score_composed(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:
-        """The same, with id V + k for an unknown word forms[k]; components that can compose it in contexts do."""
+        """Components that can compose an unknown word in contexts do so."""
         known = np.where(tokens < len(self.vocabulary), tokens, np.int32(UNK_ID))
         columns = [component.model.score_composed(component.own_ids(tokens), forms) for component in self.components]
         return self.combine(np.stack(columns, axis=1), self.contexts.before(known))
@@ -173,7 +170,6 @@ class MixtureModel(LanguageModel):
         return result
 
     def distribution(self, state: State) -> Float64Array:
-        """p of every word after a state, by id."""
         bucket, *states = state
         result = np.zeros(len(self.vocabulary))
         for component, own, weight in zip(self.components, states, self.weights[bucket], strict=True):
@@ -187,30 +183,36 @@ class MixtureModel(LanguageModel):
         return any(component.model.scores_unknown for component, use in zip(self.components, used, strict=True) if use)
 
     @property
+    def parts(self) -> tuple[LanguageModel, ...]:
+        """The models in it, and in the mixtures among them."""
+        return tuple(part for component in self.components for part in component.model.parts)
+
+    @property
+    def partition(self) -> Partition | None:
+        """The classes of the first part that has some."""
+        return next((part.partition for part in self.parts if part.partition is not None), None)
+
+    @property
     def vectors(self) -> WordVectors:
         """Those of the first component that has some with morphemes, else of the first that has some."""
-        found: list[WordVectors] = []
+        candidates: list[WordVectors] = []
         for component in self.components:
             with suppress(ConfigError):
-                found.append(component.model.vectors)
-        with_morphemes = (vectors for vectors in found if vectors.factors is not None)
-        return next(with_morphemes, found[0]) if found else super().vectors
+                candidates.append(component.model.vectors)
+        with_morphemes = (vectors for vectors in candidates if vectors.factors is not None)
+        return next(with_morphemes, candidates[0]) if candidates else super().vectors
 
     @property
     def context_buckets(self) -> int:
-        """Into how many buckets contexts are sorted."""
         return self.contexts.buckets
 
     def buckets_before(self, tokens: Int32Array) -> Int64Array:
-        """The bucket of the context of every token."""
         return self.contexts.before(tokens)
 
     def bucket_of_state(self, state: State) -> int:
-        """The bucket of the context, which is part of the state."""
         return int(state[0])
 
     def describe_bucket(self, bucket: int) -> str:
-        """What a bucket holds, for people."""
         return self.contexts.describe(bucket)
 
     @property
@@ -246,7 +248,7 @@ class MixtureModel(LanguageModel):
         write_model(directory, files, parts)
 
     def _weights_table(self) -> str:
-        """The weights for people; buckets that the development text does not reach have the overall ones."""
+        """The weights as a readable table, without buckets that the development text does not reach."""
         rows = [["context", "development tokens", *(component.name for component in self.components)]]
         for bucket in np.flatnonzero((self.development_tokens > 0) | (self.contexts.buckets == 1)).tolist():
             shares = [f"{weight:.6f}" for weight in self.weights[bucket]]
@@ -310,8 +312,11 @@ def _mapped(first: LanguageModel, other: LanguageModel) -> Int32Array | None:
 def mixture_from_files(directory: str | Path, files: ModelFiles, models: Sequence[LanguageModel]) -> MixtureModel:
     """The mixture that a checked directory holds, of its components that were loaded; its self-test is run."""
     names = files.configuration["components"]
-    places = [Path(directory) / COMPONENTS / name for name in names]
-    sources = [(place, files.parts[name].digest) for place, name in zip(places, names, strict=True)]
+    directories = [Path(directory) / COMPONENTS / name for name in names]
+    sources = [
+        (directory_of_component, files.parts[name].digest)
+        for directory_of_component, name in zip(directories, names, strict=True)
+    ]
     model = MixtureModel(
         as_components(models, sources),
         files.tensors[WEIGHTS],

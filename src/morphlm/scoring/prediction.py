@@ -1,4 +1,4 @@
-"""What comes next: the likely words after some words, and the completions of one that has been begun."""
+"""Predicts the next word of a text, or completes a prefix."""
 
 from __future__ import annotations
 
@@ -30,13 +30,12 @@ class Prediction:
     share: float  # of the probability of all words that were asked for: those with the prefix
 
     def to_json(self) -> dict[str, Any]:
-        """All fields under their names."""
         return {"word": self.word, "probability": self.probability, "share": self.share}
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What may follow a text."""
+class Continuations:
+    """The likely next words after a text."""
 
     line: int  # the number of the text, from 1
     tokens: tuple[str, ...]  # its words, as they were given
@@ -45,7 +44,6 @@ class Answer:
     words: tuple[Prediction, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """All fields under their names."""
         return {
             "line": self.line,
             "text": " ".join(self.tokens),
@@ -56,10 +54,10 @@ class Answer:
 
 
 class Predictor:
-    """Answers many queries to one model: the words are sorted once, and the last distribution is kept."""
+    """Answers many queries to one model: the words are sorted once, and the last distribution is cached."""
 
     def __init__(self, model: LanguageModel, *, normalise: bool = False) -> None:
-        """With `normalise`, words and prefixes are taken as the model's training text was prepared."""
+        """With `normalise`, words and prefixes are normalised like the model's training text."""
         self.model = model
         self._normalise: Normaliser = normaliser_of(model) if normalise else list
         self._last: tuple[Any, Float64Array] | None = None
@@ -78,29 +76,28 @@ class Predictor:
         candidates = self._with_prefix(prefix) if prefix else self._all(end, unknown)
         allowed = probabilities[candidates]
         mass = float(allowed.sum())
-        found = []
-        for place in largest(allowed, k).tolist():
-            probability = float(allowed[place])
-            word = self.model.vocabulary.words[int(candidates[place])]
-            found.append(Prediction(word, probability, probability / mass if mass else 0.0))
-        return found
+        predictions = []
+        for index in largest(allowed, k).tolist():
+            probability = float(allowed[index])
+            word = self.model.vocabulary.words[int(candidates[index])]
+            predictions.append(Prediction(word, probability, probability / mass if mass else 0.0))
+        return predictions
 
     def state_after(self, tokens: Sequence[str]) -> Any:
         """The state after the words of a sentence; only as many count as the model looks back."""
         check_tokens(tokens, allow_unknown=True, number=1)
         tokens = self._normalise(tokens)
         state = self.model.begin()
-        far = max(self.model.order - 1, self.model.reach)
-        for token in tokens[max(0, len(tokens) - far) :]:
+        look_back = max(self.model.order - 1, self.model.reach)
+        for token in tokens[max(0, len(tokens) - look_back) :]:
             _, state = self.model.score(state, token)
         return state
 
     def count_unknown(self, tokens: Sequence[str]) -> int:
-        """How many of the words are not known."""
         return sum(token not in self.model.vocabulary for token in self._normalise(tokens))
 
     def _distribution(self, state: Any) -> Float64Array:
-        """While a word is being typed its prefix grows and the state stays, so the last answer is kept."""
+        """While a word is being typed its prefix grows and the state stays, so the last result is kept."""
         if self._last is None or self._last[0] != state:
             self._last = state, self.model.distribution(state)
         return self._last[1]
@@ -113,7 +110,7 @@ class Predictor:
         return [words[number] for number in order], np.array(order, np.int64)
 
     def _with_prefix(self, prefix: str) -> Int64Array:
-        """The ids of the words that begin so, in order."""
+        """The ids of the words with this prefix, sorted."""
         words, ids = self._sorted
         first = bisect_left(words, prefix)
         last = bisect_right(words, prefix, lo=first, key=lambda word: word[: len(prefix)])
@@ -137,7 +134,7 @@ def split_query(text: str, complete: bool) -> tuple[list[str], str]:
     return tokens[:-1], tokens[-1]
 
 
-def answer_texts(
+def predict_texts(
     predictor: Predictor,
     texts: Sequence[str],
     *,
@@ -148,21 +145,24 @@ def answer_texts(
     unknown: bool = False,
     source: str = "<texts>",
     first: int = 1,
-) -> list[Answer]:
-    """What may follow each text."""
-    answers = []
+) -> list[Continuations]:
+    """The likely next words after each text."""
+    results = []
     for number, text in enumerate(texts, first):
         tokens, begun = split_query(text, complete)
         begun = prefix or begun
         with located(source, number):
             words = predictor.next_words(tokens, k, begun, end=end, unknown=unknown)
             new = predictor.count_unknown(tokens)
-        answers.append(Answer(number, tuple(tokens), begun, new, tuple(words)))
-    return answers
+        results.append(Continuations(number, tuple(tokens), begun, new, tuple(words)))
+    return results
 
 
-def answer_lines(predictor: Predictor, path: str | Path, **ask: Any) -> Iterator[list[Answer]]:
-    """What may follow each line of a text ('-': standard input), as they arrive; `ask` as for `answer_texts`."""
+def predict_lines(predictor: Predictor, path: str | Path, **ask: Any) -> Iterator[list[Continuations]]:
+    """The likely next words after each line of a text ('-': standard input), as lines arrive.
+
+    `ask` are arguments of `predict_texts`.
+    """
     for block in read_blocks(path, marks="unk"):
         for number, line in enumerate(block.lines(), block.first_line):
-            yield answer_texts(predictor, [line], source=block.source, first=number, **ask)
+            yield predict_texts(predictor, [line], source=block.source, first=number, **ask)

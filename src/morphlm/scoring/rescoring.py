@@ -45,20 +45,20 @@ class RescoringOptions:
     unknown_count: bool = False  # a feature more for each model: the number of words it does not know
     normalise: bool = False  # score the text as the model's training text was prepared
     allow_unknown: bool = False  # hypotheses may contain <unk>
-    unknown_contexts: UnknownContexts = "unk"  # what stands for an unknown word in contexts
+    unknown_contexts: UnknownContexts = "unk"  # how contexts represent an unknown word
     weights: Values | None = None  # order by the sum of weight times feature
     lm_weights: tuple[float, ...] = ()  # one for each model: added to the given score, or to that sum
     best: bool = False  # of each sentence only the first in the new order
 
     @property
     def ranks(self) -> bool:
-        """Whether there is a new order."""
+        """Whether hypotheses are reordered."""
         return self.weights is not None or bool(self.lm_weights)
 
 
 @dataclass(frozen=True)
 class Rescored:
-    """A hypothesis with what was found."""
+    """A hypothesis with its new features and score."""
 
     hypothesis: Hypothesis
     format: KBestFormat = field(repr=False)
@@ -66,11 +66,10 @@ class Rescored:
     total: float | None = None  # the new score, where there is a new order
 
     def to_line(self) -> str:
-        """In the format of the list."""
         return self.format.render(self.hypothesis, self.added, self.total)
 
     def to_json(self) -> dict[str, Any]:
-        """All that is known; infinite figures, which JSON does not have, as null."""
+        """Infinite numbers, which JSON does not have, become null."""
         plain: dict[str, Any] = {
             "line": self.hypothesis.line,
             "id": self.hypothesis.id,
@@ -84,7 +83,6 @@ class Rescorer:
     """Scores hypotheses under models, each under the name of its feature."""
 
     def __init__(self, models: Sequence[tuple[str, LanguageModel]], options: RescoringOptions | None = None) -> None:
-        """Check that names and weights fit together."""
         self.options = options or RescoringOptions()
         self._models = [name for name, _ in models]
         self._check_names()
@@ -99,7 +97,7 @@ class Rescorer:
 
     @property
     def names(self) -> list[str]:
-        """Of the features that are added, in order."""
+        """The names of the added features, in order."""
         counts = [WORDS] if self.options.word_count else []
         for name in self._models:
             counts += [name, *([name + UNKNOWN_SUFFIX] if self.options.unknown_count else [])]
@@ -113,13 +111,13 @@ class Rescorer:
 
     def features(self, hypotheses: Sequence[Hypothesis]) -> list[Features]:
         """What is added to each hypothesis, by name. A text that comes again for its sentence has the same values."""
-        last, known = self._last
+        last_id, known = self._last
         texts = list(dict.fromkeys(h.text for h in hypotheses if h.text not in known))
-        found = known | dict(zip(texts, self._features_of(texts), strict=True))
+        features_of = known | dict(zip(texts, self._features_of(texts), strict=True))
         under_way = hypotheses[-1].id
-        kept = {h.text: found[h.text] for h in hypotheses if h.id == under_way}
-        self._last = under_way, (known | kept if under_way == last else kept)
-        return [found[h.text] for h in hypotheses]
+        kept = {h.text: features_of[h.text] for h in hypotheses if h.id == under_way}
+        self._last = under_way, (known | kept if under_way == last_id else kept)
+        return [features_of[h.text] for h in hypotheses]
 
     def _features_of(self, texts: Sequence[str]) -> list[Features]:
         return [dict(zip(self.names, values, strict=True)) for values in zip(*self._columns(texts), strict=True)]
@@ -137,7 +135,7 @@ class Rescorer:
                 yield list(unknown)
 
     def check(self, hypothesis: Hypothesis, layout: KBestFormat) -> None:
-        """Refuse what cannot be scored or extended."""
+        """Refuse a hypothesis that cannot be scored or extended."""
         tokens = split_tokens(hypothesis.text)
         for mark in RESERVED if "<" in hypothesis.text else ():
             if mark in tokens and not (mark == UNKNOWN and self.options.allow_unknown):
@@ -150,7 +148,7 @@ class Rescorer:
                 raise InputError(f"there is a feature {name!r} already; give ours another name by --feature")
 
     def total(self, hypothesis: Hypothesis, layout: KBestFormat, added: Features) -> float:
-        """The new score."""
+        """The new score of a hypothesis."""
         if self.options.weights is None:
             base = layout.score(hypothesis)
         else:
@@ -162,13 +160,15 @@ class Rescorer:
     def _weighted(self, features: Values, weights: Values) -> float:
         total = 0.0
         for name, values in features.items():
-            found = weights.get(name)
-            (self.unweighted if found is None else self.weighted)[name] = None
-            if found is None:
+            weight = weights.get(name)
+            (self.unweighted if weight is None else self.weighted)[name] = None
+            if weight is None:
                 continue
-            if len(found) != len(values):
-                raise InputError(f"the feature {name!r} has {len(values)} values but {len(found)} weights; mend either")
-            total += sum(map(_product, found, values))
+            if len(weight) != len(values):
+                raise InputError(
+                    f"the feature {name!r} has {len(values)} values but {len(weight)} weights; mend either"
+                )
+            total += sum(map(_product, weight, values))
         return total
 
     @property
@@ -193,17 +193,17 @@ def _product(weight: float, value: float) -> float:
     return weight * value if weight else 0.0  # also where the value is infinite
 
 
-def feature_names(models: Sequence[LanguageModel], given: Sequence[str] = ()) -> list[str]:
+def feature_names(models: Sequence[LanguageModel], names: Sequence[str] = ()) -> list[str]:
     """Names for the features of models: those given, else their kinds, numbered where one comes again."""
-    if given and len(given) != len(models):
-        raise ConfigError(f"{len(given)} names of features for {len(models)} models; give one --feature for each")
-    return list(given) or numbered([model.kind for model in models], mark="")
+    if names and len(names) != len(models):
+        raise ConfigError(f"{len(names)} names of features for {len(models)} models; give one --feature for each")
+    return list(names) or numbered([model.kind for model in models], mark="")
 
 
 def rescore(
     rescorer: Rescorer, path: str | Path, *, layout: FormatName = "auto", columns: Columns | None = None
 ) -> Iterator[list[Rescored]]:
-    """Rescore a list ('-': standard input); each item is what can be told from what could be read without waiting."""
+    """Rescore a list ('-': standard input); each item holds what could be read without waiting."""
     ranks = rescorer.options.ranks
     if rescorer.options.best and not ranks:
         raise ConfigError("nothing says which hypothesis is best; give --lm-weight or --weights")
@@ -221,7 +221,7 @@ def rescore(
 
 
 @dataclass(frozen=True)
-class _Batch:
+class _HypothesisBatch:
     """Hypotheses that were read together."""
 
     hypotheses: list[Hypothesis]
@@ -229,17 +229,19 @@ class _Batch:
     source: str
 
 
-def _batches(rescorer: Rescorer, path: str | Path, layout: FormatName, columns: Columns | None) -> Iterator[_Batch]:
-    found: KBestFormat | None = None
+def _batches(
+    rescorer: Rescorer, path: str | Path, layout: FormatName, columns: Columns | None
+) -> Iterator[_HypothesisBatch]:
+    kbest_format: KBestFormat | None = None
     seen: set[str] = set()
     under_way: str | None = None
     for block in arriving_blocks(path, marks="any"):
         lines, hypotheses = block.lines(), []
-        found = found or find_format(layout, lines[0], columns)
+        kbest_format = kbest_format or find_format(layout, lines[0], columns)
         for number, line in enumerate(lines, block.first_line):
             with located(block.source, number):
-                hypothesis = found.parse(line, number)
-                rescorer.check(hypothesis, found)
+                hypothesis = kbest_format.parse(line, number)
+                rescorer.check(hypothesis, kbest_format)
                 if hypothesis.id != under_way and hypothesis.id in seen:
                     raise InputError(
                         f"the sentence {hypothesis.id} comes again after others; put its hypotheses together"
@@ -247,10 +249,10 @@ def _batches(rescorer: Rescorer, path: str | Path, layout: FormatName, columns: 
             under_way = hypothesis.id
             seen.add(under_way)
             hypotheses.append(hypothesis)
-        yield _Batch(hypotheses, found, block.source)
+        yield _HypothesisBatch(hypotheses, kbest_format, block.source)
 
 
-def _scored(rescorer: Rescorer, batch: _Batch) -> list[Rescored]:
+def _scored(rescorer: Rescorer, batch: _HypothesisBatch) -> list[Rescored]:
     result = []
     for hypothesis, added in zip(batch.hypotheses, rescorer.features(batch.hypotheses), strict=True):
         total = None

@@ -37,7 +37,6 @@ class SpellingConfig:
     uniform: float = 1e-3  # share of the strings in which all characters are equally likely
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be computed."""
         if not 1 <= self.order <= MAX_ORDER:
             raise ConfigError(f"the order of a spelling model lies in 1..{MAX_ORDER}, not {self.order}")
         if not 0.0 < self.uniform < 1.0:
@@ -112,7 +111,7 @@ def _codes(words: Sequence[str]) -> Codes:
 
 def _letter_ids(codes: Codes, letters: Codes) -> Int32Array:
     """The ids of letters as of words: END for a word's end, UNK for letters that are not known."""
-    places = np.minimum(np.searchsorted(letters, codes), len(letters) - 1)
-    ids = np.where(letters[places] == codes, places + len(RESERVED), UNK_ID)
+    positions = np.minimum(np.searchsorted(letters, codes), len(letters) - 1)
+    ids = np.where(letters[positions] == codes, positions + len(RESERVED), UNK_ID)
     ids[codes == WORD_END] = END_ID
     return ids.astype(np.int32)

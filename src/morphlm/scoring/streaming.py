@@ -44,7 +44,6 @@ class TokenScore:
     unknown: bool
 
     def to_json(self) -> dict[str, Any]:
-        """All fields under their names."""
         return {"token": self.token, "logprob": finite_or_none(self.logprob), "unknown": self.unknown}
 
 
@@ -59,7 +58,7 @@ class LineScore:
     scores: tuple[TokenScore, ...] | None = None  # of each token, where that was asked for
 
     def to_json(self) -> dict[str, Any]:
-        """All fields under their names; infinite ones, which JSON does not have, as null."""
+        """Infinite numbers, which JSON does not have, become null."""
         plain = {
             "line": self.line,
             "logprob": finite_or_none(self.logprob),
@@ -78,7 +77,7 @@ class BatchScorer:
     def __init__(
         self, model: LanguageModel, unknown_contexts: UnknownContexts = "unk", *, separate: bool = False
     ) -> None:
-        """Build the table. Unknown words in contexts are UNK or, if the model can do it, composed of known factors."""
+        """Unknown words in contexts are UNK or, if the model can, composed of their known factors."""
         self.model = model
         self._encode = TokenEncoder(model.vocabulary)
         self._composed = unknown_contexts == "composed" and model.composes_contexts
@@ -106,11 +105,11 @@ class BatchScorer:
         scored at once take a seventh of the time that they take one by one.
         """
         ends, order = np.flatnonzero(ids == END_ID), np.arange(len(ids))
-        places = order + self.model.reach * np.searchsorted(ends, order)
+        positions = order + self.model.reach * np.searchsorted(ends, order)
         text = [END.encode()] * (len(ids) + self.model.reach * len(ends))
-        for place, token in zip(places.tolist(), tokens, strict=True):
-            text[place] = token
-        logprobs: Float64Array = self._score(text, self._encode(text))[places]
+        for position, token in zip(positions.tolist(), tokens, strict=True):
+            text[position] = token
+        logprobs: Float64Array = self._score(text, self._encode(text))[positions]
         return logprobs
 
     def _continued(self, tokens: list[bytes]) -> Float64Array:
@@ -127,9 +126,9 @@ class BatchScorer:
         """Unknown words get ids beyond the vocabulary, as `score_composed` wants them; <unk> itself stays UNK."""
         forms: dict[bytes, int] = {}
         extended = ids.copy()
-        for place in np.flatnonzero(ids == UNK_ID).tolist():
-            if tokens[place] != UNKNOWN.encode():
-                extended[place] = len(self.model.vocabulary) + forms.setdefault(tokens[place], len(forms))
+        for position in np.flatnonzero(ids == UNK_ID).tolist():
+            if tokens[position] != UNKNOWN.encode():
+                extended[position] = len(self.model.vocabulary) + forms.setdefault(tokens[position], len(forms))
         return self.model.score_composed(extended, [form.decode() for form in forms])
 
 
@@ -201,7 +200,7 @@ def _token_scores(scored: ScoredText, scale: float) -> Iterator[TokenScore]:
 def normaliser_of(model: LanguageModel) -> Normaliser:
     """Does to tokens what `morphlm prepare` did to those of the model's training text, if that is on record.
 
-    Text is not tokenised again: what stands between spaces is taken as a token.
+    Text is not tokenised again: its tokens are separated by spaces.
     """
     recorded = recorded_options(model)
     if recorded is None:
@@ -212,10 +211,10 @@ def normaliser_of(model: LanguageModel) -> Normaliser:
     options = replace(recorded, tokenise=False)
 
     @lru_cache(maxsize=1 << 16)  # most words come again and again
-    def one(token: str) -> tuple[str, ...]:
+    def normalise(token: str) -> tuple[str, ...]:
         return (UNKNOWN,) if token == UNKNOWN else tuple(prepare_line(token, options))
 
-    return lambda tokens: [part for token in tokens for part in one(token)]
+    return lambda tokens: [part for token in tokens for part in normalise(token)]
 
 
 def recorded_options(model: LanguageModel) -> PrepareOptions | None:

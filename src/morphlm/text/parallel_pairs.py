@@ -33,7 +33,7 @@ from morphlm.text.prepare import (
 from morphlm.text.reading import Block, Mending, read_blocks
 
 MAX_RATIO = 3.0
-ALWAYS_CLOSE = 5  # a difference of so many tokens says nothing: `Ano .` may be `Yes , that is right .`
+ALWAYS_CLOSE = 5  # tokens of difference that are always accepted: `Ano .` may be `Yes , that is right .`
 
 Paths = tuple[str | Path, str | Path]
 
@@ -44,16 +44,14 @@ class PairOptions:
 
     source: PrepareOptions
     target: PrepareOptions
-    max_ratio: float = MAX_RATIO  # the longer side has at most so many times the tokens of the shorter; 0 keeps all
+    max_ratio: float = MAX_RATIO  # most tokens of the longer side for each of the shorter; 0 keeps all
 
     def __post_init__(self) -> None:
-        """Refuse a ratio below 1, which no pair could meet."""
         if self.max_ratio and not self.max_ratio >= 1:
             raise ConfigError(f"max-ratio {self.max_ratio:g} is below 1; 0 keeps pairs of any lengths")
 
     @property
     def sides(self) -> tuple[PrepareOptions, PrepareOptions]:
-        """The options of the source and of the target."""
         return self.source, self.target
 
 
@@ -64,7 +62,7 @@ def pair_options(
     max_ratio: float = MAX_RATIO,
     **steps: Any,  # the other fields of PrepareOptions
 ) -> PairOptions:
-    """The same steps for both sides, each in its language; only a Russian side is filtered for Cyrillic."""
+    """Equal steps for both sides, each in its language; only a Russian side is filtered for Cyrillic."""
     if cyrillic_share and "ru" not in languages:
         raise ConfigError("cyrillic-share is for Russian and neither side is ru; prepare the other side by itself")
     if steps.get("tokenise", True) and None in languages:
@@ -101,7 +99,7 @@ class PairPreparer:
     mend: bool = False
 
     def __call__(self, blocks: tuple[Block, Block]) -> Prepared:
-        """Prepare and filter the lines of two blocks with equally many lines."""
+        """Both blocks have the same number of lines."""
         repairs: Counter[str] = Counter()
         fates: Counter[str] = Counter()
         kept: list[list[list[str]]] = []
@@ -139,8 +137,8 @@ def prepare_pair_files(
     for mending in mendings:
         repairs += mending.repairs if mending is not None else Counter()
     source, target = (
-        keep_record(outs[side], make_preparation(sided, counts[side], sizes[side], repairs, options.max_ratio))
-        for side, sided in enumerate(options.sides)
+        keep_record(outs[side], make_preparation(side_options, counts[side], sizes[side], repairs, options.max_ratio))
+        for side, side_options in enumerate(options.sides)
     )
     return source, target
 
@@ -148,11 +146,11 @@ def prepare_pair_files(
 def _pairs(paths: Paths, mendings: tuple[Mending | None, Mending | None]) -> Iterator[tuple[bytes, bytes]]:
     """Line n of one file with line n of the other."""
     source, target = (_lines(path, mending) for path, mending in zip(paths, mendings, strict=True))
-    for count, (one, other) in enumerate(itertools.zip_longest(source, target)):
-        if one is None or other is None:
+    for count, (source_line, target_line) in enumerate(itertools.zip_longest(source, target)):
+        if source_line is None or target_line is None:
             more = 1 + sum(1 for _ in itertools.chain(source, target))
-            raise _unequal(paths, count + more * (one is not None), count + more * (other is not None))
-        yield one, other
+            raise _unequal(paths, count + more * (source_line is not None), count + more * (target_line is not None))
+        yield source_line, target_line
 
 
 def _pieces(pairs: Iterator[tuple[bytes, bytes]], paths: Paths) -> Iterator[tuple[Block, Block]]:

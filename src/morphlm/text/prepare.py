@@ -1,7 +1,7 @@
-"""The first stage of the data's way: raw text becomes sentences of tokens, normalised and filtered as in the paper.
+"""The first stage: raw text becomes sentences of tokens, normalised and filtered as in the paper.
 
 Every step is an option whose default is the paper's (tokenised, lowercase, digits as 0, at most 80 tokens, for Russian
-the Cyrillic filter). What was chosen and what came of it is written beside the text as a `Preparation`.
+the Cyrillic filter). Options and counts are written beside the text as a `Preparation`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,6 @@ class PrepareOptions:
     cyrillic_share: float | None = None  # less Cyrillic among a token's letters: <unk>. None: 0.8 for ru, else 0 = off
 
     def __post_init__(self) -> None:
-        """Settle the default of the Cyrillic filter and refuse what cannot be meant."""
         if self.cyrillic_share is None:
             object.__setattr__(self, "cyrillic_share", 0.8 if self.language == "ru" else 0.0)
         if self.tokenise and self.language is None:
@@ -86,11 +85,10 @@ class Counts:
     tokens: int = 0  # in the lines kept
 
     def __add__(self, other: Counts) -> Counts:
-        """The sum, field by field."""
         return Counts(**{name: value + getattr(other, name) for name, value in dataclasses.asdict(self).items()})
 
     def format(self) -> str:
-        """For people: how many lines are left, and why the others are not."""
+        """The number of lines kept, and why the others were dropped."""
         reasons = (("empty", self.empty), ("too long", self.too_long), ("of unequal length", self.length_ratio))
         dropped = ", ".join(f"{count:,} {reason}" for reason, count in reasons if count)
         return f"{self.kept:,} of {self.lines:,} lines kept{dropped and f' ({dropped})'}, {self.tokens:,} tokens"
@@ -98,13 +96,13 @@ class Counts:
 
 @dataclass(frozen=True)
 class Preparation:
-    """How a text was prepared: the record that stands beside it."""
+    """The record of how a text was prepared, kept in a file beside it."""
 
     options: PrepareOptions
     counts: Counts
-    bytes: int  # the size of the text as it was written (compressed, if it was): tells whether it is still that text
+    bytes: int  # size of the file as written (compressed, if it was), to recognise a text that has changed
     repairs: Mapping[str, int] = field(default_factory=dict)  # what --mend repaired
-    max_ratio: float | None = None  # parallel text: the longer side of a pair is at most so many times the shorter
+    max_ratio: float | None = None  # parallel text: most tokens of the longer side for each of the shorter
     version: str = __version__
     sacremoses: str | None = None  # its version, if it tokenised
 
@@ -126,7 +124,7 @@ class Preparation:
         return "+".join(name for name, done in steps if done) or "none"
 
     def format(self) -> str:
-        """For people, in one line."""
+        """A one-line summary."""
         parts = [self.counts.format(), self.tokeniser_signature, self.normalisation_signature]
         if self.options.max_tokens:
             parts.append(f"at most {self.options.max_tokens} tokens")
@@ -167,19 +165,19 @@ class Preparation:
 
 
 def record_path(path: str | Path) -> Path:
-    """Where the record of a text stands."""
+    """The path of the record of a text."""
     return Path(f"{path}{RECORD_SUFFIX}")
 
 
 def read_preparation(path: str | Path) -> Preparation | None:
     """The record beside a text; None if there is none, or if the text is no longer the one that was written."""
-    text, beside = Path(path), record_path(path)
-    if str(path) == "-" or not beside.is_file() or not text.is_file():
+    text, record = Path(path), record_path(path)
+    if str(path) == "-" or not record.is_file() or not text.is_file():
         return None
     try:
-        preparation = Preparation.from_json(beside.read_bytes().decode())
+        preparation = Preparation.from_json(record.read_bytes().decode())
     except (FormatError, UnicodeDecodeError) as error:
-        raise FormatError(f"{beside}: {error}") from error
+        raise FormatError(f"{record}: {error}") from error
     return preparation if preparation.bytes == text.stat().st_size else None
 
 
@@ -215,11 +213,11 @@ def prepare_line(line: str, options: PrepareOptions, repairs: Counter[str] | Non
 
 
 def _without_reserved(tokens: list[str], repairs: Counter[str] | None) -> list[str]:
-    found = [token for token in tokens if token in RESERVED]
-    if found and repairs is None:
-        raise InputError(f"the text would contain {found[0]}, a mark that morphlm sets itself; remove it or use --mend")
-    if repairs is not None and found:
-        repairs["reserved marks removed"] += len(found)
+    marks = [token for token in tokens if token in RESERVED]
+    if marks and repairs is None:
+        raise InputError(f"the text would contain {marks[0]}, a mark that morphlm sets itself; remove it or use --mend")
+    if repairs is not None and marks:
+        repairs["reserved marks removed"] += len(marks)
     return [token for token in tokens if token not in RESERVED]
 
 
@@ -236,7 +234,7 @@ def _is_cyrillic(token: str, share: float) -> bool:
 
 
 def drop_reason(length: int, max_tokens: int) -> str | None:
-    """The field of `Counts` under which a sentence of so many tokens is dropped; None if it is kept."""
+    """The field of `Counts` that counts a dropped sentence of this length; None if it is kept."""
     if not length:
         return "empty"
     return "too_long" if max_tokens and length > max_tokens else None
@@ -272,7 +270,6 @@ class BlockPreparer:
     mend: bool = False
 
     def __call__(self, block: Block) -> Prepared:
-        """Prepare and filter the lines of a block."""
         repairs: Counter[str] = Counter()
         fates: Counter[str] = Counter()
         kept = []
@@ -312,7 +309,7 @@ def prepare_files(
 
 
 def check_streams(paths: Sequence[str | Path]) -> None:
-    """Standard input can be read once."""
+    """Refuse standard input that is named twice."""
     if sum(str(path) == "-" for path in paths) > 1:
         raise ConfigError("standard input ('-') is named more than once; it can be read only once")
 
@@ -328,7 +325,7 @@ def pieces_of(block: Block) -> Iterator[Block]:
 
 
 def total_bytes(paths: Sequence[str | Path]) -> int | None:
-    """How much there is to read, where that can be told beforehand."""
+    """The size of the input, if it is known beforehand."""
     plain = all(Path(path).is_file() and Path(path).suffix not in COMPRESSIONS for path in paths)
     return sum(Path(path).stat().st_size for path in paths) if plain else None
 
@@ -356,13 +353,13 @@ def _write_texts(result: Prepared, streams: Sequence[IO[bytes]], outs: Sequence[
     for text, stream, out in zip(result.texts, streams, outs, strict=True):
         stream.write(text)
         if str(out) == "-":
-            stream.flush()  # who reads our output may be waiting for it
+            stream.flush()  # the reader of a pipe may be waiting for it
 
 
 def make_preparation(
     options: PrepareOptions, counts: Counts, size: int, repairs: Mapping[str, int], max_ratio: float | None = None
 ) -> Preparation:
-    """The record of what was just written."""
+    """The record of a text that was just written."""
     return Preparation(
         options=options,
         counts=counts,

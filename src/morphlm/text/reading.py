@@ -1,8 +1,8 @@
 """Reading text: checked blocks of whole lines, and the tokens in them.
 
-A sentence is a line, a token is what stands between spaces or tabs. What a model would quietly misread (bad UTF-8,
-NUL, carriage returns, a byte order mark, endless lines, our own markers inside the text) is refused with the file, the
-line and the cure, or repaired and counted when the caller asks for it (`morphlm prepare --mend`).
+A sentence is a line; tokens are separated by spaces or tabs. Whatever a model would silently misread (bad UTF-8, NUL,
+carriage returns, a byte order mark, endless lines, our own markers in the text) is refused with file, line and remedy,
+or repaired and counted when the caller asks for it (`morphlm prepare --mend`).
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class Block:
 
 @dataclass
 class Mending:
-    """Asks for repair instead of refusal, and counts what was repaired."""
+    """Repair instead of refusing; counts the repairs."""
 
     keep_lines: bool = False  # a line that must be dropped leaves an empty one, so that pairs of lines stay together
     repairs: Counter[str] = field(default_factory=Counter)
 
 
 def split_tokens(line: str) -> list[str]:
-    """The tokens of a line: what stands between spaces or tabs (no other character separates)."""
+    """The tokens of a line, separated by spaces or tabs and by no other character."""
     return [token for token in line.replace("\t", " ").split(" ") if token]
 
 
@@ -169,12 +169,12 @@ def _mended(block: bytes, mending: Mending, line: int, marks: Marks) -> bytes:
         ("carriage returns replaced", b"\r", b" "),
         ("NUL bytes removed", b"\0", b""),
     ):
-        if found := block.count(bad):
+        if count := block.count(bad):
             block = block.replace(bad, good)
-            mending.repairs[name] += found
+            mending.repairs[name] += count
     if _find_reserved(block, marks):
-        block, found = _pattern(_REFUSED[marks]).subn(b"", block)
-        mending.repairs["reserved marks removed"] += found
+        block, count = _pattern(_REFUSED[marks]).subn(b"", block)
+        mending.repairs["reserved marks removed"] += count
     try:
         block.decode()
         intact = len(block) < MAX_LINE_BYTES

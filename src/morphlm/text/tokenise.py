@@ -29,7 +29,7 @@ def _moses(language: str) -> Any:
 
 
 def sacremoses_version() -> str:
-    """The version whose rules apply."""
+    """The installed version, for records."""
     return importlib.metadata.version("sacremoses")
 
 

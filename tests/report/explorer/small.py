@@ -14,7 +14,7 @@ import uvicorn
 
 from morphlm.language_model.base import LanguageModel
 from morphlm.ngram.training import train_ngram
-from morphlm.report.explorer.limits import Limits
+from morphlm.report.explorer.limits import RequestLimits
 from morphlm.report.explorer.operations import Explorer
 from morphlm.report.explorer.server import bind, make_app
 from morphlm.scoring.mixture import MixtureModel, as_components
@@ -52,7 +52,7 @@ def prepared(plain: LanguageModel, record: dict[str, str] | None = PREPARATION) 
 
 def explorer(*kinds: str, **limits: float) -> Explorer:
     """Models of these kinds, all of them if none is named."""
-    return Explorer([(kind, model(kind)) for kind in kinds or MODELS], Limits(**limits))  # type: ignore[arg-type]
+    return Explorer([(kind, model(kind)) for kind in kinds or MODELS], RequestLimits(**limits))  # type: ignore[arg-type]
 
 
 @contextmanager

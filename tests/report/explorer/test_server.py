@@ -153,8 +153,8 @@ def test_other_names_of_this_machine_are_refused(host: str, client: httpx.Client
 @pytest.mark.parametrize(
     "headers",
     [
-        *[{"Origin": origin} for origin in ("http://evil.example", "null", "https://OWN", "http://127.0.0.1:1")],
-        *[{"Sec-Fetch-Site": site} for site in ("cross-site", "same-site")],
+        *[{"Origin": origin} for origin in ("http://evil.example", "null", "", "https://OWN", "http://127.0.0.1:1")],
+        *[{"Sec-Fetch-Site": site} for site in ("cross-site", "same-site", "")],
     ],
 )
 def test_other_pages_are_refused(headers: dict[str, str], client: httpx.Client) -> None:
@@ -195,7 +195,7 @@ def test_there_is_nothing_else(address: str, client: httpx.Client) -> None:
     assert response.status_code in (404, 307)
     assert b"root:" not in response.content
     if response.status_code == 404:
-        assert_error(response, 404, "/api/docs tells what there is")
+        assert_error(response, 404, "there is nothing at this address; see /api/docs")
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_there_is_nothing_else(address: str, client: httpx.Client) -> None:
 )
 def test_other_methods(method: str, address: str, client: httpx.Client) -> None:
     response = client.request(method, address)
-    assert_error(response, 405, f"{method} is not what this address takes")
+    assert_error(response, 405, f"this address does not take {method}")
     assert response.headers["allow"]
 
 
@@ -298,7 +298,7 @@ def test_whatever_is_sent_is_answered_with_one_kind_of_error(client: httpx.Clien
 def test_a_mistake_of_ours_is_an_error_of_the_same_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Explorer, "word", lambda *arguments: 1 // 0)
     with client_of(explorer("mkn")) as client:
-        assert_error(client.get("/api/word?model=0&word=a"), 500, "the terminal tells what")
+        assert_error(client.get("/api/word?model=0&word=a"), 500, "the terminal shows the cause")
 
 
 # ---------------------------------------------------------------- limits

@@ -10,9 +10,9 @@ from morphlm.cli.lazy import LazyGroup
 SUBCOMMANDS = {
     "frequency": "Perplexity of two models by how often the words were seen in training.",
     "pos": "Perplexity of two models by part of speech, and on sequences of tags.",
-    "selection": "Box plots over languages: which model is better than which.",
+    "selection": "Box plots over languages: what the additive models gain.",
     "scaling": "Perplexity against the amount of training text.",
-    "kappa": "Few or all of the words seen once as UNK: what it does to perplexity.",
+    "kappa": "Effect of pruning words seen once (kappa) on the gains.",
     "morphemes": "A map of morpheme vectors, and the nearest morphemes.",
 }
 

@@ -14,7 +14,7 @@ from morphlm.vocabulary.vocabulary import load_vocabulary
 @two_models
 @options.text_files
 @click.option("--ends/--no-ends", default=True, show_default=True, help="Count sentence ends as tokens.")
-@click.option("--vocab", metavar="FILE", help="Take the counts from this vocabulary.  [default: the baseline's]")
+@click.option("--vocab", metavar="FILE", help="Vocabulary with the training counts.  [default: the baseline's]")
 @options.allow_unk
 @pictures
 @options.seed
@@ -32,8 +32,8 @@ def command(
 ) -> None:
     """Perplexity of two models on prepared text, by how often each token was seen in the baseline's training text.
 
-    A row for unseen words, which are UNK, and for each of 1-9, 10-99, ... with its share of the text. The change is
-    that of OTHER against BASELINE. Models are directories or ARPA files, of any kind.
+    One row for unseen words, which are UNK, and one for each of 1-9, 10-99, ... with its share of the text. The change
+    is that of OTHER relative to BASELINE. Models are directories or ARPA files, of any kind.
 
     \b
       morphlm analyse frequency de.clbl de.clbl++ test.de.txt --picture frequency.svg
@@ -41,10 +41,10 @@ def command(
     paths = options.or_stdin(files)
     options.check_one_stdin(baseline, other, *paths, *([] if vocab is None else [vocab]))
     check_pictures(pictures)
-    one, two, names = load_two(baseline, other)
+    first, second, names = load_two(baseline, other)
     result = frequency_comparison(
-        one,
-        two,
+        first,
+        second,
         paths,
         ends=ends,
         vocabulary=None if vocab is None else load_vocabulary(vocab),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from morphlm.analysis.model_triple import KINDS
+from morphlm.analysis.model_triple import TRIPLE
 from morphlm.analysis.pruning import compare_pruning, pruning_row
 from morphlm.analysis.scores import check_named_once, read_once, score_folder
 from morphlm.cli import options
@@ -19,7 +19,7 @@ from morphlm.cli.analyse.options import check_pictures, pictures, show
     multiple=True,
     required=True,
     metavar="NAME FOLDER_LOW FOLDER_ONE TEST",
-    help="Models of a low kappa, models of kappa = 1, and prepared test text of a language (repeatable).",
+    help="For a language: models with a low kappa, models with kappa = 1, and prepared test text (repeatable).",
 )
 @options.allow_unk
 @pictures
@@ -34,8 +34,8 @@ def command(
 ) -> None:
     """What CLBL gains over MKN (Rel.1) and CLBL++ over CLBL (Rel.2) with few and with all singletons pruned.
 
-    If CLBL++ gains by its rare words, Rel.2 is smaller at kappa = 1. The folders have the models mkn, clbl and clbl++,
-    as `morphlm train --all --kappa ...` writes them. Perplexities of different kappas cannot be compared: at kappa = 1
+    If CLBL++ gains on rare words, Rel.2 is smaller at kappa = 1. The folders have the models mkn, clbl and clbl++, as
+    `morphlm train --all --kappa ...` writes them. Perplexities at different kappas are not comparable: at kappa = 1
     more words are UNK, which is easy to predict.
 
     \b
@@ -45,9 +45,9 @@ def command(
     options.check_one_stdin(*(test for *_, test in languages))
     check_pictures(pictures)
     rows = []
-    for name, low, one, test in languages:
+    for name, low_folder, one_folder, test in languages:
         text = read_once(test, allow_unknown=allow_unk)
-        for folder in (low, one):
-            scores = score_folder(folder, KINDS, text, need_all=True, allow_unknown=allow_unk)
+        for folder in (low_folder, one_folder):
+            scores = score_folder(folder, TRIPLE, text, need_all=True, allow_unknown=allow_unk)
             rows.append(pruning_row(name, scores, seed=seed))
     show(compare_pruning(rows, seed=seed), as_json, pictures)

@@ -13,15 +13,17 @@ from morphlm.vectors.vectors import Side
 
 @click.command(name="morphemes")
 @click.argument("model_path", metavar="MODEL")
-@click.option("--count", default=COUNT, show_default=True, type=click.IntRange(1), help="How many morphemes, at most.")
+@click.option("--count", default=COUNT, show_default=True, type=click.IntRange(1), help="Maximum number of morphemes.")
 @click.option("--labels", metavar="LABEL,...", help="Only these: PRE, STM, SUF.  [default: affixes, then stems]")
-@click.option("--near", "names", multiple=True, metavar="NAME", help="Print only this morpheme: ung/SUF (repeatable).")
+@click.option(
+    "--near", "names", multiple=True, metavar="NAME", help="Print only this morpheme, such as ung/SUF (repeatable)."
+)
 @click.option(
     "--perplexity",
     default=PERPLEXITY,
     show_default=True,
     type=click.FloatRange(1),
-    help="Of t-SNE: about how many neighbours each keeps.",
+    help="Of t-SNE: about the number of neighbours of each point.",
 )
 @vector_options.choice
 @pictures
@@ -40,11 +42,11 @@ def command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """A map of the frequent morphemes of MODEL by t-SNE: what is used alike lies together.
+    """A t-SNE map of the frequent morphemes of MODEL: morphemes that are used alike lie together.
 
-    A row a morpheme: how many words and training tokens have it, its place, the nearest morphemes of the map with their
-    cosines, and frequent words. In the picture as many have their names as there is room for. With --near, those that
-    are named, which must be on the map; `morphlm neighbours --morpheme` looks among all.
+    One row for each morpheme: the number of words and training tokens that contain it, its coordinates, the nearest
+    morphemes on the map with their cosines, and frequent words. The picture names as many as fit. --near prints only
+    the named ones, which must be on the map; `morphlm neighbours --morpheme` searches all.
 
     \b
       morphlm analyse morphemes de.clbl++ --picture map.svg --near ung/SUF

@@ -1,4 +1,4 @@
-"""What the subcommands share: options, loading two models, and showing a result."""
+"""Shared by the subcommands: options, loading two models, and printing a result."""
 
 from __future__ import annotations
 
@@ -16,21 +16,25 @@ if TYPE_CHECKING:
 
 two_models = options.applied([click.argument("baseline", metavar="BASELINE"), click.argument("other", metavar="OTHER")])
 pictures = click.option(
-    "--picture", "pictures", multiple=True, metavar="FILE", help="Also draw it, as .svg, .png or .pdf (repeatable)."
+    "--picture",
+    "pictures",
+    multiple=True,
+    metavar="FILE",
+    help="Also write a picture (.svg, .png or .pdf; repeatable).",
 )
 
 
 def check_pictures(paths: Sequence[str]) -> None:
-    """Refuse, before any work is done, what could not be drawn in the end."""
+    """Refuse pictures that cannot be written, before any work is done."""
     for path in paths:
         check_picture(path)
 
 
 def load_two(baseline: str, other: str) -> tuple[LanguageModel, LanguageModel, tuple[str, str]]:
-    """The models and what tables call them: their kinds or, where these are the same, their places."""
-    one, two = load(baseline), load(other)
-    names = (one.kind, two.kind) if one.kind != two.kind else (baseline, other)
-    return one, two, names
+    """The models and their names in tables: their kinds or, if these are equal, their paths."""
+    first, second = load(baseline), load(other)
+    names = (first.kind, second.kind) if first.kind != second.kind else (baseline, other)
+    return first, second, names
 
 
 def show(result: Any, as_json: bool, paths: Sequence[str]) -> None:

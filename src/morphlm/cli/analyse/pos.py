@@ -32,11 +32,15 @@ from morphlm.cli.analyse.options import check_pictures, load_two, pictures, show
     help="Which tags of CoNLL-U: universal ones or the language's own.",
 )
 @click.option("--coarse", is_flag=True, help="Group UPOS or STTS tags: Noun, Adjective, Verb, ..., Rest.")
-@click.option("--unseen-apart", is_flag=True, help="Words that the baseline does not know as a group of their own.")
+@click.option("--unseen-apart", is_flag=True, help="Put words unknown to the baseline into a group of their own.")
 @click.option(
-    "--sequence", "sequences", multiple=True, metavar="TAG,TAG", help="Also the tokens of this sequence (repeatable)."
+    "--sequence",
+    "sequences",
+    multiple=True,
+    metavar="TAG,TAG",
+    help="Also compare on this sequence of tags (repeatable).",
 )
-@click.option("--text", metavar="FILE", help="Score this prepared text of the same sentences.")
+@click.option("--text", metavar="FILE", help="Prepared text of the same sentences to score.")
 @pictures
 @options.seed
 @options.as_json
@@ -54,9 +58,9 @@ def command(
 ) -> None:
     """Perplexity of two models on tagged text, by part of speech and on sequences of tags.
 
-    The tagged tokens are in their own case; they are prepared as the models' training text was, and each of the tokens
-    that come of one has its tag. A token of several words (zum: zu dem) has their tags, ADP+DET. The change is that of
-    OTHER against BASELINE.
+    Tagged tokens keep their case in the file; they are prepared like the models' training text, and every token that
+    results has the tag. A token for several words (zum: zu dem) has their tags, ADP+DET. The change is that of OTHER
+    relative to BASELINE.
 
     \b
       morphlm analyse pos de.clbl de.clbl++ test.conllu --sequence ADJ,NOUN --sequence ADJ,ADJ,NOUN
@@ -65,7 +69,7 @@ def command(
     paths = options.or_stdin(files)
     options.check_one_stdin(baseline, other, *paths, *([] if text is None else [text]))
     check_pictures(pictures)
-    one, two, names = load_two(baseline, other)
-    tagged = read_tagged_for([one, two], paths, form, column=column, text=text)
+    first, second, names = load_two(baseline, other)
+    tagged = read_tagged_for([first, second], paths, form, column=column, text=text)
     split = [sequence.split(",") for sequence in sequences]
-    show(tag_comparison(one, two, tagged, sequences=split, text=text, names=names, **choices), as_json, pictures)
+    show(tag_comparison(first, second, tagged, sequences=split, text=text, names=names, **choices), as_json, pictures)

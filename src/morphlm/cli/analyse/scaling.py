@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from morphlm.analysis.model_triple import KINDS
+from morphlm.analysis.model_triple import TRIPLE
 from morphlm.analysis.scaling import compare_scaling, scaling_point
 from morphlm.analysis.scores import read_once, score_folder
 from morphlm.cli import options
@@ -15,10 +15,16 @@ from morphlm.files import source_name
 @click.command(name="scaling")
 @click.option("--test", required=True, metavar="TEST", help="Prepared test text.")
 @click.option(
-    "--growing", multiple=True, metavar="FOLDER", help="Models of one amount of text and its own words (repeatable)."
+    "--growing",
+    multiple=True,
+    metavar="FOLDER",
+    help="Models of one amount of text with its own vocabulary (repeatable).",
 )
 @click.option(
-    "--fixed", multiple=True, metavar="FOLDER", help="Models of one amount of text and the same words (repeatable)."
+    "--fixed",
+    multiple=True,
+    metavar="FOLDER",
+    help="Models of one amount of text with a shared vocabulary (repeatable).",
 )
 @options.allow_unk
 @pictures
@@ -35,8 +41,8 @@ def command(
 ) -> None:
     """What CLBL and CLBL++ gain over MKN, and CLBL++ over CLBL, with the amount of training text.
 
-    Each FOLDER has the models mkn, clbl and clbl++ of one amount of text, as `morphlm train --all` writes them; how
-    much it was stands in their records. Vocabularies grow with the text or, by `train --vocab`, stay.
+    Each FOLDER has the models mkn, clbl and clbl++ of one amount of text, as `morphlm train --all` writes them; the
+    amount is in their records. Vocabularies grow with the text or, with `train --vocab`, are fixed.
 
     \b
       morphlm analyse scaling --test test.cs.txt --growing cs.1m --growing cs.2m --growing cs.4m --picture scaling.svg
@@ -49,7 +55,7 @@ def command(
     text = read_once(test, allow_unknown=allow_unk)
     series = [
         [
-            scaling_point(score_folder(folder, KINDS, text, need_all=True, allow_unknown=allow_unk), seed=seed)
+            scaling_point(score_folder(folder, TRIPLE, text, need_all=True, allow_unknown=allow_unk), seed=seed)
             for folder in folders
         ]
         for folders in (fixed, growing)

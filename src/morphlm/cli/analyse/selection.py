@@ -1,11 +1,11 @@
-"""`morphlm analyse selection`: all models in several languages, and box plots of what the additive ones gain."""
+"""`morphlm analyse selection`: all models in several languages, and box plots of the gains of the additive ones."""
 
 from __future__ import annotations
 
 import click
 
 from morphlm.analysis.scores import check_named_once, score_folder
-from morphlm.analysis.selection import KINDS, check_box, select_from_scores
+from morphlm.analysis.selection import PAPER_KINDS, check_box, select_from_scores
 from morphlm.cli import options
 from morphlm.cli.analyse.options import check_pictures, pictures, show
 
@@ -33,9 +33,9 @@ def command(
 ) -> None:
     """What LBL+c, LBL+o, LBL++ change against LBL, and CLBL+c, CLBL+o, CLBL++ against CLBL, over languages.
 
-    FOLDER is what `morphlm train --all` has written; models that are not in it are left out. First a row a language:
-    perplexities, and changes in per cent; then every change with its interval. The picture, which needs two languages
-    or more, has a box a model.
+    FOLDER is the output of `morphlm train --all`; models that are not in it are left out. The first table has a row for
+    each language with perplexities and changes in per cent, the second every change with its interval. The picture,
+    which needs two languages or more, has a box for each model.
 
     \b
       morphlm analyse selection --language cs models/cs test.cs.txt --language de models/de test.de.txt \\
@@ -46,7 +46,9 @@ def command(
     check_pictures(pictures)
     if pictures:
         check_box(len(languages))
-    scores = {name: score_folder(folder, KINDS, test, allow_unknown=allow_unk) for name, folder, test in languages}
+    scores = {
+        name: score_folder(folder, PAPER_KINDS, test, allow_unknown=allow_unk) for name, folder, test in languages
+    }
     result = select_from_scores(scores, seed=seed)
     show(result, as_json, pictures)
     if not as_json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from morphlm.analysis.bootstrap import Change, bootstrap_note
+from morphlm.analysis.bootstrap import PerplexityChange, bootstrap_note
 from morphlm.analysis.frequency import UNSEEN
 from morphlm.analysis.groups import Group, GroupComparison
 from morphlm.analysis.tags import SENTENCE_END
@@ -40,7 +40,7 @@ def _group_from_json(content: Mapping[str, Any]) -> Group:
     def real(value: float | None) -> float:
         return float("nan") if value is None else value
 
-    change = Change(*(real(content["change"][name]) for name in ("value", "low", "high")))
+    change = PerplexityChange(*(real(content["change"][name]) for name in ("value", "low", "high")))
     baseline, other = (real(content[name]) for name in ("baseline", "other"))
     return Group(content["name"], content["tokens"], content["share"], baseline, other, change)
 

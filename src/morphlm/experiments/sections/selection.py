@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from morphlm.analysis.bootstrap import bootstrap_note
-from morphlm.analysis.selection import BASES, KINDS, Selection, display, select_from_scores
+from morphlm.analysis.selection import BASES, PAPER_KINDS, Selection, display, select_from_scores
 from morphlm.experiments.paper import NONE, in_percent, paper
 from morphlm.experiments.sections.section import SEED, Found, Section, most_gained
 from morphlm.tables import Table
@@ -16,7 +16,8 @@ def selection_section(found: Found) -> Iterator[Section]:
     """Perplexities and changes, intervals, and the statements of the paper."""
     scores = {found.label(cell): found.scores(cell) for cell in found.plan.cells}
     scores = {
-        label: {kind: score for kind, score in models.items() if kind in KINDS} for label, models in scores.items()
+        label: {kind: score for kind, score in models.items() if kind in PAPER_KINDS}
+        for label, models in scores.items()
     }
     scores = {label: models for label, models in scores.items() if models}
     if not any(kind in models and base in models for models in scores.values() for kind, base in BASES.items()):

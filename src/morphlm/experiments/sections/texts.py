@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from morphlm.analysis.selection import KINDS, display
+from morphlm.analysis.selection import PAPER_KINDS, display
 from morphlm.experiments.paper import NONE, corpus_cells
 from morphlm.experiments.plan import WIDE
 from morphlm.experiments.recipe import FIXED
@@ -40,7 +40,7 @@ def perplexity(found: Found) -> Iterator[Section]:
     """A row a training text, a column a model."""
     cells = [(cell, scores) for cell in found.plan.cells if (scores := found.scores(cell))]
     there = {kind for _, scores in cells for kind in scores}
-    kinds = sorted(there, key=lambda kind: (KINDS.index(kind.removesuffix(WIDE)), kind))
+    kinds = sorted(there, key=lambda kind: (PAPER_KINDS.index(kind.removesuffix(WIDE)), kind))
     rows = [
         [found.label(cell), *(f"{scores[kind].perplexity:.2f}" if kind in scores else NONE for kind in kinds)]
         for cell, scores in cells

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from morphlm.analysis.bootstrap import bootstrap_note
-from morphlm.analysis.model_triple import COLUMNS
-from morphlm.analysis.model_triple import KINDS as TRIPLE
+from morphlm.analysis.model_triple import COLUMNS, TRIPLE
 from morphlm.analysis.pruning import Pruning, compare_pruning, pruning_row
 from morphlm.analysis.scaling import Scaling, ScalingPoint, compare_scaling, scaling_point
 from morphlm.experiments.paper import in_percent, paper, table2_cells

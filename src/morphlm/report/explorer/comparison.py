@@ -1,4 +1,4 @@
-"""Two models on a text that somebody pasted: the totals with intervals, and the words and sentences they differ on.
+"""Compares two models on a pasted text: totals with intervals, and the words and sentences on which they differ.
 
 A gain is what the other model saves against the baseline, in bits; a negative one is what it loses.
 """
@@ -13,11 +13,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from morphlm.analysis.bootstrap import Change, bootstrap_note
-from morphlm.analysis.groups import Group, GroupComparison, ScoredBoth, compare_groups
+from morphlm.analysis.bootstrap import PerplexityChange, bootstrap_note
+from morphlm.analysis.groups import Group, GroupComparison, PairedScores, compare_groups
 from morphlm.arrays import BoolArray, Float64Array
 from morphlm.errors import InputError
-from morphlm.report.explorer.limits import Deadline, Limits, check_count, check_text
+from morphlm.report.explorer.limits import Deadline, RequestLimits, check_count, check_text
 from morphlm.report.explorer.models import ExploredModel, TextIs
 from morphlm.scoring.streaming import BatchScorer
 from morphlm.tables import finite_or_none
@@ -39,12 +39,12 @@ class ChangeView:
     value: float | None
     low: float | None
     high: float | None
-    text: str  # the same for people
+    text: str  # formatted: −6.1 % [−6.9, −5.3]
 
 
 @dataclass(frozen=True)
 class GroupView:
-    """Some of the tokens, or all."""
+    """The perplexities on a group of tokens."""
 
     name: str
     tokens: int
@@ -56,7 +56,7 @@ class GroupView:
 
 @dataclass(frozen=True)
 class TokenGain:
-    """A token of the text."""
+    """A token of the text, and what the other model gains on it."""
 
     line: int  # of the text, from 1
     before: str  # the last words before it
@@ -68,7 +68,7 @@ class TokenGain:
 
 @dataclass(frozen=True)
 class WordGain:
-    """A word at all its places together."""
+    """A word and the sum of its gains over the text."""
 
     word: str
     count: int
@@ -85,7 +85,7 @@ class ShownToken:
 
 @dataclass(frozen=True)
 class SentenceGain:
-    """A sentence of the text."""
+    """A sentence of the text, and what the other model gains on it."""
 
     line: int
     gain: float
@@ -95,7 +95,7 @@ class SentenceGain:
 
 @dataclass(frozen=True)
 class Extremes:
-    """Where a model is better than the other, by how much it is."""
+    """The words, tokens and sentences on which one model is better, by the size of the difference."""
 
     words: list[WordGain]
     tokens: list[TokenGain]
@@ -104,7 +104,7 @@ class Extremes:
 
 @dataclass(frozen=True)
 class ComparisonView:
-    """Two models on a text."""
+    """Two models compared on a text."""
 
     baseline: str
     other: str
@@ -134,7 +134,7 @@ def compare(
     text: str,
     text_is: TextIs,
     k: int,
-    limits: Limits,
+    limits: RequestLimits,
     deadline: Deadline,
 ) -> ComparisonView:
     """Score the text under both, and find where they differ most."""
@@ -143,18 +143,18 @@ def compare(
     if baseline is other:
         raise InputError("a model is compared with itself; choose two")
     read = _read(baseline, other, text, text_is, limits, deadline)
-    one, unknown_one = _score(baseline, read.baseline, deadline)
-    two, unknown_two = _score(other, read.other, deadline)
-    scored = _scored(baseline, other, read, one, two)
-    groups = _groups(scored, unknown_one | unknown_two, (baseline.name, other.name))
+    baseline_logprobs, unknown_to_baseline = _score(baseline, read.baseline, deadline)
+    other_logprobs, unknown_to_other = _score(other, read.other, deadline)
+    scored = _scored(baseline, other, read, baseline_logprobs, other_logprobs)
+    groups = _groups(scored, unknown_to_baseline | unknown_to_other, (baseline.name, other.name))
     deadline.check()
-    finder = _Finder(scored, read.lines, k)
+    finder = _DifferenceFinder(scored, read.lines, k)
     return ComparisonView(
         baseline=baseline.name,
         other=other.name,
         sentences=len(read.lines),
         tokens=len(scored.tokens),
-        unknown=[int(unknown_one.sum()), int(unknown_two.sum())],
+        unknown=[int(unknown_to_baseline.sum()), int(unknown_to_other.sum())],
         whole=_group_view(groups.whole),
         groups=[_group_view(group) for group in groups.groups if group.tokens],
         other_better=finder.extremes(1.0),
@@ -168,9 +168,9 @@ def compare(
 
 
 def _read(
-    baseline: ExploredModel, other: ExploredModel, text: str, text_is: TextIs, limits: Limits, deadline: Deadline
+    baseline: ExploredModel, other: ExploredModel, text: str, text_is: TextIs, limits: RequestLimits, deadline: Deadline
 ) -> _Sentences:
-    found, tokens = _Sentences([], [], []), 0
+    sentences, tokens = _Sentences([], [], []), 0
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         if number % 64 == 0:  # the tokeniser takes its time
             deadline.check()
@@ -183,21 +183,21 @@ def _read(
                 "texts were prepared in different ways; prepare the text and say that it is prepared"
             )
         if ours:
-            found.lines.append(number)
-            found.baseline.append(ours)
-            found.other.append(theirs)
+            sentences.lines.append(number)
+            sentences.baseline.append(ours)
+            sentences.other.append(theirs)
         tokens += len(ours)
-        _check_size(tokens, len(found.lines), limits)
-    if not found.lines:
+        _check_size(tokens, len(sentences.lines), limits)
+    if not sentences.lines:
         raise InputError("there are no sentences; give at least one")
-    return found
+    return sentences
 
 
-def _check_size(tokens: int, sentences: int, limits: Limits) -> None:
+def _check_size(tokens: int, sentences: int, limits: RequestLimits) -> None:
     """Refuse a text as soon as it is too long."""
-    for count, most, what in ((tokens, limits.text_tokens, "tokens"), (sentences, limits.text_sentences, "sentences")):
-        if count > most:
-            raise InputError(f"a text of more than {most:,} {what}; give less, or use `morphlm analyse`")
+    for count, limit, unit in ((tokens, limits.text_tokens, "tokens"), (sentences, limits.text_sentences, "sentences")):
+        if count > limit:
+            raise InputError(f"a text of more than {limit:,} {unit}; give less, or use `morphlm analyse`")
 
 
 def _notes(read: _Sentences) -> list[str]:
@@ -237,21 +237,25 @@ def _pieces(sentences: Sequence[Sequence[str]]) -> Iterator[list[bytes]]:
 
 
 def _scored(
-    baseline: ExploredModel, other: ExploredModel, read: _Sentences, one: Float64Array, two: Float64Array
-) -> ScoredBoth:
+    baseline: ExploredModel,
+    other: ExploredModel,
+    read: _Sentences,
+    baseline_logprobs: Float64Array,
+    other_logprobs: Float64Array,
+) -> PairedScores:
     tokens, others = ([token for words in side for token in (*words, END)] for side in (read.baseline, read.other))
-    return ScoredBoth(
+    return PairedScores(
         "the text",
         [token.encode() for token in tokens],
         baseline.model.vocabulary.encode(tokens),
         other.model.vocabulary.encode(others),
-        one,
-        two,
+        baseline_logprobs,
+        other_logprobs,
         (baseline.model.signature, other.model.signature),
     )
 
 
-def _groups(scored: ScoredBoth, unknown: BoolArray, names: tuple[str, str]) -> GroupComparison:
+def _groups(scored: PairedScores, unknown: BoolArray, names: tuple[str, str]) -> GroupComparison:
     group_of = unknown.astype(np.int64)
     group_of[scored.ends] = GROUPS.index("ends of sentences")
     with np.errstate(invalid="ignore"):  # a model may say that a word cannot be
@@ -269,19 +273,21 @@ def _group_view(group: Group) -> GroupView:
     )
 
 
-def _change_view(change: Change) -> ChangeView:
+def _change_view(change: PerplexityChange) -> ChangeView:
     value, low, high = (finite_or_none(number) for number in (change.value, change.low, change.high))
-    shown = Change(change.value, *((change.low, change.high) if None not in (low, high) else (math.nan, math.nan)))
+    shown = PerplexityChange(
+        change.value, *((change.low, change.high) if None not in (low, high) else (math.nan, math.nan))
+    )
     return ChangeView(value, low, high, "-" if value is None else shown.format())
 
 
 # ---------------------------------------------------------------- where they differ
 
 
-class _Finder:
-    """Finds what differs most; tokens that a model says cannot be do not count."""
+class _DifferenceFinder:
+    """Finds where two models differ most; tokens without a probability under one of them do not count."""
 
-    def __init__(self, scored: ScoredBoth, lines: Sequence[int], k: int) -> None:
+    def __init__(self, scored: PairedScores, lines: Sequence[int], k: int) -> None:
         self.lines, self.k = lines, k
         self.forms = [form.decode() for form in scored.forms]
         self.bits = (-scored.baseline / math.log(2), -scored.other / math.log(2))
@@ -297,12 +303,12 @@ class _Finder:
         sums = np.add.reduceat(self.counted, [begin for begin, _ in self.bounds])
         return Extremes(
             words=self._words(sign),
-            tokens=[self._token(place) for place in self._top(sign * self.counted)],
+            tokens=[self._token(position) for position in self._top(sign * self.counted)],
             sentences=[self._sentence(number, float(sums[number])) for number in self._top(sign * sums)],
         )
 
     def _top(self, values: Float64Array) -> list[int]:
-        return [place for place in largest(values, min(self.k, len(values))).tolist() if values[place] > 0]
+        return [position for position in largest(values, min(self.k, len(values))).tolist() if values[position] > 0]
 
     def _words(self, sign: float) -> list[WordGain]:
         sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
@@ -312,19 +318,19 @@ class _Finder:
             entry[1] += gain
         names, totals = list(sums), np.array([gain for _, gain in sums.values()])
         return [
-            WordGain(names[place], int(sums[names[place]][0]), float(totals[place]))
-            for place in self._top(sign * totals)
+            WordGain(names[position], int(sums[names[position]][0]), float(totals[position]))
+            for position in self._top(sign * totals)
         ]
 
-    def _token(self, place: int) -> TokenGain:
-        begin, _ = self.bounds[self.sentence_of[place]]
-        before = " ".join(self.forms[max(begin, place - SHOWN_BEFORE) : place])
-        one, two = (finite_or_none(float(bits[place])) for bits in self.bits)
-        line = self.lines[self.sentence_of[place]]
-        return TokenGain(line, before, self.forms[place], one, two, float(self.gains[place]))
+    def _token(self, position: int) -> TokenGain:
+        begin, _ = self.bounds[self.sentence_of[position]]
+        before = " ".join(self.forms[max(begin, position - SHOWN_BEFORE) : position])
+        baseline, other = (finite_or_none(float(bits[position])) for bits in self.bits)
+        line = self.lines[self.sentence_of[position]]
+        return TokenGain(line, before, self.forms[position], baseline, other, float(self.gains[position]))
 
     def _sentence(self, number: int, gain: float) -> SentenceGain:
         begin, end = self.bounds[number]
         shown = range(begin, min(end, begin + SHOWN_TOKENS))
-        tokens = [ShownToken(self.forms[place], finite_or_none(float(self.gains[place]))) for place in shown]
+        tokens = [ShownToken(self.forms[position], finite_or_none(float(self.gains[position]))) for position in shown]
         return SentenceGain(self.lines[number], gain, tokens, end - begin - len(shown))

@@ -1,4 +1,4 @@
-"""What every request passes before anything reads it: who asks, how much is sent, and how the answer may be used.
+"""Middleware of the explorer: checks the sender and size of every request, and adds headers to every response.
 
 The page is for the person at this machine. Other pages in the same browser can send requests to it too; so it answers
 only to its own names (else a foreign name that resolves to this machine would do), and to no other page's requests.
@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from collections.abc import Mapping
 
-from morphlm.report.explorer.limits import Limits
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+from morphlm.report.explorer.limits import RequestLimits
 
 HOST = "127.0.0.1"
 POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
+OWN_SITES = ("same-origin", "none")  # of the header Sec-Fetch-Site
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -32,36 +32,33 @@ HEADERS = {
 
 
 class RefusalError(Exception):
-    """A request that is not let in."""
+    """A request that is refused: the HTTP status and the message of the response."""
 
-    def __init__(self, status: int, what: str) -> None:
-        """The HTTP status and what the answer says."""
-        super().__init__(what)
-        self.status, self.what = status, what
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status, self.message = status, message
 
 
 def own_hosts(port: int) -> tuple[str, ...]:
-    """What the Host header may say."""
+    """The values of the Host header that are accepted."""
     names = (HOST, "localhost")
     return tuple(f"{name}:{port}" for name in names) + (names if port == 80 else ())
 
 
-def error_body(what: str) -> bytes:
-    """The body of every answer that is an error; ASCII, so that it can hold anything."""
-    return json.dumps({"error": what}).encode()
+def error_response(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    """The form of every error; in ASCII, so that the message may hold anything, even half a surrogate pair."""
+    return Response(json.dumps({"error": message}), status, headers, JSONResponse.media_type)
 
 
 class Guard:
-    """An ASGI application around another."""
+    """ASGI middleware around the application that is reached at `port`."""
 
-    def __init__(self, app: App, port: int, limits: Limits) -> None:
-        """`port` is the one that is listened on."""
+    def __init__(self, app: ASGIApp, port: int, limits: RequestLimits) -> None:
         self._app, self._limits = app, limits
         self._hosts = own_hosts(port)
         self._origins = tuple(f"http://{host}" for host in self._hosts)
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        """Let a request in, or answer it."""
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         guarded = _with_headers(send)
@@ -69,91 +66,64 @@ class Guard:
             self._check_sender(scope)
             body = await self._read(scope, receive)
         except RefusalError as refusal:
-            await _answer(guarded, refusal)
+            # What is left of the request is not read, so the connection ends.
+            response = error_response(refusal.status, refusal.message, {"connection": "close"})
+            await response(scope, receive, guarded)
             return
         await self._app(scope, _replayed(body, receive), guarded)
 
-    def _check_sender(self, scope: MutableMapping[str, Any]) -> None:
-        headers = _headers(scope)
-        if headers.get("host", "").lower() not in self._hosts:
+    def _check_sender(self, scope: Scope) -> None:
+        if _header(scope, "host", "") not in self._hosts:
             raise RefusalError(403, f"this answers only to http://{self._hosts[0]}/; use that address")
-        if "origin" in headers and headers["origin"].lower() not in self._origins:
+        if _header(scope, "origin", self._origins[0]) not in self._origins:
             raise RefusalError(403, "this does not answer to other pages")
-        if scope["path"].startswith("/api/") and headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        if scope["path"].startswith("/api/") and _header(scope, "sec-fetch-site", "none") not in OWN_SITES:
             raise RefusalError(403, "this does not answer to other pages")
 
-    async def _read(self, scope: MutableMapping[str, Any], receive: Receive) -> bytes:
-        """The whole body; no more of it is read than is allowed, and nobody is waited for for long."""
-        most = self._limits.body_bytes
-        announced = _headers(scope).get("content-length", "0")
-        if announced.isascii() and announced.isdecimal() and int(announced[:18]) > most:
-            raise _too_large(most)
+    async def _read(self, scope: Scope, receive: Receive) -> bytes:
+        """The whole body, read within the limits of size and time."""
+        limit, body = self._limits.body_bytes, bytearray()
+        announced = _header(scope, "content-length", "0")
+        if announced.isascii() and announced.isdecimal() and int(announced[:18]) > limit:
+            raise _too_large(limit)
         try:
             async with asyncio.timeout(self._limits.seconds):
-                return await _collect(receive, most)
+                async for chunk in Request(scope, receive).stream():
+                    body += chunk
+                    if len(body) > limit:
+                        raise _too_large(limit)
+        except ClientDisconnect as error:
+            raise RefusalError(400, "the request is not complete") from error
         except TimeoutError as error:
             raise RefusalError(408, "the request did not arrive in time; send it again") from error
+        return bytes(body)
 
 
-def _headers(scope: MutableMapping[str, Any]) -> dict[str, str]:
-    """By name in small letters; if one comes twice, that is no value that is let in."""
-    found: dict[str, str] = {}
-    for name, value in scope["headers"]:
-        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        found[key] = f"{found[key]}, {text}" if key in found else text
-    return found
+def _header(scope: Scope, name: str, default: str) -> str:
+    """The value in lower case. If the header comes twice, both are joined, which no check accepts."""
+    return ", ".join(Headers(scope=scope).getlist(name) or [default]).lower()
 
 
-async def _collect(receive: Receive, most: int) -> bytes:
-    pieces, size = [], 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise RefusalError(400, "the request is not complete")
-        pieces.append(message.get("body", b""))
-        size += len(pieces[-1])
-        if size > most:
-            raise _too_large(most)
-        if not message.get("more_body", False):
-            return b"".join(pieces)
-
-
-def _too_large(most: int) -> RefusalError:
-    return RefusalError(413, f"a request of more than {most:,} bytes; send less, or use `morphlm analyse` on a file")
+def _too_large(limit: int) -> RefusalError:
+    return RefusalError(413, f"a request of more than {limit:,} bytes; send less, or use `morphlm analyse` on a file")
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
     """Gives the body that was read, then whatever comes."""
-    given = False
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
+        return messages.pop() if messages else await receive()
 
     return replay
 
 
 def _with_headers(send: Send) -> Send:
-    """Adds our headers to every answer."""
+    """Adds HEADERS to every response."""
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
-            added = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-            message["headers"] = [*message.get("headers", []), *added]
+            MutableHeaders(scope=message).update(HEADERS)
         await send(message)
 
     return sending
-
-
-async def _answer(send: Send, refusal: RefusalError) -> None:
-    body = error_body(refusal.what)
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),  # what is left of the request is not read
-    ]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -29,7 +29,7 @@ def explore(paths: Sequence[str], port: int, ready: Callable[[str], None]) -> No
 
 
 def _server() -> ModuleType:
-    """The part that needs the extra."""
+    """The module that needs the extra `explore`."""
     try:
         return importlib.import_module("morphlm.report.explorer.server")
     except ImportError as error:

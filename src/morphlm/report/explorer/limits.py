@@ -10,8 +10,8 @@ from morphlm.errors import InputError, MorphlmError
 
 
 @dataclass(frozen=True)
-class Limits:
-    """The defaults suit one person at one machine."""
+class RequestLimits:
+    """Limits of one request; the defaults suit one person at one machine."""
 
     body_bytes: int = 2_000_000  # of a request; more is refused before it is read
     word_characters: int = 100
@@ -27,11 +27,11 @@ class Limits:
 
 
 class TooSlowError(MorphlmError):
-    """An answer that would take too long."""
+    """The operation exceeds its time limit."""
 
 
 class TooBusyError(MorphlmError):
-    """Other requests are being answered."""
+    """All threads are in use."""
 
 
 @dataclass(frozen=True)
@@ -44,29 +44,28 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float, stopped: threading.Event | None = None) -> Deadline:
-        """One that begins now."""
+        """A deadline some seconds from now."""
         return cls(time.monotonic() + seconds, seconds, stopped or threading.Event())
 
     def check(self) -> None:
-        """Raise TooSlowError if the time is over."""
+        """Raise TooSlowError after the deadline."""
         if self.stopped.is_set() or time.monotonic() > self.end:
             raise TooSlowError(self.message)
 
     @property
     def message(self) -> str:
-        """What is said when the time is over."""
         return f"this takes more than {self.seconds:g} seconds; ask for less, or give a shorter text"
 
 
 def check_text(text: str, characters: int, what: str) -> None:
-    """Refuse what is too long, and what is no text: half a character, or a NUL."""
+    """Refuse text that is too long, or that holds NUL or half a surrogate pair."""
     if len(text) > characters:
         raise InputError(f"{what} of {len(text):,} characters; give at most {characters:,}")
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
         raise InputError(f"{what} with a character that is none (NUL or half of a pair); remove it")
 
 
-def check_count(k: int, limits: Limits) -> None:
-    """Refuse to give nothing, or a list that nobody reads."""
+def check_count(k: int, limits: RequestLimits) -> None:
+    """Refuse a number of results outside the limits."""
     if not 0 <= k <= limits.answers:
         raise InputError(f"{k} answers are asked for; ask for 0 to {limits.answers}")

@@ -14,43 +14,27 @@ MapState = Literal["ready", "computing", "none"]
 
 
 @dataclass(frozen=True)
-class MapPointView:
-    """A morpheme on the map."""
-
-    name: str
-    form: str
-    label: str | None
-    words: int  # that contain it
-    tokens: int
-    examples: list[str]
-    x: float  # in [0, 1]
-    y: float
-    near: list[tuple[str, float]]  # morphemes on the map, with their cosines
-
-
-@dataclass(frozen=True)
 class MapView:
-    """The map, if there is one yet."""
+    """The map, or why there is none yet."""
 
     model: str
     state: MapState  # none: there is no map, and `note` says why
-    points: list[MapPointView]
+    points: list[MapPoint]
     note: str
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a word lies on the map."""
+class MapPosition:
+    """The coordinates of a word on the map."""
 
     x: float
     y: float
 
 
 class MapKeeper:
-    """The map of one model."""
+    """Computes the map of one model, once, in a thread."""
 
     def __init__(self, explored: ExploredModel) -> None:
-        """Nothing is computed yet."""
         self._explored = explored
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -59,7 +43,7 @@ class MapKeeper:
 
     @property
     def state(self) -> MapState:
-        """Where the map is; asking for it begins the work."""
+        """Whether the map is there; the first call starts the computation."""
         with self._lock:
             if self._map is not None:
                 return "ready"
@@ -72,50 +56,35 @@ class MapKeeper:
             return "computing"
 
     def wait(self, seconds: float | None = None) -> None:
-        """Until the work is done, or for some seconds."""
+        """Wait until the map is ready, or for some seconds."""
         if self.state == "computing" and self._thread is not None:
             self._thread.join(seconds)
 
     def _compute(self) -> None:
-        found, refused = None, ""
+        computed, refused = None, ""
         try:
             vectors = self._explored.vectors
             if vectors is None or vectors.factors is None:
                 raise ConfigError("this model has no morphemes, and so no map of them; choose another")
-            found = map_morphemes(vectors)
+            computed = map_morphemes(vectors)
         except ConfigError as error:
             refused = str(error)
         except BaseException:
-            refused = "the map could not be made; the terminal tells why"
+            refused = "the map could not be computed; the terminal shows why"
             raise
         finally:
             with self._lock:
-                self._map, self._refused = found, refused
+                self._map, self._refused = computed, refused
 
     def view(self) -> MapView:
-        """The map for the page."""
         state = self.state
-        points = [] if self._map is None else [_view(point) for point in self._map.points]
+        points = [] if self._map is None else list(self._map.points)
         return MapView(self._explored.name, state, points, self._refused)
 
-    def place(self, form: str) -> Place | None:
+    def place(self, form: str) -> MapPosition | None:
         """Where a word lies; None while there is no map."""
         if self.state != "ready" or self._map is None or self._explored.vectors is None:
             return None
         vectors = self._explored.vectors
         (x, y), *_ = self._map.place(vectors, vectors.rows([form])).tolist()
-        return Place(x, y)
-
-
-def _view(point: MapPoint) -> MapPointView:
-    return MapPointView(
-        name=point.name,
-        form=point.form,
-        label=point.label,
-        words=point.words,
-        tokens=point.tokens,
-        examples=list(point.examples),
-        x=point.x,
-        y=point.y,
-        near=[(name, cosine) for name, cosine in point.near],
-    )
+        return MapPosition(x, y)

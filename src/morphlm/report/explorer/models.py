@@ -14,10 +14,9 @@ from typing import Literal
 
 import numpy as np
 
-from morphlm.classes.partition import Partition
 from morphlm.errors import InputError
 from morphlm.language_model.base import LanguageModel
-from morphlm.report.models import model_names, partition_of, vectors_of
+from morphlm.report.models import model_names, vectors_of
 from morphlm.scoring.prediction import Predictor
 from morphlm.scoring.streaming import Normaliser, normaliser_of, recorded_options
 from morphlm.text.prepare import PrepareOptions, prepare_line
@@ -34,7 +33,7 @@ KEPT_ANSWERS = 8192  # while a sentence is being typed, most of it stays as it w
 
 @dataclass(frozen=True)
 class ModelCard:
-    """What a model is and what it can be asked."""
+    """The capabilities of a model, for the list of models."""
 
     number: int
     name: str
@@ -52,7 +51,7 @@ class ModelCard:
 
 @dataclass(frozen=True)
 class Expected:
-    """A word that may stand at a place."""
+    """A word and its probability at a position."""
 
     word: str
     probability: float
@@ -60,7 +59,7 @@ class Expected:
 
 @dataclass(frozen=True, eq=False)
 class ExploredModel:
-    """A model under the name that people see."""
+    """A model with its name in the list, and what is cached for it."""
 
     number: int
     name: str
@@ -69,13 +68,7 @@ class ExploredModel:
 
     @cached_property
     def vectors(self) -> WordVectors | None:
-        """None if the model has no vectors."""
         return vectors_of(self.model)
-
-    @cached_property
-    def partition(self) -> Partition | None:
-        """The classes of the model, or of the first component of a mixture that has some."""
-        return partition_of(self.model)
 
     @cached_property
     def predictor(self) -> Predictor:
@@ -84,7 +77,6 @@ class ExploredModel:
 
     @property
     def card(self) -> ModelCard:
-        """What the list of models says of it."""
         vectors, model = self.vectors, self.model
         factors = None if vectors is None else vectors.factors
         return ModelCard(
@@ -96,7 +88,7 @@ class ExploredModel:
             words=len(model.vocabulary),
             vectors=0 if vectors is None else vectors.dimensions,
             morphemes=0 if vectors is None else len(vectors.morphemes),
-            classes=0 if self.partition is None else self.partition.classes,
+            classes=0 if model.partition is None else model.partition.classes,
             composes=factors is not None and factors.analyser is not None,
             tokeniser=self._record.get("tokeniser"),
             normalisation=self._record.get("normalisation"),
@@ -110,10 +102,10 @@ class ExploredModel:
     def _expected_at(self, state: Hashable, word: int, k: int) -> tuple[int, list[Expected]]:
         probabilities = self.model.distribution(state)
         rank = 1 + int(np.count_nonzero(probabilities > probabilities[word]))
-        probabilities[UNK_ID] = -1.0  # nobody expects it
+        probabilities[UNK_ID] = -1.0  # not a word to show
         words = self.model.vocabulary.words
-        places = largest(probabilities, min(k, len(probabilities) - 2)).tolist()  # neither UNK nor BEGIN
-        return rank, [Expected(words[place], float(probabilities[place])) for place in places]
+        best = largest(probabilities, min(k, len(probabilities) - 2)).tolist()  # neither UNK nor BEGIN
+        return rank, [Expected(words[word_id], float(probabilities[word_id])) for word_id in best]
 
     # ------------------------------------------------------------ text
 
@@ -169,7 +161,7 @@ def explored_models(models: Sequence[tuple[str | Path, LanguageModel]]) -> list[
 
 
 def find_model(models: Sequence[ExploredModel], key: str) -> ExploredModel:
-    """By name, or by number from 0."""
+    """A model by its name, or by its number from 0."""
     for explored in models:
         if key == explored.name:
             return explored

@@ -1,4 +1,4 @@
-"""What the page and the API can ask, without HTTP: each operation takes plain values and gives a frozen dataclass.
+"""The operations of the page and the API, without HTTP: each takes plain values and returns a frozen dataclass.
 
 Every model is named by its name or number in the list. Nothing here opens a file.
 """
@@ -13,15 +13,15 @@ from pathlib import Path
 from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.report.explorer.comparison import ComparisonView, compare
-from morphlm.report.explorer.limits import Deadline, Limits
-from morphlm.report.explorer.maps import MapKeeper, MapView, Place
+from morphlm.report.explorer.limits import Deadline, RequestLimits
+from morphlm.report.explorer.maps import MapKeeper, MapPosition, MapView
 from morphlm.report.explorer.models import ExploredModel, ModelCard, TextIs, explored_models, find_model
 from morphlm.report.explorer.sentences import CompletionView, SentenceView, complete, view_sentence
 from morphlm.report.explorer.words import MorphemeView, WordView, view_morpheme, view_word
 from morphlm.text.reading import RESERVED
 
 MAX_MODELS = 8  # that can be seen beside each other
-NEW_WORD = "abcdefg"  # most likely nobody knows it
+NEW_WORD = "abcdefg"  # most likely unknown to every model
 
 
 @dataclass(frozen=True)
@@ -30,23 +30,23 @@ class PlaceView:
 
     model: str
     form: str
-    place: Place | None  # None: there is no map yet, or nothing of the word is known
+    place: MapPosition | None  # None: there is no map yet, or nothing of the word is known
 
 
 class Explorer:
     """Some models, and what can be asked of them. All operations may be called from several threads."""
 
-    def __init__(self, models: Sequence[tuple[str | Path, LanguageModel]], limits: Limits | None = None) -> None:
-        """Models with the places they were read from, which give them their names."""
+    def __init__(self, models: Sequence[tuple[str | Path, LanguageModel]], limits: RequestLimits | None = None) -> None:
+        """Each model comes with the path that it was read from, which gives its name."""
         if not 1 <= len(models) <= MAX_MODELS:
             raise ConfigError(f"{len(models)} models; name 1 to {MAX_MODELS}")
-        self.limits = limits or Limits()
+        self.limits = limits or RequestLimits()
         self.models: list[ExploredModel] = explored_models(models)
         self._cards = [explored.card for explored in self.models]
         self._maps = [MapKeeper(explored) for explored in self.models]
 
     def warm(self) -> None:
-        """Do once what the first question would have to wait for."""
+        """Run each operation once, so that the first request need not wait for compilation and caches."""
         for explored in self.models:
             view_sentence([explored], "a", "raw", 1, self.limits, Deadline.after(math.inf))
             complete(explored, "a a", "raw", 1, self.limits)
@@ -54,7 +54,6 @@ class Explorer:
                 view_word(explored, word, 1, self.limits)
 
     def deadline(self) -> Deadline:
-        """For an operation that begins now."""
         return Deadline.after(self.limits.seconds)
 
     # ------------------------------------------------------------ operations
@@ -99,8 +98,8 @@ class Explorer:
         deadline: Deadline | None = None,
     ) -> ComparisonView:
         """Two models on a text: the totals, and where they differ most."""
-        one, two = self._find(baseline), self._find(other)
-        return compare(one, two, text, text_is, k, self.limits, deadline or self.deadline())
+        first, second = self._find(baseline), self._find(other)
+        return compare(first, second, text, text_is, k, self.limits, deadline or self.deadline())
 
     def map(self, model: str) -> MapView:
         """The map of a model's morphemes; it is made when it is first asked for, so ask again."""
@@ -109,11 +108,10 @@ class Explorer:
     def place(self, model: str, word: str) -> PlaceView:
         """Where a word lies on the map."""
         view = view_word(self._find(model), word, 0, self.limits)
-        found = None if view.understood == "unknown" else self.map_keeper(model).place(view.form)
-        return PlaceView(view.model, view.form, found)
+        position = None if view.understood == "unknown" else self.map_keeper(model).place(view.form)
+        return PlaceView(view.model, view.form, position)
 
     def map_keeper(self, model: str) -> MapKeeper:
-        """Who makes the map of a model."""
         return self._maps[self._find(model).number]
 
     def _find(self, key: str) -> ExploredModel:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from morphlm.errors import InputError
-from morphlm.report.explorer.limits import Deadline, Limits, check_count, check_text
+from morphlm.report.explorer.limits import Deadline, RequestLimits, check_count, check_text
 from morphlm.report.explorer.models import Expected, ExploredModel, TextIs
 from morphlm.scoring.prediction import split_query
 from morphlm.tables import finite_or_none
@@ -29,7 +29,7 @@ class TokenView:
 
 @dataclass(frozen=True)
 class SentenceUnderModel:
-    """All tokens under one model."""
+    """A sentence under one model."""
 
     model: str
     prepared: str  # what became of the text
@@ -49,7 +49,7 @@ class SentenceView:
 
 @dataclass(frozen=True)
 class CompletionView:
-    """What may come next."""
+    """The likely continuations of a text."""
 
     model: str
     prepared: str  # the words before
@@ -59,7 +59,7 @@ class CompletionView:
 
 
 def view_sentence(
-    models: Sequence[ExploredModel], text: str, text_is: TextIs, k: int, limits: Limits, deadline: Deadline
+    models: Sequence[ExploredModel], text: str, text_is: TextIs, k: int, limits: RequestLimits, deadline: Deadline
 ) -> SentenceView:
     """Each token's probability under each model, and the k words that were expected most at its place."""
     check_text(text, limits.sentence_characters, "a sentence")
@@ -69,7 +69,7 @@ def view_sentence(
 
 
 def _under(
-    explored: ExploredModel, line: str, text_is: TextIs, k: int, limits: Limits, deadline: Deadline
+    explored: ExploredModel, line: str, text_is: TextIs, k: int, limits: RequestLimits, deadline: Deadline
 ) -> SentenceUnderModel:
     tokens = _tokens(explored, line, text_is, limits)
     if not tokens:
@@ -97,7 +97,7 @@ def _power(bits: float) -> float:
     return 2.0**bits if bits < 1023 else math.inf
 
 
-def _tokens(explored: ExploredModel, line: str, text_is: TextIs, limits: Limits) -> list[str]:
+def _tokens(explored: ExploredModel, line: str, text_is: TextIs, limits: RequestLimits) -> list[str]:
     tokens = explored.prepare(line, text_is)
     if len(tokens) > limits.sentence_tokens:
         raise InputError(f"a sentence of {len(tokens):,} tokens; give at most {limits.sentence_tokens:,}")
@@ -109,7 +109,7 @@ def _token_view(explored: ExploredModel, state: Hashable, token: str, word: int,
     return TokenView(token, word == UNK_ID, math.exp(logprob), finite_or_none(-logprob / math.log(2)), rank, expected)
 
 
-def complete(explored: ExploredModel, text: str, text_is: TextIs, k: int, limits: Limits) -> CompletionView:
+def complete(explored: ExploredModel, text: str, text_is: TextIs, k: int, limits: RequestLimits) -> CompletionView:
     """The likeliest next words; the last word of the text, unless a space follows it, is what they begin with."""
     check_text(text, limits.sentence_characters, "a text")
     check_count(k, limits)
@@ -118,7 +118,7 @@ def complete(explored: ExploredModel, text: str, text_is: TextIs, k: int, limits
     tokens = _tokens(explored, line[: len(line) - len(begun)] if begun else line, text_is, limits)
     prefix = begun if text_is == "prepared" or not begun else explored.word_form(begun)
     with explored.lock:
-        found = explored.predictor.next_words(tokens, k, prefix)
+        predictions = explored.predictor.next_words(tokens, k, prefix)
         unknown = explored.predictor.count_unknown(tokens)
-    words = [Expected(entry.word, entry.probability) for entry in found]
+    words = [Expected(entry.word, entry.probability) for entry in predictions]
     return CompletionView(explored.name, " ".join(tokens), prefix, unknown, words)

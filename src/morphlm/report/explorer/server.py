@@ -15,19 +15,18 @@ from typing import Annotated, Any
 import uvicorn
 from fastapi import APIRouter, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from morphlm.errors import ConfigError, MorphlmError
 from morphlm.report.explorer.comparison import ComparisonView
-from morphlm.report.explorer.guard import HOST, Guard, error_body
+from morphlm.report.explorer.guard import HOST, Guard, error_response
 from morphlm.report.explorer.limits import TooBusyError, TooSlowError
 from morphlm.report.explorer.maps import MapView
 from morphlm.report.explorer.models import ModelCard, TextIs
 from morphlm.report.explorer.operations import Explorer, PlaceView
 from morphlm.report.explorer.sentences import CompletionView, SentenceView
-from morphlm.report.explorer.throttle import Turns
+from morphlm.report.explorer.throttle import Throttle
 from morphlm.report.explorer.words import MorphemeView, WordView
 from morphlm.version import __version__
 
@@ -65,7 +64,7 @@ class _Body(BaseModel):
 
 
 class SentenceRequest(_Body):
-    """A sentence for some models."""
+    """A sentence to score under some models."""
 
     text: str = Field(description="One sentence; a line end counts as a space.", examples=["Nova domo ."])
     models: list[str] | None = Field(None, description="Names or numbers; all models, if it is left out.")
@@ -74,7 +73,7 @@ class SentenceRequest(_Body):
 
 
 class CompletionRequest(_Body):
-    """The beginning of a sentence."""
+    """A text to continue."""
 
     model: str = Field(examples=["0"])
     text: str = Field(description="The last word is a prefix, unless a space follows it.", examples=["Nova do"])
@@ -83,7 +82,7 @@ class CompletionRequest(_Body):
 
 
 class ComparisonRequest(_Body):
-    """A text for two models."""
+    """A text on which to compare two models."""
 
     baseline: str = Field(examples=["0"])
     other: str = Field(examples=["1"])
@@ -94,7 +93,7 @@ class ComparisonRequest(_Body):
 
 @dataclass(frozen=True)
 class ErrorBody:
-    """What every error looks like."""
+    """The body of every error."""
 
     error: str
 
@@ -106,7 +105,7 @@ Count = Annotated[int, Query(description="How many neighbours.")]
 # ---------------------------------------------------------------- the application
 
 
-def make_app(explorer: Explorer, port: int, turns: Turns | None = None) -> Guard:
+def make_app(explorer: Explorer, port: int, throttle: Throttle | None = None) -> Guard:
     """The guarded application; `port` is the one that it is reached at."""
     app = FastAPI(
         title="morphlm explorer",
@@ -117,7 +116,7 @@ def make_app(explorer: Explorer, port: int, turns: Turns | None = None) -> Guard
         redoc_url=None,
         telemetry=NO_TELEMETRY,
     )
-    app.include_router(_api(explorer, turns or Turns(explorer.limits)))
+    app.include_router(_api(explorer, throttle or Throttle(explorer.limits)))
     for address, (folder, name, kind) in PAGES.items():
         app.add_api_route(address, _page(folder, name, kind), methods=["GET", "HEAD"], include_in_schema=False)
     _handle_errors(app)
@@ -134,7 +133,7 @@ def _page(folder: str, name: str, kind: str) -> Callable[[], Response]:
     return page
 
 
-def _api(explorer: Explorer, turns: Turns) -> APIRouter:
+def _api(explorer: Explorer, throttle: Throttle) -> APIRouter:
     refusals: dict[int | str, dict[str, Any]] = {
         status: {"model": ErrorBody, "description": what} for status, what in REFUSALS.items()
     }
@@ -145,52 +144,52 @@ def _api(explorer: Explorer, turns: Turns) -> APIRouter:
         """The models, and what each can do."""
         return explorer.cards()
 
-    _add_words(router, explorer, turns)
-    _add_texts(router, explorer, turns)
+    _add_words(router, explorer, throttle)
+    _add_texts(router, explorer, throttle)
     return router
 
 
-def _add_words(router: APIRouter, explorer: Explorer, turns: Turns) -> None:
-    """What is asked about a word or a morpheme."""
+def _add_words(router: APIRouter, explorer: Explorer, throttle: Throttle) -> None:
+    """Operations on a word or a morpheme."""
 
     @router.get("/word")
     async def word(model: ModelName, word: str, k: Count = 10) -> WordView:
         """A word's morphemes, class and neighbours, and the neighbours of each morpheme; also of words never seen."""
-        return await turns.run(lambda _: explorer.word(model, word, k))
+        return await throttle.run(lambda _: explorer.word(model, word, k))
 
     @router.get("/morpheme")
     async def morpheme(model: ModelName, name: str, k: Count = 10) -> MorphemeView:
         """A morpheme's neighbours, and words that contain it. It is named as in `/api/word`: form/LABEL."""
-        return await turns.run(lambda _: explorer.morpheme(model, name, k))
+        return await throttle.run(lambda _: explorer.morpheme(model, name, k))
 
     @router.get("/map")
     async def map_(model: ModelName) -> MapView:
         """The map of a model's morphemes. While its state is `computing`, ask again."""
-        return await turns.run(lambda _: explorer.map(model))
+        return await throttle.run(lambda _: explorer.map(model))
 
     @router.get("/place")
     async def place(model: ModelName, word: str) -> PlaceView:
         """Where a word lies on the map; null while there is none."""
-        return await turns.run(lambda _: explorer.place(model, word))
+        return await throttle.run(lambda _: explorer.place(model, word))
 
 
-def _add_texts(router: APIRouter, explorer: Explorer, turns: Turns) -> None:
-    """What is asked about a sentence or a text."""
+def _add_texts(router: APIRouter, explorer: Explorer, throttle: Throttle) -> None:
+    """Operations on a sentence or a text."""
 
     @router.post("/sentence")
     async def sentence(asked: SentenceRequest) -> SentenceView:
         """Each token's probability under each model, and the words that were expected instead."""
-        return await turns.run(lambda end: explorer.sentence(asked.text, asked.models, asked.text_is, asked.k, end))
+        return await throttle.run(lambda end: explorer.sentence(asked.text, asked.models, asked.text_is, asked.k, end))
 
     @router.post("/complete")
     async def complete(asked: CompletionRequest) -> CompletionView:
         """The likely next words, or the completions of a word that has been begun."""
-        return await turns.run(lambda _: explorer.complete(asked.model, asked.text, asked.text_is, asked.k))
+        return await throttle.run(lambda _: explorer.complete(asked.model, asked.text, asked.text_is, asked.k))
 
     @router.post("/compare")
     async def compare(asked: ComparisonRequest) -> ComparisonView:
         """Two models on a text: perplexities, the change with its interval, and where they differ most."""
-        return await turns.run(
+        return await throttle.run(
             lambda end: explorer.compare(asked.baseline, asked.other, asked.text, asked.text_is, asked.k, end)
         )
 
@@ -199,41 +198,36 @@ def _add_texts(router: APIRouter, explorer: Explorer, turns: Turns) -> None:
 
 
 def _handle_errors(app: FastAPI) -> None:
-    """Every error is the same kind of object."""
+    """Turn every exception into an `ErrorBody`."""
 
     @app.exception_handler(MorphlmError)
     async def refused(request: Request, error: MorphlmError) -> Response:
         status = 504 if isinstance(error, TooSlowError) else 503 if isinstance(error, TooBusyError) else 400
-        return _error(status, str(error))
+        return error_response(status, str(error), {"Retry-After": "1"} if status == 503 else None)
 
     @app.exception_handler(RequestValidationError)
     async def malformed(request: Request, error: RequestValidationError) -> Response:
-        return _error(422, "; ".join(_problem(problem) for problem in error.errors()[:3]))
+        return error_response(422, "; ".join(_problem(problem) for problem in error.errors()[:3]))
 
     @app.exception_handler(HTTPException)
     async def not_there(request: Request, error: HTTPException) -> Response:
-        told = {
-            404: "there is nothing at this address; /api/docs tells what there is",
-            405: f"{request.method[:20]} is not what this address takes; /api/docs tells what it does",
+        messages = {
+            404: "there is nothing at this address; see /api/docs",
+            405: f"this address does not take {request.method[:20]}; see /api/docs",
         }
-        return _error(error.status_code, told.get(error.status_code, str(error.detail)), error.headers)
+        return error_response(error.status_code, messages.get(error.status_code, str(error.detail)), error.headers)
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> Response:
-        return _error(500, "something went wrong that should not; the terminal tells what")
+        return error_response(500, "internal error; the terminal shows the cause")
 
 
 def _problem(problem: dict[str, Any]) -> str:
     """Which field, and what is wrong with it; what was sent is not repeated."""
     if problem["type"] in ("json_invalid", "model_attributes_type"):
         return "the body is no object in JSON; send one, with the header `Content-Type: application/json`"
-    place = ".".join(str(part)[:50] for part in problem["loc"] if part not in ("body", "query"))
-    return f"{place}: {problem['msg']}" if place else str(problem["msg"])
-
-
-def _error(status: int, what: str, headers: Any = None) -> Response:
-    added = dict(headers or {}) | ({"Retry-After": "1"} if status == 503 else {})
-    return Response(error_body(what), status, headers=added, media_type=JSONResponse.media_type)
+    field = ".".join(str(part)[:50] for part in problem["loc"] if part not in ("body", "query"))
+    return f"{field}: {problem['msg']}" if field else str(problem["msg"])
 
 
 # ---------------------------------------------------------------- serving
@@ -257,10 +251,10 @@ def bind(port: int) -> socket.socket:
 
 def serve(explorer: Explorer, bound: socket.socket, ready: Callable[[str], None]) -> None:
     """Answer until Ctrl-C; `ready` is called with the address."""
-    turns = Turns(explorer.limits)
+    throttle = Throttle(explorer.limits)
     port = bound.getsockname()[1]
     config = uvicorn.Config(
-        make_app(explorer, port, turns),
+        make_app(explorer, port, throttle),
         http="h11",
         loop="asyncio",
         ws="none",
@@ -276,4 +270,4 @@ def serve(explorer: Explorer, bound: socket.socket, ready: Callable[[str], None]
     try:
         uvicorn.Server(config).run(sockets=[bound])
     finally:
-        turns.stop()
+        throttle.stop()

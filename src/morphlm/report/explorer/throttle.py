@@ -1,4 +1,4 @@
-"""Who is answered when: a few operations at a time in threads, others wait for a moment, and none takes for ever."""
+"""RequestLimits how many operations run at a time, how long others wait for a thread, and how long each may take."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from morphlm.report.explorer.limits import Deadline, Limits, TooBusyError, TooSlowError
+from morphlm.report.explorer.limits import Deadline, RequestLimits, TooBusyError, TooSlowError
 
 Result = TypeVar("Result")
 
 
-class Turns:
-    """Runs operations in threads, so that the server can go on listening."""
+class Throttle:
+    """Runs operations in a few threads, so that the event loop stays free."""
 
-    def __init__(self, limits: Limits) -> None:
-        """No thread is started yet."""
+    def __init__(self, limits: RequestLimits) -> None:
         self._limits = limits
-        self._free = asyncio.Semaphore(limits.concurrent)
+        self._free_threads = asyncio.Semaphore(limits.concurrent)
         self._threads = ThreadPoolExecutor(limits.concurrent, thread_name_prefix="explore")
         self._stopped = threading.Event()
 
@@ -27,7 +26,7 @@ class Turns:
         """The operation's result, or TooBusyError if no thread becomes free, or TooSlowError if it takes too long."""
         limits = self._limits
         try:
-            await asyncio.wait_for(self._free.acquire(), limits.patience)
+            await asyncio.wait_for(self._free_threads.acquire(), limits.patience)
         except TimeoutError as error:
             raise TooBusyError("other requests are being answered; try again in a moment") from error
         deadline = Deadline.after(limits.seconds, self._stopped)
@@ -40,7 +39,7 @@ class Turns:
         return future.result()
 
     def _ended(self, future: asyncio.Future[Result]) -> None:
-        self._free.release()
+        self._free_threads.release()
         if not future.cancelled():
             future.exception()  # looked at, or asyncio would complain
 

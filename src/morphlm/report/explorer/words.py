@@ -9,7 +9,7 @@ import numpy as np
 
 from morphlm.analysis.morpheme_map import split_name
 from morphlm.errors import ConfigError, InputError
-from morphlm.report.explorer.limits import Limits, check_count, check_text
+from morphlm.report.explorer.limits import RequestLimits, check_count, check_text
 from morphlm.report.explorer.models import ExploredModel
 from morphlm.segmentation.factors import Factors
 from morphlm.text.reading import RESERVED, UNKNOWN
@@ -52,7 +52,7 @@ class WordClass:
 
 @dataclass(frozen=True)
 class WordView:
-    """All that is shown of a word under one model."""
+    """What a model knows of a word."""
 
     model: str
     query: str  # as it was typed
@@ -68,14 +68,14 @@ class WordView:
 
 @dataclass(frozen=True)
 class MorphemeView:
-    """All that is shown of a morpheme."""
+    """What a model knows of a morpheme."""
 
     model: str
     part: Part
     nearest_words: list[Near]
 
 
-def view_word(explored: ExploredModel, query: str, k: int, limits: Limits) -> WordView:
+def view_word(explored: ExploredModel, query: str, k: int, limits: RequestLimits) -> WordView:
     """What the model knows of a word, also of one that it has never seen."""
     form = _form(explored, query, limits)
     check_count(k, limits)
@@ -97,8 +97,8 @@ def view_word(explored: ExploredModel, query: str, k: int, limits: Limits) -> Wo
     )
 
 
-def view_morpheme(explored: ExploredModel, name: str, k: int, limits: Limits) -> MorphemeView:
-    """What the model knows of one of its morphemes."""
+def view_morpheme(explored: ExploredModel, name: str, k: int, limits: RequestLimits) -> MorphemeView:
+    """Look up one of the model's morphemes."""
     check_text(name, limits.word_characters, "a morpheme")
     check_count(k, limits)
     vectors = explored.vectors
@@ -110,7 +110,7 @@ def view_morpheme(explored: ExploredModel, name: str, k: int, limits: Limits) ->
     return MorphemeView(explored.name, part, _near(vectors.neighbours(name, k, morpheme=True)))
 
 
-def _form(explored: ExploredModel, query: str, limits: Limits) -> str:
+def _form(explored: ExploredModel, query: str, limits: RequestLimits) -> str:
     """The one word that was typed, as the model's text has it."""
     check_text(query, limits.word_characters, "a word")
     pieces = query.split()
@@ -127,7 +127,7 @@ def _near(neighbours: list[Neighbour]) -> list[Near]:
 
 
 def _class_of(explored: ExploredModel, number: int) -> WordClass | None:
-    partition = explored.partition
+    partition = explored.model.partition
     if partition is None:
         return None
     own = int(partition.class_of[number])
@@ -147,8 +147,10 @@ def _parts(vectors: WordVectors, form: str, k: int) -> list[Part]:
         return []
     names = _names_of(factors, form)
     known = [name for name in names if name in factors.ids]
-    found = {part.name: part for part in _known_parts(vectors, factors, list(dict.fromkeys(known)), k)}
-    return [found[name] if name in found else Part(name, *split_name(name), False, 0, [], []) for name in names]
+    known_parts = {part.name: part for part in _known_parts(vectors, factors, list(dict.fromkeys(known)), k)}
+    return [
+        known_parts[name] if name in known_parts else Part(name, *split_name(name), False, 0, [], []) for name in names
+    ]
 
 
 def _names_of(factors: Factors, form: str) -> list[str]:
@@ -162,7 +164,7 @@ def _known_parts(vectors: WordVectors, factors: Factors, names: list[str], k: in
     if not names:
         return []
     near = vectors.nearest_morphemes_of_all(names, k, morphemes=True)
-    return [_known_part(factors, name, _near(found)) for name, found in zip(names, near, strict=True)]
+    return [_known_part(factors, name, _near(neighbours)) for name, neighbours in zip(names, near, strict=True)]
 
 
 def _known_part(factors: Factors, name: str, neighbours: list[Near]) -> Part:
@@ -174,7 +176,7 @@ def _known_part(factors: Factors, name: str, neighbours: list[Near]) -> Part:
 
 
 def _notes(explored: ExploredModel, form: str, understood: str, parts: list[Part]) -> list[str]:
-    """Why something is not there."""
+    """Explanations of what is missing."""
     vectors = explored.vectors
     if form == UNKNOWN:
         return ["the model's training text had <unk> in place of such words"]

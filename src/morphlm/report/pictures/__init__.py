@@ -76,7 +76,7 @@ def picture_svg(result: Picturable) -> str:
 
 
 def check_picture(path: str | Path) -> None:
-    """Refuse, before any work is done, a picture that could not be written."""
+    """Refuse a picture that cannot be written, before any work is done."""
     if Path(path).suffix.lower() not in METADATA:
         raise ConfigError(f"{path}: a picture is a file that ends in {', '.join(METADATA)}; rename it")
     check_can_write(path)

@@ -14,11 +14,11 @@ def draw(result: LearningCurves) -> Figure:
     figure = new_figure(6.5, 4.0)
     axes = figure.subplots()
     handles = []
-    for place, (name, curve) in enumerate(result.curves.items()):
-        colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+    for number, (name, curve) in enumerate(result.curves.items()):
+        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
         (line,) = axes.plot(
             *zip(*curve, strict=True), color=colour, marker=marker, markersize=5, markerfacecolor="white",
-            linestyle=DASHES[place // len(COLOURS) % len(DASHES)],
+            linestyle=DASHES[number // len(COLOURS) % len(DASHES)],
         )  # fmt: skip
         axes.plot(*result.best(name), color=colour, marker=marker, markersize=6.5)
         handles.append(line)

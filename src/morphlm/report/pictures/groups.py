@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from morphlm.analysis.bootstrap import Change
+from morphlm.analysis.bootstrap import PerplexityChange
 from morphlm.analysis.groups import Group, GroupComparison
 from morphlm.report.pictures.style import (
     BLUE,
@@ -67,38 +67,38 @@ def _changes(axes: Axes, rows: Sequence[Group]) -> None:
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     percent_axis(axes, "x")
-    for place, group in enumerate(rows):
-        _value_beside(axes, place, group.change)
+    for row, group in enumerate(rows):
+        _value_beside(axes, row, group.change)
 
 
-def _value_beside(axes: Axes, place: int, change: Change) -> None:
+def _value_beside(axes: Axes, row: int, change: PerplexityChange) -> None:
     """The value stands beyond the end of bar and whisker, away from zero."""
     side = -1 if change.value < 0 else 1
     axes.annotate(
-        value_text(change), (_end(change), place), (4 * side, 0), textcoords="offset points",
+        value_text(change), (_end(change), row), (4 * side, 0), textcoords="offset points",
         ha="right" if side < 0 else "left", va="center", fontsize=8,
     )  # fmt: skip
 
 
-def _end(change: Change) -> float:
+def _end(change: PerplexityChange) -> float:
     """Where the whisker ends that points away from zero, or else the bar."""
     bound = change.low if change.value < 0 else change.high
     return next((value for value in (bound, change.value) if np.isfinite(value)), 0.0)
 
 
 def _one_scale(figure: Figure, panels: Any, results: Sequence[GroupComparison]) -> None:
-    """The same limits in all panels, with room for the values beside the longest bars."""
+    """Equal limits in all panels, with space for the values beside the longest bars."""
     figure.draw_without_rendering()  # gives the panels their widths
     ends = [_end(group.change) for result in results for group in (*result.groups, result.whole)]
     low, high = min(0.0, *ends), max(0.0, *ends)
     widest = float(min(axes.get_window_extent().width for axes, _ in panels)) / figure.dpi
     share = min(VALUE / widest, 0.4)  # of a panel, that a value takes
     sides = (low < 0) + (high > 0)
-    room = (high - low or 1.0) / (1 - sides * share) * share
+    label_space = (high - low or 1.0) / (1 - sides * share) * share
     margin = 0.03 * (high - low or 1.0)
     most = max([0.01, *(group.share for result in results for group in result.groups)])
     for left, right in panels:
-        left.set_xlim(low - (room if low < 0 else margin), high + (room if high > 0 else margin))
+        left.set_xlim(low - (label_space if low < 0 else margin), high + (label_space if high > 0 else margin))
         right.set_xlim(0, 1.55 * most)
 
 
@@ -106,8 +106,8 @@ def _shares(axes: Axes, rows: Sequence[Group]) -> None:
     """Striped bars, as in the paper; the whole text needs none."""
     shares = [group.share for group in rows[:-1]]
     axes.barh(range(len(shares)), shares, 0.68, facecolor="white", edgecolor=ORANGE, hatch="////", zorder=2)
-    for place, share in enumerate(shares):
-        axes.annotate(percent(share), (share, place), (4, 0), textcoords="offset points", va="center", fontsize=8)
+    for row, share in enumerate(shares):
+        axes.annotate(percent(share), (share, row), (4, 0), textcoords="offset points", va="center", fontsize=8)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_yticks([])
     axes.set_xticks([])

@@ -39,8 +39,8 @@ def draw(result: MorphemeMap) -> Figure:
     for label, (name, colour, marker) in KINDS.items():
         points = [point for point in result.points if point.label == label]
         if points:
-            places = [point.x for point in points], [point.y for point in points]
-            (handles[name],) = axes.plot(*places, marker, color=colour, markersize=DOT, zorder=2)
+            coordinates = [point.x for point in points], [point.y for point in points]
+            (handles[name],) = axes.plot(*coordinates, marker, color=colour, markersize=DOT, zorder=2)
     figure.legend(list(handles.values()), list(handles), loc="outside upper right", ncols=len(handles), markerscale=2.5)
     place_names(figure, axes, result.points)
     return figure
@@ -49,8 +49,8 @@ def draw(result: MorphemeMap) -> Figure:
 def _extent(values: Sequence[float]) -> tuple[float, float]:
     """A map is wider than high, or not: no empty room above and below it."""
     low, high = min(values), max(values)
-    room = 0.03 * (high - low or 1)
-    return low - room, high + room
+    margin = 0.03 * (high - low or 1)
+    return low - margin, high + margin
 
 
 def name_of(point: MapPoint) -> str:

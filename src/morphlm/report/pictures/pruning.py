@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from morphlm.analysis.bootstrap import Change
+from morphlm.analysis.bootstrap import PerplexityChange
 from morphlm.analysis.model_triple import ModelTriple
 from morphlm.analysis.pruning import Pruning
 from morphlm.report.pictures.style import (
@@ -37,17 +37,17 @@ def draw(result: Pruning) -> Figure:
     return figure
 
 
-def _bars(axes: Axes, result: Pruning, choose: Callable[[ModelTriple], Change], title: str) -> None:
+def _bars(axes: Axes, result: Pruning, choose: Callable[[ModelTriple], PerplexityChange], title: str) -> None:
     width = 0.8 / len(result.kappas)
-    for place, kappa in enumerate(result.kappas):
-        at = np.arange(len(result.languages)) + (place - (len(result.kappas) - 1) / 2) * width
+    for number, kappa in enumerate(result.kappas):
+        positions = np.arange(len(result.languages)) + (number - (len(result.kappas) - 1) / 2) * width
         rows = [result.row(language, kappa) for language in result.languages]
-        changes = [Change(*[float("nan")] * 3) if row is None else choose(row.models) for row in rows]
+        changes = [PerplexityChange(*[float("nan")] * 3) if row is None else choose(row.models) for row in rows]
         axes.bar(
-            at, finite(changes), width * 0.92, label=f"κ = {kappa:g}", zorder=2, edgecolor="white",
-            color=COLOURS[place % len(COLOURS)], hatch=HATCHES[place % len(HATCHES)], linewidth=0,
+            positions, finite(changes), width * 0.92, label=f"κ = {kappa:g}", zorder=2, edgecolor="white",
+            color=COLOURS[number % len(COLOURS)], hatch=HATCHES[number % len(HATCHES)], linewidth=0,
         )  # fmt: skip
-        whiskers(axes, changes, at.tolist(), "y")
+        whiskers(axes, changes, positions.tolist(), "y")
     names = [shortened(language, 16) for language in result.languages]
     axes.set_xticks(range(len(names)), names)
     if max(map(len, names)) * LETTER > max(BAR * len(result.kappas), 2.0 / len(names)):

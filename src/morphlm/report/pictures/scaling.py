@@ -10,13 +10,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
-from morphlm.analysis.bootstrap import Change
+from morphlm.analysis.bootstrap import PerplexityChange
 from morphlm.analysis.model_triple import ModelTriple
 from morphlm.analysis.scaling import Scaling, ScalingPoint
 from morphlm.language_model.signature import in_thousands
 from morphlm.report.pictures.style import BLUE, GREEN, VERMILION, errors_of, file_name, new_figure, percent_axis
 
-LINES: dict[str, tuple[Callable[[ModelTriple], Change], str, str]] = {
+LINES: dict[str, tuple[Callable[[ModelTriple], PerplexityChange], str, str]] = {
     "CLBL against MKN": (lambda models: models.first, BLUE, "o"),
     "CLBL++ against MKN": (lambda models: models.both, VERMILION, "s"),
     "CLBL++ against CLBL": (lambda models: models.second, GREEN, "^"),
@@ -44,7 +44,10 @@ def draw(result: Scaling) -> Figure:
 
 
 def _line(
-    axes: Axes, points: Sequence[ScalingPoint], line: tuple[Callable[[ModelTriple], Change], str, str], series: str
+    axes: Axes,
+    points: Sequence[ScalingPoint],
+    line: tuple[Callable[[ModelTriple], PerplexityChange], str, str],
+    series: str,
 ) -> None:
     choose, colour, marker = line
     changes = [choose(point.models) for point in points]

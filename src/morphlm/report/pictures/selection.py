@@ -25,8 +25,12 @@ def draw(result: Selection) -> Figure:
     figure = new_figure(1.6 + (1.1 + 0.08 * longest) * len(kinds), 5.2)
     axes = figure.subplots()
     check_box(max(len(result.values(kind)) for kind in kinds))
-    places = _places(kinds)
-    boxes = {place: result.box(kind) for kind, place in zip(kinds, places, strict=True) if len(result.values(kind)) > 1}
+    positions = _positions(kinds)
+    boxes = {
+        position: result.box(kind)
+        for kind, position in zip(kinds, positions, strict=True)
+        if len(result.values(kind)) > 1
+    }
     stats = [
         {
             "med": box.median,
@@ -46,35 +50,37 @@ def draw(result: Selection) -> Figure:
         meanprops={"marker": "o", "markerfacecolor": "white", "markeredgecolor": INK, "markersize": 5},
         flierprops={"marker": "x", "markeredgecolor": INK, "markersize": 6},
     )  # fmt: skip
-    axes.set_xticks(places, [display(kind) for kind in kinds])
-    axes.set_xlim(places[0] - 0.5, places[-1] + 0.85)
+    axes.set_xticks(positions, [display(kind) for kind in kinds])
+    axes.set_xlim(positions[0] - 0.5, positions[-1] + 0.85)
     axes.tick_params(axis="x", length=0)
     percent_axis(axes, "y")
     axes.margins(y=0.08)
     axes.set_ylabel("change of perplexity against the base")
-    for kind, place in zip(kinds, places, strict=True):
-        _languages(axes, place, result.values(kind))
-    _name_bases(axes, result, dict(zip(kinds, places, strict=True)))
+    for kind, position in zip(kinds, positions, strict=True):
+        _languages(axes, position, result.values(kind))
+    _name_bases(axes, result, dict(zip(kinds, positions, strict=True)))
     _explain(figure, result)
     return figure
 
 
-def _places(kinds: tuple[str, ...]) -> list[float]:
+def _positions(kinds: tuple[str, ...]) -> list[float]:
     """One step apart, and half a step more between the families."""
     families = list(dict.fromkeys(BASES[kind] for kind in kinds))
-    return [place + 0.5 * families.index(BASES[kind]) for place, kind in enumerate(kinds)]
+    return [position + 0.5 * families.index(BASES[kind]) for position, kind in enumerate(kinds)]
 
 
-def _languages(axes: Axes, place: float, values: Mapping[str, float]) -> None:
+def _languages(axes: Axes, position: float, values: Mapping[str, float]) -> None:
     """A dot for each language, and its name where it does not hide another."""
-    edge = place + BOX / 2 + 0.1
+    edge = position + BOX / 2 + 0.1
     low, high = axes.get_ylim()
     heights = _spread(np.array([(value - low) / (high - low) for value in values.values()]), GAP)
     axes.plot([edge] * len(values), list(values.values()), "o", color=GREEN, markersize=3, zorder=4)
     for (language, value), height in zip(values.items(), heights, strict=True):
-        at = low + height * (high - low)
-        axes.plot([edge, edge + 0.09], [value, at], color=GREY, linewidth=0.5, zorder=3)
-        axes.text(edge + 0.11, at, shortened(language, LONGEST), fontsize=7, va="center", zorder=4, bbox=BEHIND)
+        label_height = low + height * (high - low)
+        axes.plot([edge, edge + 0.09], [value, label_height], color=GREY, linewidth=0.5, zorder=3)
+        axes.text(
+            edge + 0.11, label_height, shortened(language, LONGEST), fontsize=7, va="center", zorder=4, bbox=BEHIND
+        )
     axes.set_ylim(low, high)
 
 
@@ -100,10 +106,10 @@ def _top(group: list[float], gap: float) -> float:
     return float(np.mean(group)) + gap * (len(group) - 1) / 2
 
 
-def _name_bases(axes: Axes, result: Selection, places: Mapping[str, float]) -> None:
+def _name_bases(axes: Axes, result: Selection, positions: Mapping[str, float]) -> None:
     """Below the boxes of a family: what they are compared with, and its median perplexity."""
     for base in result.bases:
-        own = [place for kind, place in places.items() if BASES[kind] == base]
+        own = [position for kind, position in positions.items() if BASES[kind] == base]
         text = f"against {display(base)}\n(median perplexity {result.median_perplexity(base):.0f})"
         axes.annotate(
             text, (sum(own) / len(own), 0), (0, -22), xycoords=axes.get_xaxis_transform(),

@@ -15,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from morphlm.analysis.bootstrap import Change
+from morphlm.analysis.bootstrap import PerplexityChange
 from morphlm.tables import percent
 
 # Okabe and Ito's palette, which is made for all kinds of colour vision.
@@ -97,7 +97,7 @@ def _tick(value: float) -> str:
     return f"{round(100 * value, 6):g} %".replace("-", "−")
 
 
-def errors_of(changes: Sequence[Change]) -> Any:
+def errors_of(changes: Sequence[PerplexityChange]) -> Any:
     """How far whiskers reach to both sides of the values, (2, n); nothing where there is no interval."""
     reach = [
         (change.value - change.low, change.high - change.value) if change.has_interval else (0.0, 0.0)
@@ -106,23 +106,23 @@ def errors_of(changes: Sequence[Change]) -> Any:
     return np.maximum(np.array(reach, np.float64).reshape(-1, 2).T, 0)
 
 
-def whiskers(axes: Axes, changes: Sequence[Change], places: Sequence[float], which: str) -> None:
+def whiskers(axes: Axes, changes: Sequence[PerplexityChange], positions: Sequence[float], which: str) -> None:
     """The intervals of bars along an axis, where there are any."""
     shown = [k for k, change in enumerate(changes) if change.has_interval and np.isfinite(change.value)]
     values, errors = [changes[k].value for k in shown], errors_of([changes[k] for k in shown])
-    at = [places[k] for k in shown]
+    shown_positions = [positions[k] for k in shown]
     style: dict[str, Any] = {"fmt": "none", "ecolor": INK, "elinewidth": 1, "capsize": 2.5, "zorder": 4}
     if which == "x":
-        axes.errorbar(values, at, xerr=errors, **style)
+        axes.errorbar(values, shown_positions, xerr=errors, **style)
     else:
-        axes.errorbar(at, values, yerr=errors, **style)
+        axes.errorbar(shown_positions, values, yerr=errors, **style)
 
 
-def finite(changes: Sequence[Change]) -> list[float]:
+def finite(changes: Sequence[PerplexityChange]) -> list[float]:
     """The values; those that cannot be drawn are not there (not a number)."""
     return [change.value if np.isfinite(change.value) else float("nan") for change in changes]
 
 
-def value_text(change: Change) -> str:
-    """What stands beside a bar."""
+def value_text(change: PerplexityChange) -> str:
+    """The label beside a bar."""
     return percent(change.value) if np.isfinite(change.value) else "–"

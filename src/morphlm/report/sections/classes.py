@@ -7,7 +7,7 @@ from morphlm.report.examples import spread
 from morphlm.report.html import Markup, foreign, joined, missing, names, numbers, paragraph, table, tag, words
 from morphlm.report.numbers import decimal, whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import Section
+from morphlm.report.sections.section import ReportSection
 
 SHOWN, WORDS, LEAST_WORDS = 14, 10, 5
 EXPLANATION = (
@@ -21,27 +21,29 @@ NONE = (
 )
 
 
-def classes(subjects: ScoredModels) -> Section:
+def classes(scored_models: ScoredModels) -> ReportSection:
     """The partitions; a table for all models that share one."""
-    groups = subjects.groups(lambda subject: None if subject.partition is None else _key(subject.partition))
-    parts = [_partition(subjects, group) for group in groups] or [missing(NONE)]
-    without = [subject for subject in subjects.models if subject.partition is None]
+    groups = scored_models.groups(
+        lambda scored_model: None if scored_model.model.partition is None else _key(scored_model.model.partition)
+    )
+    parts = [_partition(scored_models, group) for group in groups] or [missing(NONE)]
+    without = [scored_model for scored_model in scored_models.models if scored_model.model.partition is None]
     if groups and without:
         parts.append(paragraph(f"Without classes: {names_of(without)}.", class_="note"))
-    return Section("classes", "Word classes", EXPLANATION, joined(parts))
+    return ReportSection("classes", "Word classes", EXPLANATION, joined(parts))
 
 
 def _key(partition: Partition) -> tuple[bytes, tuple[str, ...]]:
     return partition.class_of.tobytes(), partition.vocabulary.words
 
 
-def _partition(subjects: ScoredModels, group: list[ScoredModel]) -> Markup:
-    partition = group[0].partition
+def _partition(scored_models: ScoredModels, group: list[ScoredModel]) -> Markup:
+    partition = group[0].model.partition
     assert partition is not None
     chosen = some_classes(partition)
     examples = partition.examples(WORDS)
     rows = [
-        [str(number), whole(int(partition.sizes[number])), foreign("  ".join(examples[number]), subjects.language)]
+        [str(number), whole(int(partition.sizes[number])), foreign("  ".join(examples[number]), scored_models.language)]
         for number in chosen
     ]
     figures = partition.to_json()["sizes"]
@@ -57,11 +59,11 @@ def _partition(subjects: ScoredModels, group: list[ScoredModel]) -> Markup:
     )
 
 
-def _method(subject: ScoredModel) -> str:
+def _method(scored_model: ScoredModel) -> str:
     """How the classes were found, from the record of the training."""
-    records = (part.training.get("classes") for part in subject.parts)
-    found = next((record for record in records if isinstance(record, dict)), {})
-    return f" ({found['method']})" if "method" in found else ""
+    records = (part.training.get("classes") for part in scored_model.model.parts)
+    record_of_classes = next((record for record in records if isinstance(record, dict)), {})
+    return f" ({record_of_classes['method']})" if "method" in record_of_classes else ""
 
 
 def some_classes(partition: Partition) -> list[int]:

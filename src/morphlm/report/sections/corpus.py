@@ -10,7 +10,7 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.report.html import Markup, joined, names, numbers, table
 from morphlm.report.numbers import NOTHING, decimal, share, whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import Section
+from morphlm.report.sections.section import ReportSection
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
 
@@ -22,23 +22,24 @@ EXPLANATION = (
 )
 
 
-def corpus(subjects: ScoredModels) -> Section:
-    """Two tables."""
-    body = joined([_training(subjects), _test(subjects)])
-    return Section("corpus", "Texts", EXPLANATION, body)
+def corpus(scored_models: ScoredModels) -> ReportSection:
+    """A table of the training texts and one of the test text."""
+    body = joined([_training(scored_models), _test(scored_models)])
+    return ReportSection("corpus", "Texts", EXPLANATION, body)
 
 
-def _training(subjects: ScoredModels) -> Markup:
+def _training(scored_models: ScoredModels) -> Markup:
     rows = [
-        [names_of(group), *_training_cells(group[0])] for group in subjects.groups(lambda s: tuple(_training_cells(s)))
+        [names_of(group), *_training_cells(group[0])]
+        for group in scored_models.groups(lambda s: tuple(_training_cells(s)))
     ]
     columns = [*names("models"), *numbers("sentences", "tokens", "types", "vocabulary", "kappa")]
     return table(columns, rows, "Training text, as the models' records tell")
 
 
-def _training_cells(subject: ScoredModel) -> list[str]:
-    """Of a mixture, what is on record of its parts."""
-    model = next((part for part in subject.parts if "tokens" in part.training), subject.model)
+def _training_cells(scored_model: ScoredModel) -> list[str]:
+    """For a mixture, the record of a part."""
+    model = next((part for part in scored_model.model.parts if "tokens" in part.training), scored_model.model)
     record: dict[str, Any] = model.training
     kappa = record.get("kappa")
     return [
@@ -63,12 +64,12 @@ def training_types(model: LanguageModel) -> int | None:
     return words + pruned if pruned == round(kappa * (kept + pruned)) else None
 
 
-def _test(subjects: ScoredModels) -> Markup:
-    text, tokens = subjects.text, len(subjects.text.forms)
+def _test(scored_models: ScoredModels) -> Markup:
+    text, tokens = scored_models.text, len(scored_models.text.forms)
     rows = []
-    for group in subjects.groups(lambda s: s.model.vocabulary.words):
+    for group in scored_models.groups(lambda s: s.model.vocabulary.words):
         vocabulary, unknown = group[0].model.vocabulary, group[0].perplexity.unknown
-        types = unknown_types(subjects, vocabulary)
+        types = unknown_types(scored_models, vocabulary)
         cells = [whole(unknown), share(unknown, tokens), whole(types), share(types, len(text.counts))]
         rows.append([names_of(group), *cells])
     columns = [*names("models"), *numbers("unknown tokens", "of tokens", "unknown types", "of types")]
@@ -79,6 +80,6 @@ def _test(subjects: ScoredModels) -> Markup:
     return table(columns, rows, caption)
 
 
-def unknown_types(subjects: ScoredModels, vocabulary: Vocabulary) -> int:
+def unknown_types(scored_models: ScoredModels, vocabulary: Vocabulary) -> int:
     """How many different words of the test text are not in a vocabulary."""
-    return sum(word not in vocabulary for word in subjects.text.counts)
+    return sum(word not in vocabulary for word in scored_models.text.counts)

@@ -9,7 +9,7 @@ from morphlm.report.charts import Points, line_chart
 from morphlm.report.html import Markup, joined, missing, names, numbers, paragraph, table
 from morphlm.report.numbers import decimal, whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels
-from morphlm.report.sections.section import Section
+from morphlm.report.sections.section import ReportSection
 from morphlm.training.log import reason_of
 
 EXPLANATION = (
@@ -23,26 +23,28 @@ NONE = (
 )
 
 
-def curves(subjects: ScoredModels) -> Section:
-    """One picture for all models that have a log."""
-    found = {s: curve_of(s.log, tokens=s.model.training.get("tokens")) for s in subjects.models}
-    drawn = {subject: points for subject, points in found.items() if points}
-    body = missing(NONE) if not drawn else _body(drawn, [s for s in subjects.models if s not in drawn])
-    return Section("curves", "Learning curves", EXPLANATION, body)
+def curves(scored_models: ScoredModels) -> ReportSection:
+    """One chart for all models that have a training log."""
+    all_curves = {s: curve_of(s.log, tokens=s.model.training.get("tokens")) for s in scored_models.models}
+    drawn = {scored_model: points for scored_model, points in all_curves.items() if points}
+    body = missing(NONE) if not drawn else _body(drawn, [s for s in scored_models.models if s not in drawn])
+    return ReportSection("curves", "Learning curves", EXPLANATION, body)
 
 
 def _body(drawn: Mapping[ScoredModel, Points], others: list[ScoredModel]) -> Markup:
-    series = {subject.name: points for subject, points in drawn.items()}
+    series = {scored_model.name: points for scored_model, points in drawn.items()}
     picture = line_chart(
         f"Learning curves of {', '.join(series)}", series, "epochs", "perplexity of the development text"
     )
-    rows = [_row(subject, points) for subject, points in drawn.items()]
+    rows = [_row(scored_model, points) for scored_model, points in drawn.items()]
     figures = numbers("evaluations", "best epoch", "best perplexity")
     columns = [*names("model"), *figures, *names("ended because")]
-    note = f"Without a log of a training: {', '.join(subject.name for subject in others)}." if others else None
+    note = (
+        f"Without a log of a training: {', '.join(scored_model.name for scored_model in others)}." if others else None
+    )
     return joined([picture, table(columns, rows), paragraph(note, class_="note") if note else None])
 
 
-def _row(subject: ScoredModel, points: Points) -> list[str]:
+def _row(scored_model: ScoredModel, points: Points) -> list[str]:
     epoch, perplexity = min(points, key=lambda point: (point[1], point[0]))
-    return [subject.name, whole(len(points)), f"{epoch:.3g}", decimal(perplexity), reason_of(subject.log)]
+    return [scored_model.name, whole(len(points)), f"{epoch:.3g}", decimal(perplexity), reason_of(scored_model.log)]

@@ -7,8 +7,8 @@ from morphlm.analysis.groups import GroupComparison
 from morphlm.report.charts import change_bars
 from morphlm.report.html import Markup, joined, missing, names, numbers, paragraph, table, tag
 from morphlm.report.numbers import decimal, whole
-from morphlm.report.scored_models import ScoredModel, ScoredModels, both_scored
-from morphlm.report.sections.section import Section
+from morphlm.report.scored_models import ScoredModel, ScoredModels, paired_scores
+from morphlm.report.sections.section import ReportSection
 from morphlm.tables import percent
 
 EXPLANATION = (
@@ -18,14 +18,14 @@ EXPLANATION = (
 )
 
 
-def frequency(subjects: ScoredModels) -> Section:
-    """The first model against each other one; by itself if it is the only one."""
-    first, *others = subjects.models
+def frequency(scored_models: ScoredModels) -> ReportSection:
+    """Compare the first model with each of the others; a single model is shown alone."""
+    first, *others = scored_models.models
     if has_counts(first.model.vocabulary):
-        parts = [_comparison(subjects, other) for other in others] or [_alone(subjects, first)]
+        parts = [_comparison(scored_models, other) for other in others] or [_alone(scored_models, first)]
     else:
         parts = [missing(_no_counts(first))]
-    return Section("frequency", "Perplexity by frequency", EXPLANATION, joined(parts))
+    return ReportSection("frequency", "Perplexity by frequency", EXPLANATION, joined(parts))
 
 
 def _no_counts(first: ScoredModel) -> str:
@@ -35,16 +35,16 @@ def _no_counts(first: ScoredModel) -> str:
     )
 
 
-def by_frequency(subjects: ScoredModels, other: ScoredModel) -> GroupComparison:
-    """The analysis, of the scores that are there."""
-    first = subjects.first
-    scored = both_scored(subjects.text, first, other)
-    return compare_by_frequency(scored, first.model.vocabulary, (first.name, other.name), seed=subjects.seed)
+def by_frequency(scored_models: ScoredModels, other: ScoredModel) -> GroupComparison:
+    """The comparison with the first model, from scores that are there already."""
+    first = scored_models.first
+    scored = paired_scores(scored_models.text, first, other)
+    return compare_by_frequency(scored, first.model.vocabulary, (first.name, other.name), seed=scored_models.seed)
 
 
-def _comparison(subjects: ScoredModels, other: ScoredModel) -> Markup:
-    result = by_frequency(subjects, other)
-    first = subjects.first.name
+def _comparison(scored_models: ScoredModels, other: ScoredModel) -> Markup:
+    result = by_frequency(scored_models, other)
+    first = scored_models.first.name
     name = f"Change of perplexity by training frequency, {other.name} against {first}"
     rows = [
         [
@@ -69,8 +69,8 @@ def _comparison(subjects: ScoredModels, other: ScoredModel) -> Markup:
     )
 
 
-def _alone(subjects: ScoredModels, first: ScoredModel) -> Markup:
-    result = by_frequency(subjects, first)
+def _alone(scored_models: ScoredModels, first: ScoredModel) -> Markup:
+    result = by_frequency(scored_models, first)
     rows = [
         [group.name, whole(group.tokens), percent(group.share), decimal(group.baseline if group.tokens else None)]
         for group in (*result.groups, result.whole)

@@ -6,7 +6,7 @@ from morphlm.analysis.morpheme_map import MorphemeMap, map_morphemes
 from morphlm.errors import ConfigError
 from morphlm.report.html import Markup, joined, json_script, missing, paragraph, tag
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import Section
+from morphlm.report.sections.section import ReportSection
 from morphlm.report.sections.segmentation import factors_of
 
 EXPLANATION = (
@@ -18,33 +18,33 @@ NONE = "None of these models has morphemes, so there is nothing to map; models w
 DATA = "map-data"
 
 
-def morpheme_map(subjects: ScoredModels) -> Section:
-    """Of the first model that has morphemes enough."""
-    able = [subject for subject in subjects.models if factors_of(subject) is not None]
+def morpheme_map(scored_models: ScoredModels) -> ReportSection:
+    """The map of the first model that has enough morphemes."""
+    able = [scored_model for scored_model in scored_models.models if factors_of(scored_model) is not None]
     reason = NONE
-    for subject in able:
+    for scored_model in able:
         try:
-            result = map_of(subject, subjects.seed)
+            result = map_of(scored_model, scored_models.seed)
         except ConfigError as error:
-            reason = f"{subject.name}: {error}."
+            reason = f"{scored_model.name}: {error}."
             continue
-        return Section("map", "Map of morphemes", EXPLANATION, _body(subject, able, result), _data(result))
-    return Section("map", "Map of morphemes", EXPLANATION, missing(reason))
+        return ReportSection("map", "Map of morphemes", EXPLANATION, _body(scored_model, able, result), _data(result))
+    return ReportSection("map", "Map of morphemes", EXPLANATION, missing(reason))
 
 
-def map_of(subject: ScoredModel, seed: int) -> MorphemeMap:
-    """The places of the most frequent morphemes."""
-    assert subject.vectors is not None
-    return map_morphemes(subject.vectors, seed=seed)
+def map_of(scored_model: ScoredModel, seed: int) -> MorphemeMap:
+    """Compute the map of a model."""
+    assert scored_model.vectors is not None
+    return map_morphemes(scored_model.vectors, seed=seed)
 
 
 def _data(result: MorphemeMap) -> Markup:
     return json_script(DATA, {"points": [point.to_json() for point in result.points]})
 
 
-def _body(subject: ScoredModel, able: list[ScoredModel], result: MorphemeMap) -> Markup:
-    others = [one for one in able if one is not subject]
+def _body(scored_model: ScoredModel, able: list[ScoredModel], result: MorphemeMap) -> Markup:
+    others = [one for one in able if one is not scored_model]
     also = f" Not shown: those of {names_of(others)}." if others else ""
-    note = f"The {len(result)} most frequent morphemes of {subject.name}.{also}"
+    note = f"The {len(result)} most frequent morphemes of {scored_model.name}.{also}"
     script = tag("noscript", missing("The map is drawn by a script in this page; allow it to see the map."))
-    return joined([paragraph(note, class_="note"), tag("div", id="map-here", data_model=subject.name), script])
+    return joined([paragraph(note, class_="note"), tag("div", id="map-here", data_model=scored_model.name), script])

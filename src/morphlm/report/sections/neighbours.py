@@ -6,7 +6,7 @@ from morphlm.report.examples import common_words, content_words, new_words, spre
 from morphlm.report.html import Markup, foreign, joined, missing, names, paragraph, table, tag, words
 from morphlm.report.numbers import decimal
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import Section
+from morphlm.report.sections.section import ReportSection
 from morphlm.report.sections.segmentation import morphemes
 from morphlm.vectors.questions import QueryAnswer, ask
 from morphlm.vectors.vectors import WordVectors
@@ -21,53 +21,59 @@ COLUMNS = [*names("word", "model"), *words("nearest words")]
 NONE = "None of these models has word vectors: n-gram models have none. Log-bilinear models (lbl, ..., clbl++) do."
 
 
-def neighbours(subjects: ScoredModels) -> Section:
+def neighbours(scored_models: ScoredModels) -> ReportSection:
     """A table for known words and one for unknown words of the test text."""
-    able = [subject for subject in subjects.models if subject.vectors is not None]
-    parts = [_known(subjects, able), _new(subjects, able)] if able else [missing(NONE)]
-    without = [subject for subject in subjects.models if subject.vectors is None]
+    able = [scored_model for scored_model in scored_models.models if scored_model.vectors is not None]
+    parts = [_known(scored_models, able), _new(scored_models, able)] if able else [missing(NONE)]
+    without = [scored_model for scored_model in scored_models.models if scored_model.vectors is None]
     if able and without:
         parts.append(paragraph(f"Without word vectors: {names_of(without)}.", class_="note"))
-    return Section("neighbours", "Nearest words", EXPLANATION, joined(parts))
+    return ReportSection("neighbours", "Nearest words", EXPLANATION, joined(parts))
 
 
-def _known(subjects: ScoredModels, able: list[ScoredModel]) -> Markup:
-    rows = [row for word in known_words(able) for row in _rows(subjects, able, word, foreign(word, subjects.language))]
+def _known(scored_models: ScoredModels, able: list[ScoredModel]) -> Markup:
+    rows = [
+        row
+        for word in known_words(able)
+        for row in _rows(scored_models, able, word, foreign(word, scored_models.language))
+    ]
     return joined([tag("h3", "Words that were seen"), table(COLUMNS, rows)])
 
 
 def known_words(able: list[ScoredModel]) -> list[str]:
     """Frequent words of content that all of the models know."""
-    partition = next((subject.partition for subject in able if subject.partition is not None), None)
-    vocabularies = [subject.model.vocabulary for subject in able]
-    found = [] if partition is None else content_words(partition, CANDIDATES)
-    found = found or common_words(vocabularies[0], CANDIDATES)
-    return spread([word for word in found if all(word in vocabulary for vocabulary in vocabularies)], KNOWN)
+    partition = next(
+        (scored_model.model.partition for scored_model in able if scored_model.model.partition is not None), None
+    )
+    vocabularies = [scored_model.model.vocabulary for scored_model in able]
+    candidates = [] if partition is None else content_words(partition, CANDIDATES)
+    candidates = candidates or common_words(vocabularies[0], CANDIDATES)
+    return spread([word for word in candidates if all(word in vocabulary for vocabulary in vocabularies)], KNOWN)
 
 
-def _new(subjects: ScoredModels, able: list[ScoredModel]) -> Markup:
-    composing = [subject for subject in able if _can_compose(subject.vectors)]
+def _new(scored_models: ScoredModels, able: list[ScoredModel]) -> Markup:
+    composing = [scored_model for scored_model in able if _can_compose(scored_model.vectors)]
     title = tag("h3", "Words that were never seen")
     if not composing:
         reason = f"{names_of(able)} cannot compose words that were never seen; models with morphemes (++) can."
         return joined([title, missing(reason)])
     vectors = composing[0].vectors
     assert vectors is not None
-    unknown = [word for word in subjects.text.counts if all(not has(subject, word) for subject in able)]
-    found = new_words(vectors, unknown, NEW)
-    if not found:
+    unknown = [word for word in scored_models.text.counts if all(not has(scored_model, word) for scored_model in able)]
+    chosen = new_words(vectors, unknown, NEW)
+    if not chosen:
         return joined([title, missing("The test text has no unknown word of two known morphemes or more.")])
     rows = [
         row
-        for word, parts in found.items()
-        for row in _rows(subjects, composing, word, _composed(word, parts, subjects.language))
+        for word, parts in chosen.items()
+        for row in _rows(scored_models, composing, word, _composed(word, parts, scored_models.language))
     ]
     return joined([title, table(COLUMNS, rows)])
 
 
-def has(subject: ScoredModel, word: str) -> bool:
+def has(scored_model: ScoredModel, word: str) -> bool:
     """Whether a model knows a word."""
-    return subject.vectors is not None and subject.vectors.known(word)
+    return scored_model.vectors is not None and scored_model.vectors.known(word)
 
 
 def _can_compose(vectors: WordVectors | None) -> bool:
@@ -79,19 +85,23 @@ def _composed(word: str, parts: tuple[str, ...], language: str | None) -> Markup
     return joined([foreign(word, language), tag("div", chips, class_="parts")])
 
 
-def _rows(subjects: ScoredModels, able: list[ScoredModel], word: str, shown: Markup) -> list[list[str]]:
+def _rows(scored_models: ScoredModels, able: list[ScoredModel], word: str, shown: Markup) -> list[list[str]]:
     """One for each model; the word stands in the first."""
-    repeated = tag("span", word, class_="visually-hidden", lang=subjects.language or "")
+    repeated = tag("span", word, class_="visually-hidden", lang=scored_models.language or "")
     return [
-        [shown if number == 0 else repeated, subject.name, _near(answer_of(subject, word), subjects.language)]
-        for number, subject in enumerate(able)
+        [
+            shown if number == 0 else repeated,
+            scored_model.name,
+            _near(answer_of(scored_model, word), scored_models.language),
+        ]
+        for number, scored_model in enumerate(able)
     ]
 
 
-def answer_of(subject: ScoredModel, word: str) -> QueryAnswer:
+def answer_of(scored_model: ScoredModel, word: str) -> QueryAnswer:
     """The neighbours of a word of the text, just as it stands there."""
-    assert subject.vectors is not None
-    return ask(subject.vectors, [word], k=NEAREST, lowercase=False)[0]
+    assert scored_model.vectors is not None
+    return ask(scored_model.vectors, [word], k=NEAREST, lowercase=False)[0]
 
 
 def _near(answer: QueryAnswer, language: str | None) -> Markup:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from morphlm.analysis.groups import GroupComparison, ScoredBoth, compare_members
+from morphlm.analysis.groups import GroupComparison, compare_members
 from morphlm.report.html import Markup, joined, names, numbers, paragraph, table, tag
 from morphlm.report.numbers import NOTHING, decimal, whole
-from morphlm.report.scored_models import ScoredModel, ScoredModels
-from morphlm.report.sections.section import Section
+from morphlm.report.scored_models import ScoredModel, ScoredModels, paired_scores
+from morphlm.report.sections.section import ReportSection
 
 EXPLANATION = (
     "Perplexity says among how many words, on average, a model wavers at each token: lower is better. Unknown words "
@@ -21,60 +21,52 @@ DIFFERENT = (
 )
 
 
-def perplexities(subjects: ScoredModels) -> Section:
-    """A row a model."""
-    first = subjects.first
+def perplexities(scored_models: ScoredModels) -> ReportSection:
+    """A table with a row for each model."""
+    first = scored_models.first
     rows = [
         [
-            subject.name,
-            decimal(subject.perplexity.including_unknown),
-            decimal(subject.perplexity.excluding_unknown),
-            decimal(_bits(subject)),
-            NOTHING if subject is first else compared(subjects, subject).whole.change.format(),
-            whole(subject.perplexity.unknown),
+            scored_model.name,
+            decimal(scored_model.perplexity.including_unknown),
+            decimal(scored_model.perplexity.excluding_unknown),
+            decimal(_bits(scored_model)),
+            NOTHING if scored_model is first else compared(scored_models, scored_model).whole.change.format(),
+            whole(scored_model.perplexity.unknown),
         ]
-        for subject in subjects.models
+        for scored_model in scored_models.models
     ]
     titles = ["perplexity", "without unknown", "bits a token", f"change against {first.name}", "unknown"]
-    alike = len(subjects.groups(lambda subject: subject.model.vocabulary.words)) == 1
+    alike = len(scored_models.groups(lambda scored_model: scored_model.model.vocabulary.words)) == 1
     warning = None if alike else paragraph(DIFFERENT, class_="note")
-    return Section(
+    return ReportSection(
         "perplexity",
         "Perplexity",
         EXPLANATION,
-        joined([table([*names("model"), *numbers(*titles)], rows), warning, _signatures(subjects)]),
+        joined([table([*names("model"), *numbers(*titles)], rows), warning, _signatures(scored_models)]),
     )
 
 
-def _bits(subject: ScoredModel) -> float:
-    perplexity = subject.perplexity.including_unknown
+def _bits(scored_model: ScoredModel) -> float:
+    perplexity = scored_model.perplexity.including_unknown
     return math.log2(perplexity) if math.isfinite(perplexity) else math.inf
 
 
-def compared(subjects: ScoredModels, other: ScoredModel) -> GroupComparison:
+def compared(scored_models: ScoredModels, other: ScoredModel) -> GroupComparison:
     """A model against the first, on the text as a whole."""
-    return compare_members(both(subjects, other), {}, "all", (subjects.first.name, other.name), seed=subjects.seed)
-
-
-def both(subjects: ScoredModels, other: ScoredModel) -> ScoredBoth:
-    """The scores of the first model and of another, for the analyses."""
-    one, two = subjects.first, other
-    return ScoredBoth(
-        subjects.text.name,
-        subjects.text.forms,
-        one.scored.corpus.tokens,
-        two.scored.corpus.tokens,
-        one.scored.logprobs,
-        two.scored.logprobs,
-        (one.perplexity.signature, two.perplexity.signature),
+    return compare_members(
+        paired_scores(scored_models.text, scored_models.first, other),
+        {},
+        "all",
+        (scored_models.first.name, other.name),
+        seed=scored_models.seed,
     )
 
 
-def _signatures(subjects: ScoredModels) -> Markup:
-    """All that defines the figures."""
+def _signatures(scored_models: ScoredModels) -> Markup:
+    """The signatures that the figures belong to."""
     entries = [
-        (tag("dt", subject.name), tag("dd", tag("code", str(subject.perplexity.signature))))
-        for subject in subjects.models
+        (tag("dt", scored_model.name), tag("dd", tag("code", str(scored_model.perplexity.signature))))
+        for scored_model in scored_models.models
     ]
     note = "Signatures: compare figures only where these agree in all but the model."
     return joined([paragraph(note, class_="note"), tag("dl", entries, class_="signatures")])

@@ -8,8 +8,8 @@ from morphlm.report.html import Markup, tag
 
 
 @dataclass(frozen=True)
-class Section:
-    """A part of the report with a place in the list of contents."""
+class ReportSection:
+    """A section of the report, with an entry in the table of contents."""
 
     identity: str
     title: str
@@ -18,7 +18,6 @@ class Section:
     data: Markup | None = None  # what scripts draw
 
     def html(self) -> Markup:
-        """The section as an element."""
         heading = tag("h2", self.title, id=f"{self.identity}-title")
         parts = (heading, tag("p", self.explanation), self.body, self.data)
         return tag("section", parts, id=self.identity, class_="card", aria_labelledby=f"{self.identity}-title")

@@ -10,7 +10,7 @@ from morphlm.report.examples import is_telling, spread
 from morphlm.report.html import Markup, foreign, joined, missing, names, numbers, paragraph, table, tag, words
 from morphlm.report.numbers import whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import Section
+from morphlm.report.sections.section import ReportSection
 from morphlm.segmentation.factors import LONGEST_NEW_WORD, Factors
 from morphlm.segmentation.morphemes import LABELS
 from morphlm.text.reading import RESERVED
@@ -30,26 +30,28 @@ NONE = (
 
 @dataclass(frozen=True)
 class Analysis:
-    """A word of the test text."""
+    """The morphemes of a word of the test text."""
 
     word: str
     count: int  # in training
     parts: tuple[tuple[str, bool], ...]  # names of morphemes, and whether each has a vector
 
 
-def segmentation(subjects: ScoredModels) -> Section:
+def segmentation(scored_models: ScoredModels) -> ReportSection:
     """A table for all models that share their morphemes."""
-    groups = subjects.groups(lambda subject: None if factors_of(subject) is None else _key(factors_of(subject)))
-    parts = [_models(subjects, group) for group in groups] or [missing(NONE)]
-    without = [subject for subject in subjects.models if factors_of(subject) is None]
+    groups = scored_models.groups(
+        lambda scored_model: None if factors_of(scored_model) is None else _key(factors_of(scored_model))
+    )
+    parts = [_models(scored_models, group) for group in groups] or [missing(NONE)]
+    without = [scored_model for scored_model in scored_models.models if factors_of(scored_model) is None]
     if groups and without:
         parts.append(paragraph(f"Without morphemes: {names_of(without)}.", class_="note"))
-    return Section("morphemes", "Morphemes of words", EXPLANATION, joined(parts))
+    return ReportSection("morphemes", "Morphemes of words", EXPLANATION, joined(parts))
 
 
-def factors_of(subject: ScoredModel) -> Factors | None:
+def factors_of(scored_model: ScoredModel) -> Factors | None:
     """The factors that a model's vectors are sums of."""
-    return None if subject.vectors is None else subject.vectors.factors
+    return None if scored_model.vectors is None else scored_model.vectors.factors
 
 
 def _key(factors: Factors | None) -> tuple[object, ...]:
@@ -57,12 +59,12 @@ def _key(factors: Factors | None) -> tuple[object, ...]:
     return factors.names, factors.indices.tobytes(), factors.analyser is None
 
 
-def _models(subjects: ScoredModels, group: list[ScoredModel]) -> Markup:
+def _models(scored_models: ScoredModels, group: list[ScoredModel]) -> Markup:
     factors = factors_of(group[0])
     assert factors is not None
     tables = [
-        _table(subjects, title, analyses)
-        for title, analyses in choose(factors, list(subjects.text.counts)).items()
+        _table(scored_models, title, analyses)
+        for title, analyses in choose(factors, list(scored_models.text.counts)).items()
         if analyses
     ]
     if factors.analyser is None:
@@ -71,22 +73,24 @@ def _models(subjects: ScoredModels, group: list[ScoredModel]) -> Markup:
     return joined([tag("h3", f"Morphemes of {names_of(group)}"), paragraph(kinds, class_="note"), *tables])
 
 
-def _source(subject: ScoredModel) -> str:
+def _source(scored_model: ScoredModel) -> str:
     """Where the morphemes come from, by the record of the training."""
-    records = (part.training.get("factors") for part in subject.parts)
-    found = next((record for record in records if isinstance(record, dict)), {})
-    return f", from: {found['source']}" if "source" in found else ""
+    records = (part.training.get("factors") for part in scored_model.model.parts)
+    record_of_factors = next((record for record in records if isinstance(record, dict)), {})
+    return f", from: {record_of_factors['source']}" if "source" in record_of_factors else ""
 
 
 def choose(factors: Factors, tokens: Sequence[str]) -> dict[str, list[Analysis]]:
-    """Some words of each kind, of two morphemes or more."""
+    """Examples of frequent, rare and unknown words, each of two morphemes or more."""
     telling = [word for word in tokens if is_telling(word)] or [word for word in tokens if word not in RESERVED]
     known = [analysis for word in telling if (analysis := _known(factors, word)) is not None]
     known.sort(key=lambda analysis: (-analysis.count, analysis.word))
     return {
-        "Frequent words": spread([one for one in known if one.count >= FREQUENT], SHOWN),
-        "Rare words": spread([one for one in known if one.count <= RARE], SHOWN),
-        "Other words": [] if len(known) > SHOWN else [one for one in known if RARE < one.count < FREQUENT],
+        "Frequent words": spread([analysis for analysis in known if analysis.count >= FREQUENT], SHOWN),
+        "Rare words": spread([analysis for analysis in known if analysis.count <= RARE], SHOWN),
+        "Other words": []
+        if len(known) > SHOWN
+        else [analysis for analysis in known if RARE < analysis.count < FREQUENT],
         "Unknown words": unknown_words(factors, telling),
     }
 
@@ -106,24 +110,28 @@ def unknown_words(factors: Factors, tokens: Sequence[str]) -> list[Analysis]:
     new.sort()
     if factors.analyser is None:
         return []
-    found = [
+    analyses = [
         Analysis(word, 0, tuple((name, name in factors.ids) for name in parts))
         for word, parts in zip(new, factors.analyser.names_of(new), strict=True)
         if len(parts) > 1
     ]
-    return spread(found, SHOWN)
+    return spread(analyses, SHOWN)
 
 
-def _table(subjects: ScoredModels, title: str, analyses: list[Analysis]) -> Markup:
+def _table(scored_models: ScoredModels, title: str, analyses: list[Analysis]) -> Markup:
     rows = [
-        [foreign(one.word, subjects.language), whole(one.count), morphemes(one.parts, subjects.language)]
-        for one in analyses
+        [
+            foreign(analysis.word, scored_models.language),
+            whole(analysis.count),
+            morphemes(analysis.parts, scored_models.language),
+        ]
+        for analysis in analyses
     ]
     return table([*names("word"), *numbers("seen in training"), *words("morphemes")], rows, title)
 
 
 def morphemes(parts: Sequence[tuple[str, bool]], language: str | None) -> Markup:
-    """Labelled morphemes, one behind the other."""
+    """Labelled morphemes as a row of chips."""
     return joined((_chip(name, known, language) for name, known in parts), " ")
 
 

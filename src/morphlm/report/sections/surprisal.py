@@ -10,7 +10,7 @@ from morphlm.report.examples import spread
 from morphlm.report.html import Markup, foreign, joined, missing, paragraph, tag
 from morphlm.report.numbers import decimal
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import Section
+from morphlm.report.sections.section import ReportSection
 from morphlm.text.reading import END
 
 STEPS, STEP = 8, 2.0  # colours of the scale, and bits of each
@@ -25,31 +25,31 @@ EXPLANATION = (
 )
 
 
-def surprisal(subjects: ScoredModels) -> Section:
-    """Some sentences and a chooser."""
-    chosen = choose(subjects)
-    sentences = [_sentence(subjects, number, place == 0) for place, number in enumerate(chosen)]
-    parts = [_chooser(subjects, chosen), _legend(subjects), tag("div", sentences, id="sentences")]
-    return Section("surprisal", "Sentences by surprisal", EXPLANATION, joined(parts))
+def surprisal(scored_models: ScoredModels) -> ReportSection:
+    """Some sentences, and a selector for them."""
+    chosen = choose(scored_models)
+    sentences = [_sentence(scored_models, number, rank == 0) for rank, number in enumerate(chosen)]
+    parts = [_chooser(scored_models, chosen), _legend(scored_models), tag("div", sentences, id="sentences")]
+    return ReportSection("surprisal", "Sentences by surprisal", EXPLANATION, joined(parts))
 
 
-def choose(subjects: ScoredModels) -> list[int]:
+def choose(scored_models: ScoredModels) -> list[int]:
     """The numbers of sentences, in the order of the text."""
-    lengths = [len(sentence) for sentence in subjects.text.sentences]
+    lengths = [len(sentence) for sentence in scored_models.text.sentences]
     fitting = [number for number, length in enumerate(lengths) if LENGTHS[0] <= length <= LENGTHS[1]]
     if len(fitting) < EVENLY:
         fitting = [number for number, length in enumerate(lengths) if length]
     chosen = spread(fitting, EVENLY)
-    return sorted({*chosen, *most_different(subjects, fitting)[:DIFFERING]})
+    return sorted({*chosen, *most_different(scored_models, fitting)[:DIFFERING]})
 
 
-def most_different(subjects: ScoredModels, numbers: list[int]) -> list[int]:
+def most_different(scored_models: ScoredModels, numbers: list[int]) -> list[int]:
     """Sentences by how far the first and the last model are apart on them, a token on average."""
-    if len(subjects.models) == 1:
+    if len(scored_models.models) == 1:
         return []
     with np.errstate(invalid="ignore"):  # infinite under both
-        apart = np.nan_to_num(subjects.models[-1].bits - subjects.first.bits, nan=0.0, posinf=0.0, neginf=0.0)
-    spans = subjects.text.spans
+        apart = np.nan_to_num(scored_models.models[-1].bits - scored_models.first.bits, nan=0.0, posinf=0.0, neginf=0.0)
+    spans = scored_models.text.spans
     means = {number: abs(float(apart[slice(*spans[number])].mean())) for number in numbers}
     return sorted(numbers, key=lambda number: (-means[number], number))
 
@@ -57,9 +57,9 @@ def most_different(subjects: ScoredModels, numbers: list[int]) -> list[int]:
 # ---------------------------------------------------------------- the page
 
 
-def _chooser(subjects: ScoredModels, chosen: list[int]) -> Markup:
+def _chooser(scored_models: ScoredModels, chosen: list[int]) -> Markup:
     options = [
-        tag("option", f"{number + 1}: {_start(subjects.text.sentences[number])}", value=f"sentence-{number + 1}")
+        tag("option", f"{number + 1}: {_start(scored_models.text.sentences[number])}", value=f"sentence-{number + 1}")
         for number in chosen
     ]
     select = tag("select", options, id="sentence-chooser")
@@ -70,17 +70,17 @@ def _start(words: list[str]) -> str:
     return " ".join([*words[:START_WORDS], "…"] if len(words) > START_WORDS else words)
 
 
-def _legend(subjects: ScoredModels) -> Markup:
+def _legend(scored_models: ScoredModels) -> Markup:
     steps = [tag("li", _range(step), class_=f"surprise-{step}") for step in range(STEPS)]
     marks = [
         tag("span", "Surprisal in bits:", class_="note"),
         tag("ul", steps, class_="legend scale", aria_label="Colours of surprisal in bits"),
     ]
     unknown = None
-    if any(subject.unknown.any() for subject in subjects.models):
+    if any(scored_model.unknown.any() for scored_model in scored_models.models):
         unknown = paragraph("A dashed cell: the word is unknown to the model and scored as UNK.", class_="note")
-    many = len(subjects.models) > 1
-    rows = paragraph(f"Rows from the top: {names_of(subjects.models)}.", class_="note") if many else None
+    many = len(scored_models.models) > 1
+    rows = paragraph(f"Rows from the top: {names_of(scored_models.models)}.", class_="note") if many else None
     return tag("div", *marks, unknown, rows)
 
 
@@ -90,40 +90,45 @@ def _range(step: int) -> str:
 
 
 def level(bits: float) -> int:
-    """The colour of a surprisal."""
+    """The step of the colour scale for a surprisal."""
     return STEPS - 1 if not bits < STEP * STEPS else int(bits / STEP)
 
 
-def _sentence(subjects: ScoredModels, number: int, visible: bool) -> Markup:
-    begin, end = subjects.text.spans[number]
-    places = list(range(begin, end))[:LONGEST]
-    names = [tag("span", subject.name, class_="row-name") for subject in subjects.models]
+def _sentence(scored_models: ScoredModels, number: int, visible: bool) -> Markup:
+    begin, end = scored_models.text.spans[number]
+    positions = list(range(begin, end))[:LONGEST]
+    names = [tag("span", scored_model.name, class_="row-name") for scored_model in scored_models.models]
     head = tag("li", tag("span", "", class_="word"), names, class_="column names", aria_hidden="true")
-    columns = [_column(subjects, place, first=place == begin) for place in places]
+    columns = [_column(scored_models, position, first=position == begin) for position in positions]
     cut = missing(f"The first {LONGEST} of {end - begin} tokens.") if end - begin > LONGEST else None
     return tag(
         "div",
         tag("ol", head, columns, class_="tokens", aria_label=f"Tokens of sentence {number + 1}"),
         cut,
         tag("p", "Point at a token for its figures.", class_="token-details muted", aria_live="polite"),
-        paragraph(_totals(subjects, begin, end), class_="note"),
+        paragraph(_totals(scored_models, begin, end), class_="note"),
         id=f"sentence-{number + 1}",
         class_="sentence",
         hidden=not visible,
     )
 
 
-def _totals(subjects: ScoredModels, begin: int, end: int) -> str:
-    means = [f"{subject.name} {decimal(float(subject.bits[begin:end].mean()))}" for subject in subjects.models]
+def _totals(scored_models: ScoredModels, begin: int, end: int) -> str:
+    means = [
+        f"{scored_model.name} {decimal(float(scored_model.bits[begin:end].mean()))}"
+        for scored_model in scored_models.models
+    ]
     return f"Bits a token, on average over this sentence: {', '.join(means)}."
 
 
-def _column(subjects: ScoredModels, place: int, *, first: bool) -> Markup:
-    form = subjects.text.forms[place].decode()
+def _column(scored_models: ScoredModels, position: int, *, first: bool) -> Markup:
+    form = scored_models.text.forms[position].decode()
     shown = "end of sentence" if form == END else form
-    word = tag("span", "⏎", class_="word", title="end of sentence") if form == END else _word(form, subjects.language)
-    cells = [_cell(subject, place) for subject in subjects.models]
-    details = "; ".join(_figures(subject, place) for subject in subjects.models)
+    word = (
+        tag("span", "⏎", class_="word", title="end of sentence") if form == END else _word(form, scored_models.language)
+    )
+    cells = [_cell(scored_model, position) for scored_model in scored_models.models]
+    details = "; ".join(_figures(scored_model, position) for scored_model in scored_models.models)
     return tag("li", word, cells, class_="column", tabindex=0 if first else -1, data_token=shown, data_figures=details)
 
 
@@ -131,20 +136,20 @@ def _word(form: str, language: str | None) -> Markup:
     return tag("span", foreign(form, language), class_="word")
 
 
-def _cell(subject: ScoredModel, place: int) -> Markup:
-    bits, unknown = float(subject.bits[place]), bool(subject.unknown[place])
+def _cell(scored_model: ScoredModel, position: int) -> Markup:
+    bits, unknown = float(scored_model.bits[position]), bool(scored_model.unknown[position])
     return tag(
         "span",
-        tag("span", f"{subject.name}: ", class_="visually-hidden"),
+        tag("span", f"{scored_model.name}: ", class_="visually-hidden"),
         decimal(bits, 1),
         tag("span", " bits, unknown" if unknown else " bits", class_="visually-hidden"),
         class_=f"token surprise-{level(bits)}{' unknown' if unknown else ''}",
-        title=_figures(subject, place),
+        title=_figures(scored_model, position),
     )
 
 
-def _figures(subject: ScoredModel, place: int) -> str:
-    bits = float(subject.bits[place])
+def _figures(scored_model: ScoredModel, position: int) -> str:
+    bits = float(scored_model.bits[position])
     probability = 2.0**-bits if math.isfinite(bits) else 0.0
-    note = ", scored as UNK" if subject.unknown[place] else ""
-    return f"{subject.name}: {decimal(bits, 4)} bits, p = {probability:.3g}{note}"
+    note = ", scored as UNK" if scored_model.unknown[position] else ""
+    return f"{scored_model.name}: {decimal(bits, 4)} bits, p = {probability:.3g}{note}"

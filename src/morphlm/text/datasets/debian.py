@@ -41,7 +41,7 @@ _AR_MAGIC, _AR_HEADER = b"!<arch>\n", 60
 
 @dataclass(frozen=True)
 class Package:
-    """A package file that was fetched."""
+    """A downloaded package file."""
 
     name: str
     version: str
@@ -49,7 +49,7 @@ class Package:
 
 
 def fetch_packages(names: Sequence[str], folder: Path) -> list[Package]:
-    """Fetch packages by name into a folder."""
+    """Download packages by name into a folder."""
     program = shutil.which("apt-get")
     if program is None:
         raise FetchError(f"apt-get is not on this machine (Debian and Ubuntu have it); {INSTEAD}")
@@ -79,11 +79,11 @@ def _cause(complaints: str) -> str:
 
 
 def _find(name: str, folder: Path) -> Package:
-    found = sorted(folder.glob(f"{name}_*.deb"))
-    if not found:
+    paths = sorted(folder.glob(f"{name}_*.deb"))
+    if not paths:
         raise FetchError(f"apt-get did not deliver the package {name}; {INSTEAD}")
-    version = unquote(found[0].name.split("_")[1])
-    return Package(name, version, found[0])
+    version = unquote(paths[0].name.split("_")[1])
+    return Package(name, version, paths[0])
 
 
 def package_files(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:

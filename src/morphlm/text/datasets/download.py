@@ -33,7 +33,7 @@ _PASSING_TROUBLE = frozenset((408, 425, 429, 500, 502, 503, 504))
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to go on."""
+    """How often and how long to retry."""
 
     attempts: int = 6  # in a row that bring nothing new
     first_pause: float = 1.0  # seconds; doubled after every attempt that brought nothing
@@ -42,7 +42,7 @@ class Patience:
 
 @dataclass(frozen=True)
 class Received:
-    """What a complete file is."""
+    """Size and hash of a complete file."""
 
     size: int
     sha256: str
@@ -67,8 +67,8 @@ def fetch_gzip(address: str, target: Path, patience: Patience) -> Received:
         part.replace(target)
         _validator_path(part).unlink(missing_ok=True)
     except OSError as error:
-        what = f"cannot write here ({error.strerror or error}); make room or choose another --cache"
-        raise InputError(what, source=str(target.parent)) from error
+        message = f"cannot write here ({error.strerror or error}); make room or choose another --cache"
+        raise InputError(message, source=str(target.parent)) from error
     return received
 
 
@@ -175,19 +175,19 @@ def _start(response: Any, part: Path) -> int:
     """The position in the file at which the answer begins; a server that ignores the range begins at 0."""
     if response.status != 206:
         return 0
-    found = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
-    if found is None or int(found[1]) > _size(part):
+    content_range = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
+    if content_range is None or int(content_range[1]) > _size(part):
         part.unlink(missing_ok=True)
         raise _BrokenOffError("the server sent another piece than it was asked for")
-    return int(found[1])
+    return int(content_range[1])
 
 
 def _chunks(response: Any, address: str, *, is_beginning: bool) -> Iterator[bytes]:
     while chunk := response.read(_CHUNK):
         if is_beginning and not chunk.startswith(_GZIP_MAGIC):
             kind = "a web page" if chunk.lstrip()[:1] == b"<" else "something else"
-            what = f"this is {kind}, not a gzip file; does a proxy or a login page stand in between?"
-            raise InputError(what, source=address)
+            message = f"this is {kind}, not a gzip file; does a proxy or a login page stand in between?"
+            raise InputError(message, source=address)
         is_beginning = False
         yield chunk
 

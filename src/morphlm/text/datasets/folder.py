@@ -1,7 +1,7 @@
 """The folder that every data set becomes: `PART.LANGUAGE.txt`, one sentence a line, and dataset.json that describes it.
 
-It is written beside its final place and renamed when it is complete, so what stands under its name is whole; a folder
-that already holds the data set that was asked for is checked against its hashes and used again.
+It is written beside its final path and renamed when it is complete, so a folder of that name is always whole; one that
+already holds the requested data set is checked against its hashes and used again.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ HELD_OUT = 0.05  # the share of dev, and the share of test
 
 
 @dataclass(frozen=True)
-class Request:
-    """What somebody asked for, complete: defaults are filled in."""
+class DatasetRequest:
+    """The data set that was asked for, with all defaults filled in."""
 
     name: str
     language: str
@@ -42,7 +42,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Origin:
+class DatasetOrigin:
     """Where a data set came from and on what terms."""
 
     licence: str  # one line
@@ -51,7 +51,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class FileFacts:
-    """A file of the data set."""
+    """Hash and size of a file of the data set."""
 
     sha256: str
     lines: int
@@ -93,7 +93,7 @@ class DataFolder:
 
 
 def file_name(part: str, language: str) -> str:
-    """How the file of a part in a language is called."""
+    """The name of the file of a part in a language."""
     return f"{part}.{language}.txt"
 
 
@@ -132,38 +132,38 @@ def part_writer(directory: Path, languages: Sequence[str], parts: Sequence[str] 
 
 def make_folder(
     directory: Path,
-    request: Request,
+    request: DatasetRequest,
     options: Mapping[str, Any],
-    make: Callable[[Path, Request], Origin],
+    make: Callable[[Path, DatasetRequest], DatasetOrigin],
 ) -> DataFolder:
     """Have `make` fill a folder beside `directory` and rename it; or use what is there if it is the same data set."""
     directory = directory.resolve()
     if (present := _present(directory, request, options)) is not None:
         return present
-    beside = partial_path(directory)
+    partial = partial_path(directory)
     try:
-        beside.mkdir(parents=True)
+        partial.mkdir(parents=True)
     except OSError as error:
         raise InputError(
             f"cannot write here ({error.strerror}); choose another place", source=str(directory)
         ) from error
     try:
-        origin = make(beside, request)
-        folder = _described(beside, directory, request, options, origin)
-        (beside / DESCRIPTION).write_bytes(canonical_json(folder.description()))
-        beside.rename(directory)
+        origin = make(partial, request)
+        folder = _described(partial, directory, request, options, origin)
+        (partial / DESCRIPTION).write_bytes(canonical_json(folder.description()))
+        partial.rename(directory)
     except OSError as error:
-        what = f"cannot write the data set ({error.strerror or error}); make room or choose another place"
-        raise InputError(what, source=str(directory)) from error
+        message = f"cannot write the data set ({error.strerror or error}); make room or choose another place"
+        raise InputError(message, source=str(directory)) from error
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(partial, ignore_errors=True)
     return folder
 
 
 def _described(
-    beside: Path, directory: Path, request: Request, options: Mapping[str, Any], origin: Origin
+    partial: Path, directory: Path, request: DatasetRequest, options: Mapping[str, Any], origin: DatasetOrigin
 ) -> DataFolder:
-    files = {path.name: _facts(path) for path in sorted(beside.iterdir())}
+    files = {path.name: _facts(path) for path in sorted(partial.iterdir())}
     for name, facts in files.items():
         if facts.lines == 0:
             raise InputError(f"there is too little text: {name} would be empty; use more text", source=request.name)
@@ -179,8 +179,8 @@ def _facts(path: Path) -> FileFacts:
     return FileFacts(sha256_of(path), lines, words)
 
 
-def _present(directory: Path, request: Request, options: Mapping[str, Any]) -> DataFolder | None:
-    """The data set that stands there already; None if the place is free. Anything else there is refused."""
+def _present(directory: Path, request: DatasetRequest, options: Mapping[str, Any]) -> DataFolder | None:
+    """The requested data set, if the directory holds it; None if there is none. Anything else there is refused."""
     if not directory.exists() or (directory.is_dir() and not any(directory.iterdir())):
         return None
     if not (directory / DESCRIPTION).is_file():

@@ -19,7 +19,7 @@ from pathlib import Path
 from morphlm.errors import FormatError
 from morphlm.progress import progress_bar
 from morphlm.text.datasets.debian import Package, fetch_packages, package_files
-from morphlm.text.datasets.folder import Origin, Request, part_of, part_writer
+from morphlm.text.datasets.folder import DatasetOrigin, DatasetRequest, part_of, part_writer
 from morphlm.text.datasets.sentences import split_sentences
 
 LANGUAGES = ("cs", "de", "en", "es", "fr", "ru")
@@ -39,7 +39,7 @@ _LEFTOVER = re.compile(r"</?[A-Za-z][^<>]*>|\[\S+ not found\]")  # markup writte
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200e\u200f\ufeff"))
 
 
-def make_libreoffice_help(directory: Path, request: Request) -> Origin:
+def make_libreoffice_help(directory: Path, request: DatasetRequest) -> DatasetOrigin:
     """Fetch the packages, pair the pages, write the parts."""
     foreign = request.language if request.language != "en" else request.parallel
     with tempfile.TemporaryDirectory(prefix="morphlm-") as folder:
@@ -53,7 +53,9 @@ def make_libreoffice_help(directory: Path, request: Request) -> Origin:
             columns = {"en": source, foreign: target}
             writer.write(part_of(page, request.seed), [columns[language] for language in request.languages])
     versions = {package.name: package.version for package in packages}
-    return Origin(f"{licence} (help of LibreOffice, from the Debian packages' copyright file)", {"packages": versions})
+    return DatasetOrigin(
+        f"{licence} (help of LibreOffice, from the Debian packages' copyright file)", {"packages": versions}
+    )
 
 
 def _package_name(language: str) -> str:
@@ -82,9 +84,9 @@ def main_licence(copyright_file: str) -> str:
     """The short name of the licence of `Files: *` in a Debian copyright file."""
     for paragraph in re.split(r"\n\s*\n", copyright_file):
         if re.search(r"^Files:\s*\*\s*$", paragraph, re.M) and (
-            found := re.search(r"^License:\s*(.+)$", paragraph, re.M)
+            licence := re.search(r"^License:\s*(.+)$", paragraph, re.M)
         ):
-            return found[1].strip()
+            return licence[1].strip()
     return "licence not stated"
 
 
@@ -117,12 +119,12 @@ class _PageReader:
         self._open: list[_Open] = []
 
     def read(self, page: str) -> None:
-        """Go through the tags and what stands between them."""
-        position = max(0, page.find(_CONTENT_BEGINS))  # what stands before it is half of the page: menus, scripts
-        for found in _TAG.finditer(page, position):
-            self._text(page[position : found.start()])
-            position = found.end()
-            is_end, tag, attributes = found.groups()
+        """Process the tags of a page and the text between them."""
+        position = max(0, page.find(_CONTENT_BEGINS))  # menus and scripts before it are half of the page
+        for match in _TAG.finditer(page, position):
+            self._text(page[position : match.start()])
+            position = match.end()
+            is_end, tag, attributes = match.groups()
             if is_end:
                 self._end(tag)
             else:

@@ -16,7 +16,7 @@ from typing import Any
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import sha256_of
-from morphlm.text.datasets.folder import HELD_OUT, Origin, Request, part_writer
+from morphlm.text.datasets.folder import HELD_OUT, DatasetOrigin, DatasetRequest, part_writer
 from morphlm.text.reading import read_blocks
 
 NAME = "own files"
@@ -27,14 +27,14 @@ LICENCE = "your own files; their licence is for you to know"
 
 @dataclass(frozen=True)
 class OwnFilesOptions:
-    """Where the text is."""
+    """The files to take."""
 
     path: Path  # a file, or a folder whose files are all taken
     parallel_path: Path | None = None  # the same lines in another language
 
 
-def own_files_identity(request: Request) -> dict[str, Any]:
-    """What decides the content, for dataset.json."""
+def own_files_identity(request: DatasetRequest) -> dict[str, Any]:
+    """The options that decide the content, for dataset.json."""
     return {"seed": request.seed, "files": _hashes(_options(request))}
 
 
@@ -59,7 +59,7 @@ def _readable_sha256(file: Path) -> str:
         raise InputError(f"it cannot be read ({error.strerror}); check it with `ls -l`", source=str(file)) from error
 
 
-def _options(request: Request) -> OwnFilesOptions:
+def _options(request: DatasetRequest) -> OwnFilesOptions:
     options = OwnFilesOptions(**request.options)
     if (options.parallel_path is None) != (request.parallel is None):
         raise ConfigError("--parallel and --parallel-path go together; name the language and the file")
@@ -79,7 +79,7 @@ def text_files(root: Path) -> list[Path]:
     return files
 
 
-def make_own_files(directory: Path, request: Request) -> Origin:
+def make_own_files(directory: Path, request: DatasetRequest) -> DatasetOrigin:
     """Count the lines, deal out the blocks, copy the lines."""
     options = _options(request)
     sides = [options.path] if options.parallel_path is None else [options.path, options.parallel_path]
@@ -91,7 +91,7 @@ def make_own_files(directory: Path, request: Request) -> Origin:
     with part_writer(directory, request.languages) as writer:
         for number, texts in enumerate(_rows(sides)):
             writer.write(parts[number // block], texts)
-    return Origin(LICENCE, {"files": _hashes(options)})
+    return DatasetOrigin(LICENCE, {"files": _hashes(options)})
 
 
 def deal_out(blocks: int, seed: int) -> list[str]:
@@ -109,8 +109,8 @@ def _rows(sides: list[Path]) -> Iterator[tuple[str, ...]]:
     for number, texts in enumerate(zip_longest(*map(_lines, sides)), 1):
         if None in texts:
             short = sides[texts.index(None)]
-            what = f"the text has {number - 1} lines and its parallel side has more; both need the same number"
-            raise InputError(what, source=str(short))
+            message = f"the text has {number - 1} lines and its parallel side has more; both need the same number"
+            raise InputError(message, source=str(short))
         yield texts
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from morphlm.errors import ConfigError
 from morphlm.text.datasets import libreoffice_help, own_files, wmt13
-from morphlm.text.datasets.folder import DataFolder, Origin, Request, make_folder
+from morphlm.text.datasets.folder import DataFolder, DatasetOrigin, DatasetRequest, make_folder
 
 DEFAULT_SEED = 1
 DEFAULT_SENTENCES = 20_000
@@ -28,13 +28,13 @@ class DataSet:
     size: str
     licence: str
     summary: str
-    make: Callable[[Path, Request], Origin] = field(repr=False)
-    identity: Callable[[Request], dict[str, Any]] = field(repr=False)  # what decides the content, besides the languages
+    make: Callable[[Path, DatasetRequest], DatasetOrigin] = field(repr=False)
+    identity: Callable[[DatasetRequest], dict[str, Any]] = field(repr=False)  # decides the content, with the languages
     options: tuple[str, ...] = ()  # what it takes besides language, parallel side and seed
     is_always_parallel: bool = False  # both sides come, whether they are asked for or not
 
     def description(self) -> dict[str, Any]:
-        """What `morphlm data list` tells."""
+        """The entry in `morphlm data list`."""
         return {
             "name": self.name,
             "languages": list(self.languages),
@@ -48,23 +48,23 @@ def _with_english(languages: tuple[str, ...], of_english: tuple[str, ...]) -> di
     return {language: of_english if language == "en" else ("en",) for language in languages}
 
 
-def _seed_only(request: Request) -> dict[str, Any]:
+def _seed_only(request: DatasetRequest) -> dict[str, Any]:
     return {"seed": request.seed}
 
 
-def _make_generated(directory: Path, request: Request) -> Origin:
-    from morphlm.text.datasets.generated import write_generated  # noqa: PLC0415 - needs numpy, which a download does not
+def _make_generated(directory: Path, request: DatasetRequest) -> DatasetOrigin:
+    from morphlm.generated_language import write_generated  # noqa: PLC0415 - needs numpy, which a download does not
 
     sentences = _sentences(request)
     write_generated(directory, sentences=sentences, seed=request.seed)
-    return Origin("CC0-1.0 (made by a program)", {"generator": "morphlm", "sentences": sentences})
+    return DatasetOrigin("CC0-1.0 (made by a program)", {"generator": "morphlm", "sentences": sentences})
 
 
-def _generated_identity(request: Request) -> dict[str, Any]:
+def _generated_identity(request: DatasetRequest) -> dict[str, Any]:
     return {"seed": request.seed, "sentences": _sentences(request)}
 
 
-def _sentences(request: Request) -> int:
+def _sentences(request: DatasetRequest) -> int:
     return int(request.options.get("sentences", DEFAULT_SENTENCES))
 
 
@@ -130,10 +130,10 @@ def get_dataset(
     `sentences` for generated; `part`, `add`, `add_parallel`, `cache` for wmt13; `parallel_path` for one's own files.
     """
     entry = DATASETS.get(str(name))
-    given = {key: value for key, value in options.items() if value is not None}
+    chosen = {key: value for key, value in options.items() if value is not None}
     if entry is None:
-        entry, given = _own_files(Path(name)), {"path": Path(name), **given}
-    request = _checked(entry, language, parallel, seed, given)
+        entry, chosen = _own_files(Path(name)), {"path": Path(name), **chosen}
+    request = _checked(entry, language, parallel, seed, chosen)
     return make_folder(Path(directory), request, entry.identity(request), entry.make)
 
 
@@ -154,7 +154,9 @@ def _own_files(path: Path) -> DataSet:
     )
 
 
-def _checked(entry: DataSet, language: str | None, parallel: str | None, seed: int, options: dict[str, Any]) -> Request:
+def _checked(
+    entry: DataSet, language: str | None, parallel: str | None, seed: int, options: dict[str, Any]
+) -> DatasetRequest:
     """The request, if the data set can fulfil it. Any language is possible for one's own files."""
     for option in options:
         if option not in entry.options:
@@ -176,7 +178,7 @@ def _checked(entry: DataSet, language: str | None, parallel: str | None, seed: i
         _check_code(parallel)
         if parallel == language:
             raise ConfigError(f"--parallel {parallel} is the language of the text itself; name another")
-    return Request(entry.name, language, parallel, seed, options)
+    return DatasetRequest(entry.name, language, parallel, seed, options)
 
 
 def _check_code(language: str) -> None:

@@ -28,7 +28,7 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.files import DECOMPRESSION_ERRORS, open_binary, sha256_of
 from morphlm.progress import notify
 from morphlm.text.datasets.download import Patience, fetch_gzip
-from morphlm.text.datasets.folder import Origin, Request, part_writer
+from morphlm.text.datasets.folder import DatasetOrigin, DatasetRequest, part_writer
 
 LANGUAGES = ("cs", "de", "en", "es", "fr", "ru")
 BASE_ADDRESS = "https://www.statmt.org/wmt13/"
@@ -63,8 +63,8 @@ class Wmt13Options:
     patience: Patience = Patience()  # noqa: RUF009 - frozen
 
 
-def wmt13_identity(request: Request) -> dict[str, Any]:
-    """What decides the content, for dataset.json."""
+def wmt13_identity(request: DatasetRequest) -> dict[str, Any]:
+    """The options that decide the content, for dataset.json."""
     options = _options(request)
     added = {"text": options.add, "parallel": options.add_parallel}
     hashes = {f"{side}: {path.name}": _sha256_of_added(path) for side, path in added.items() if path is not None}
@@ -77,7 +77,7 @@ def _sha256_of_added(path: Path) -> str:
     return sha256_of(path)
 
 
-def _options(request: Request) -> Wmt13Options:
+def _options(request: DatasetRequest) -> Wmt13Options:
     options = Wmt13Options(**request.options)
     if options.part not in PARTS:
         raise ConfigError(f"--part {options.part}: there is no such part; choose {' or '.join(PARTS)}")
@@ -94,7 +94,7 @@ def default_cache() -> Path:
     return Path(base) / "morphlm" / "wmt13"
 
 
-def make_wmt13(directory: Path, request: Request) -> Origin:
+def make_wmt13(directory: Path, request: DatasetRequest) -> DatasetOrigin:
     """Fetch the archives, take out what is needed, write the parts."""
     options = _options(request)
     cache = options.cache or default_cache()
@@ -106,15 +106,15 @@ def make_wmt13(directory: Path, request: Request) -> Origin:
         for name in archives:
             _unpack(cache / name, _wanted(request), Path(folder))
         _write(directory, request, options, Path(folder))
-    return Origin(LICENCE, {"files": {name: asdict(facts) for name, facts in received.items()}})
+    return DatasetOrigin(LICENCE, {"files": {name: asdict(facts) for name, facts in received.items()}})
 
 
-def _foreign(request: Request) -> str:
+def _foreign(request: DatasetRequest) -> str:
     """The side of the pair that is not English: for English itself, Czech, as in the paper."""
     return request.language if request.language != "en" else "cs"
 
 
-def _training_names(request: Request, language: str) -> list[str]:
+def _training_names(request: DatasetRequest, language: str) -> list[str]:
     foreign = _foreign(request)
     corpora = ("news-commentary-v8",) if foreign == "ru" else ("europarl-v7", "news-commentary-v8")
     return [f"{corpus}.{foreign}-en.{language}" for corpus in corpora]
@@ -126,7 +126,7 @@ def _test_names(year: int, language: str) -> list[str]:
     return [f"{name}.{language}", f"{name}-src.{language}.sgm", f"{name}-ref.{language}.sgm"]
 
 
-def _wanted(request: Request) -> frozenset[str]:
+def _wanted(request: DatasetRequest) -> frozenset[str]:
     both = (_foreign(request), "en")
     training = [name for language in both for name in _training_names(request, language)]
     tests = [name for year in (2011, 2012, 2013) for language in both for name in _test_names(year, language)]
@@ -147,7 +147,7 @@ def _unpack(archive: Path, wanted: frozenset[str], folder: Path) -> None:
         raise InputError(what, source=str(archive)) from error
 
 
-def _write(directory: Path, request: Request, options: Wmt13Options, folder: Path) -> None:
+def _write(directory: Path, request: DatasetRequest, options: Wmt13Options, folder: Path) -> None:
     held_out: deque[Pair] = deque(maxlen=RUSSIAN_DEV_PAIRS if _foreign(request) == "ru" else 0)
     pairs = chain(hold_back(_published_pairs(request, folder), held_out), _added_pairs(options))
     with part_writer(directory, request.languages, ("train", "dev", "test", "test2013")) as writer:
@@ -183,7 +183,7 @@ def hold_back(pairs: Iterable[Pair], held: deque[Pair]) -> Iterator[Pair]:
         held.append(pair)
 
 
-def _published_pairs(request: Request, folder: Path) -> Iterator[Pair]:
+def _published_pairs(request: DatasetRequest, folder: Path) -> Iterator[Pair]:
     """The training pairs in which no side is empty, cut down to the languages that were asked for."""
     languages = (_foreign(request), "en")
     columns = [languages.index(language) for language in request.languages]

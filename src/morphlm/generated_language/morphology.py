@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from morphlm.text.datasets.generated.lexicon import Stem
-from morphlm.text.datasets.generated.paradigms import (
+from morphlm.generated_language.lexicon import Stem
+from morphlm.generated_language.paradigms import (
     ADJECTIVE_ENDINGS,
     ADVERB,
     ADVERBIAL,
@@ -32,9 +32,9 @@ from morphlm.text.datasets.generated.paradigms import (
     TENSE_SUFFIXES,
     TENSES,
     WAY_GLOSS,
-    Derivation,
+    SuffixDerivation,
 )
-from morphlm.text.datasets.generated.sounds import attach, is_front
+from morphlm.generated_language.sounds import attach, is_front
 
 PREFIX, STEM, SUFFIX = "PRE", "STM", "SUF"
 # Both caches are larger than the frequent vocabulary and bound the memory that rare words take.
@@ -42,7 +42,7 @@ LEXEMES_KEPT, WORDS_KEPT = 1 << 15, 1 << 16
 
 
 class Word(NamedTuple):
-    """A word form as it stands in a sentence."""
+    """An inflected word form, with its segmentation and tag."""
 
     form: str
     analysis: str  # its segmentation: 'ne/PRE pal/STM om/SUF'
@@ -76,7 +76,7 @@ def simple(stem: Stem) -> Lexeme:
 
 
 @lru_cache(maxsize=LEXEMES_KEPT)
-def derived(stem: Stem, part: str, derivation: Derivation) -> Lexeme:
+def derived(stem: Stem, part: str, derivation: SuffixDerivation) -> Lexeme:
     """The lexeme of part of speech `part` that a derivation makes from a stem."""
     paradigm = derivation.paradigm
     if paradigm is None:

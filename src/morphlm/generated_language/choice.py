@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TypeVar
 
-from morphlm.text.datasets.generated import morphology, paradigms
-from morphlm.text.datasets.generated.config import Draw
-from morphlm.text.datasets.generated.lexicon import Lexicon, weighted, zipf_weights
-from morphlm.text.datasets.generated.morphology import Lexeme
-from morphlm.text.datasets.generated.paradigms import ADJECTIVE, NOUN, VERB, Derivation
+from morphlm.generated_language import morphology, paradigms
+from morphlm.generated_language.config import Draw
+from morphlm.generated_language.lexicon import StemLexicon, weighted, zipf_weights
+from morphlm.generated_language.morphology import Lexeme
+from morphlm.generated_language.paradigms import ADJECTIVE, NOUN, VERB, SuffixDerivation
 
 Entry = TypeVar("Entry")
 
@@ -20,8 +20,8 @@ _DERIVATION_WEIGHTS = {
 }
 
 
-def draw_derivation(draw: Draw, part: str) -> Derivation:
-    """A way to make a word of this part of speech."""
+def draw_derivation(draw: Draw, part: str) -> SuffixDerivation:
+    """A derivation that yields this part of speech."""
     return paradigms.DERIVATIONS[part][weighted(draw, _DERIVATION_WEIGHTS[part])]
 
 
@@ -33,8 +33,7 @@ def frequent_first(draw: Draw, table: Sequence[Entry]) -> Entry:
 class Chooser:
     """Chooses lexemes for a topic, from one random stream."""
 
-    def __init__(self, lexicon: Lexicon, draw: Draw) -> None:
-        """Begin with any topic."""
+    def __init__(self, lexicon: StemLexicon, draw: Draw) -> None:
         self.lexicon, self.config, self.draw = lexicon, lexicon.config, draw
         self.topic = 0
 

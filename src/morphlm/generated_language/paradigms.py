@@ -58,8 +58,8 @@ NEGATION, SUPERLATIVE = "ne", "naj"
 ASPECTS = {"pa": "up", "vi": "out", "za": "off", "ud": "away", "pri": "near", "raz": "apart"}  # prefix -> particle
 
 
-class Derivation(NamedTuple):
-    """A way to make a word from a stem."""
+class SuffixDerivation(NamedTuple):
+    """A derivation: suffixes that turn a stem into a word of another part of speech or meaning."""
 
     source: str  # the part of speech of the stem
     suffixes: tuple[str, ...]
@@ -69,26 +69,26 @@ class Derivation(NamedTuple):
     weight: int  # how often, compared with the others of its part of speech
 
 
-DERIVATIONS: dict[str, tuple[Derivation, ...]] = {
+DERIVATIONS: dict[str, tuple[SuffixDerivation, ...]] = {
     NOUN: (
-        Derivation(NOUN, ("(O)čk",), None, ("little",), (), 5),
-        Derivation(VERB, ("(A)tAl",), 0, (), ("man",), 6),
-        Derivation(VERB, ("(A)tAl", "k"), 2, (), ("woman",), 3),
-        Derivation(VERB, ("(A)n",), 5, (), ("act",), 7),
-        Derivation(ADJECTIVE, ("Ost",), 3, (), ("hood",), 6),
-        Derivation(NOUN, ("(O)stv",), 4, (), ("folk",), 3),
-        Derivation(VERB, ("(A)tAl", "(O)čk"), 0, ("little",), ("man",), 1),
-        Derivation(NOUN, ("(O)v", "Ost"), 3, (), ("like", "hood"), 1),
+        SuffixDerivation(NOUN, ("(O)čk",), None, ("little",), (), 5),
+        SuffixDerivation(VERB, ("(A)tAl",), 0, (), ("man",), 6),
+        SuffixDerivation(VERB, ("(A)tAl", "k"), 2, (), ("woman",), 3),
+        SuffixDerivation(VERB, ("(A)n",), 5, (), ("act",), 7),
+        SuffixDerivation(ADJECTIVE, ("Ost",), 3, (), ("hood",), 6),
+        SuffixDerivation(NOUN, ("(O)stv",), 4, (), ("folk",), 3),
+        SuffixDerivation(VERB, ("(A)tAl", "(O)čk"), 0, ("little",), ("man",), 1),
+        SuffixDerivation(NOUN, ("(O)v", "Ost"), 3, (), ("like", "hood"), 1),
     ),
     ADJECTIVE: (
-        Derivation(NOUN, ("(A)sk",), 0, (), ("like",), 5),
-        Derivation(NOUN, ("(O)v",), 0, (), ("own",), 4),
-        Derivation(VERB, ("(A)n",), 0, (), ("done",), 4),
-        Derivation(VERB, ("Uč",), 0, (), ("doing",), 3),
+        SuffixDerivation(NOUN, ("(A)sk",), 0, (), ("like",), 5),
+        SuffixDerivation(NOUN, ("(O)v",), 0, (), ("own",), 4),
+        SuffixDerivation(VERB, ("(A)n",), 0, (), ("done",), 4),
+        SuffixDerivation(VERB, ("Uč",), 0, (), ("doing",), 3),
     ),
     VERB: (
-        Derivation(VERB, ("(A)v",), 0, ("often",), (), 3),
-        Derivation(NOUN, ("iz",), 1, ("make",), (), 2),
+        SuffixDerivation(VERB, ("(A)v",), 0, ("often",), (), 3),
+        SuffixDerivation(NOUN, ("iz",), 1, ("make",), (), 2),
     ),
 }
 

@@ -13,9 +13,9 @@ from functools import lru_cache
 from itertools import accumulate
 from math import isqrt
 
-from morphlm.text.datasets.generated import paradigms
-from morphlm.text.datasets.generated.config import LEXICON, Draw, GeneratedConfig, pick, random_stream
-from morphlm.text.datasets.generated.paradigms import (
+from morphlm.generated_language import paradigms
+from morphlm.generated_language.config import LEXICON, Draw, GeneratedConfig, pick, random_stream
+from morphlm.generated_language.paradigms import (
     ADJECTIVE,
     ASPECTS,
     DECLENSIONS,
@@ -25,7 +25,7 @@ from morphlm.text.datasets.generated.paradigms import (
     PLURAL_GLOSS,
     VERB,
 )
-from morphlm.text.datasets.generated.sounds import gloss_shape, stem_shape, syllables_for
+from morphlm.generated_language.sounds import gloss_shape, stem_shape, syllables_for
 
 GENERAL = -1  # the topic of stems that have none
 WEIGHT_SCALE = 1 << 40  # weights are whole numbers on this scale, and so are their sums, exactly, below 2 ^ 53
@@ -52,14 +52,13 @@ class Stem:
     government: int | None  # of a verb: the case of its object, None without one
 
 
-class Lexicon:
-    """All stems, by part of speech and topic, and the drawing of one."""
+class StemLexicon:
+    """All stems of the language with a seed, by part of speech and topic."""
 
     def __init__(self, config: GeneratedConfig, seed: int) -> None:
-        """Make the stems of the language with this seed."""
         self.config = config
         sizes = {NOUN: config.nouns, VERB: config.verbs, ADJECTIVE: config.adjectives}
-        shapes = _Shapes(random_stream(seed, LEXICON))
+        shapes = _StemMaker(random_stream(seed, LEXICON))
         self.stems: dict[str, dict[int, list[Stem]]] = {part: {} for part in sizes}
         for topic in range(GENERAL, config.topics):
             for part, size in sizes.items():
@@ -69,7 +68,6 @@ class Lexicon:
         self._near = {part: [self._near_topic(part, topic) for topic in range(config.topics)] for part in sizes}
 
     def __iter__(self) -> Iterator[Stem]:
-        """All stems, in the order in which they were made."""
         for topic in range(GENERAL, self.config.topics):
             for part in self.stems:
                 yield from self.stems[part][topic]
@@ -113,20 +111,20 @@ class Lexicon:
         return zipf_weights(count, self.config.zipf_shift, self.config.zipf_quarters)
 
 
-def lexicon_of(config: GeneratedConfig, seed: int) -> Lexicon:
+def lexicon_of(config: GeneratedConfig, seed: int) -> StemLexicon:
     """The lexicon of a language; the last ones are kept, since text and gold tables need the same."""
     return _kept_lexicon(replace(config, sentences=1, block=1), seed)  # neither has a say in it
 
 
 @lru_cache(maxsize=2)
-def _kept_lexicon(config: GeneratedConfig, seed: int) -> Lexicon:
-    return Lexicon(config, seed)
+def _kept_lexicon(config: GeneratedConfig, seed: int) -> StemLexicon:
+    return StemLexicon(config, seed)
 
 
 _Maker = Callable[[Draw, int], str]
 
 
-class _Shapes:
+class _StemMaker:
     """Makes stems whose forms and glosses are all different."""
 
     def __init__(self, draw: Draw) -> None:
@@ -191,5 +189,5 @@ def zipf_weights(count: int, shift: int, quarters: int = 4) -> list[float]:
 
 
 def weighted(draw: Draw, cumulated: list[float]) -> int:
-    """An index, each with its weight."""
+    """An index drawn in proportion to its weight."""
     return bisect_right(cumulated, draw() * cumulated[-1], 0, len(cumulated) - 1)

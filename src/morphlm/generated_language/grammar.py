@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from morphlm.text.datasets.generated import morphology, paradigms
-from morphlm.text.datasets.generated.choice import frequent_first
-from morphlm.text.datasets.generated.config import SENTENCES, GeneratedConfig, pick, random_stream
-from morphlm.text.datasets.generated.lexicon import lexicon_of
-from morphlm.text.datasets.generated.morphology import Word, function_word
-from morphlm.text.datasets.generated.paradigms import ADVERB, NOMINATIVE
-from morphlm.text.datasets.generated.phrases import COMMA, PLURAL, SINGULAR, UNALIGNED, Nominal, Phrase, PhraseSpeaker
+from morphlm.generated_language import morphology, paradigms
+from morphlm.generated_language.choice import frequent_first
+from morphlm.generated_language.config import SENTENCES, GeneratedConfig, pick, random_stream
+from morphlm.generated_language.lexicon import lexicon_of
+from morphlm.generated_language.morphology import Word, function_word
+from morphlm.generated_language.paradigms import ADVERB, NOMINATIVE
+from morphlm.generated_language.phrases import COMMA, PLURAL, SINGULAR, UNALIGNED, Nominal, Phrase, PhraseSpeaker
 
 FULL_STOP, QUESTION_MARK, EXCLAMATION_MARK = ".", "?", "!"
 
@@ -27,7 +27,6 @@ class GeneratedSentence(NamedTuple):
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The forms of the words."""
         return tuple([word.form for word in self.words])
 
     @property
@@ -54,20 +53,20 @@ class Speaker(PhraseSpeaker):
         self.topic = self.lexicon.draw_topic(self.draw)
         self.words, self.heads = [], []
         whole = self._whole()
-        place = [UNALIGNED] * (len(whole.order) + 1)  # the last one is for UNALIGNED itself
+        position_of = [UNALIGNED] * (len(whole.order) + 1)  # the last one is for UNALIGNED itself
         for position, number in enumerate(whole.order):
-            place[number] = position
+            position_of[number] = position
         gloss: list[str] = []
         sources: list[int] = []
         for tokens, number in whole.gloss:
             gloss += tokens
-            sources += [place[number]] * len(tokens)
+            sources += [position_of[number]] * len(tokens)
         words = tuple([self.words[number] for number in whole.order])
-        heads = tuple([place[self.heads[number]] for number in whole.order])
+        heads = tuple([position_of[self.heads[number]] for number in whole.order])
         return GeneratedSentence(words, tuple(gloss), tuple(sources), heads, self.topic)
 
     def _whole(self) -> Phrase:
-        """One clause or two, and the mark at the end."""
+        """One clause or two, and the punctuation mark."""
         whole, chance, second = Phrase(), self.draw(), self.draw()
         if chance < 0.06:
             self._say_particle(whole, paradigms.QUESTION, "PART")
@@ -81,7 +80,7 @@ class Speaker(PhraseSpeaker):
         return whole
 
     def _say_clause(self, into: Phrase) -> None:
-        """ScoredModel, verb, objects and circumstances; the other side always puts the verb second."""
+        """Subject, verb, objects and circumstances; the other side always puts the verb second."""
         opening, subject, verb, rest = Phrase(), Phrase(), Phrase(), Phrase()
         if self.draw() < 0.25:
             self._say_circumstance(opening)
@@ -118,7 +117,7 @@ class Speaker(PhraseSpeaker):
         return Nominal(self._say_pronoun(into, person, number, NOMINATIVE), person, number, gender=0)
 
     def _say_copula(self, verb: Phrase, rest: Phrase, nominal: Nominal, subject: Phrase) -> None:
-        """The subject is said to be like an adjective."""
+        """The copula with an adjective."""
         tense = self._tense()
         form = paradigms.COPULA[tense][nominal.number][nominal.person]
         tag = f"AUX.{nominal.person + 1}.{paradigms.NUMBERS[nominal.number]}.{paradigms.TENSES[tense]}"

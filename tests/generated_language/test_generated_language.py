@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from morphlm.errors import ConfigError, InputError
-from morphlm.text.datasets.generated import (
+from morphlm.generated_language import (
     GeneratedConfig,
     GeneratedSentence,
     Word,
@@ -29,10 +29,10 @@ from morphlm.text.datasets.generated import (
     similarity,
     write_generated,
 )
-from morphlm.text.datasets.generated.lexicon import GENERAL, Lexicon, Stem, zipf_weights
-from morphlm.text.datasets.generated.segmentation import SegmentationTable
-from morphlm.text.datasets.generated.similarity import Sense, rate
-from morphlm.text.datasets.generated.sounds import attach, is_front
+from morphlm.generated_language.lexicon import GENERAL, Stem, StemLexicon, zipf_weights
+from morphlm.generated_language.segmentation import SegmentationTable
+from morphlm.generated_language.similarity import Sense, rate
+from morphlm.generated_language.sounds import attach, is_front
 from morphlm.text.reading import read_blocks
 
 SMALL = GeneratedConfig(sentences=300, topics=6, topics_per_domain=3, general=2, nouns=20, verbs=10, adjectives=10)
@@ -51,8 +51,8 @@ def words(text: list[GeneratedSentence]) -> list[Word]:
 
 
 @pytest.fixture(scope="module")
-def lexicon() -> Lexicon:
-    return Lexicon(GeneratedConfig(), seed=1)
+def lexicon() -> StemLexicon:
+    return StemLexicon(GeneratedConfig(), seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_the_files_of_seed_1_are_known_byte_for_byte(folder: Path) -> None:
 
 def test_bytes_do_not_depend_on_the_process(folder: Path, tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from morphlm.text.datasets.generated import write_generated;"
+        "import sys; from pathlib import Path; from morphlm.generated_language import write_generated;"
         "write_generated(Path(sys.argv[1]), sentences=400, seed=1)"
     )
     environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -110,7 +110,7 @@ def test_the_first_sentences_do_not_depend_on_how_many_follow() -> None:
 
 
 def test_seeds_give_different_languages() -> None:
-    first, second = ({stem.form for stem in Lexicon(SMALL, seed)} for seed in (1, 2))
+    first, second = ({stem.form for stem in StemLexicon(SMALL, seed)} for seed in (1, 2))
     assert len(first & second) < 0.1 * len(first)
 
 
@@ -259,7 +259,7 @@ def test_alignment_links_every_word_and_leaves_only_articles_alone(text: list[Ge
         assert alone <= {"a", "the"}
 
 
-def test_alignment_is_true_to_the_lexicon(text: list[GeneratedSentence], lexicon: Lexicon) -> None:
+def test_alignment_is_true_to_the_lexicon(text: list[GeneratedSentence], lexicon: StemLexicon) -> None:
     glosses: dict[str, set[str]] = {}  # of the stems that may be written so, softened or not
     for stem in lexicon:
         for form in {stem.form, attach(stem.form, "'i", False)[0]}:
@@ -295,7 +295,7 @@ def test_the_tail_is_long_as_in_czech(text: list[GeneratedSentence]) -> None:
     assert 10 < sum(len(sentence.words) for sentence in text) / len(text) < 12
 
 
-def test_sentences_stay_with_their_topic(text: list[GeneratedSentence], lexicon: Lexicon) -> None:
+def test_sentences_stay_with_their_topic(text: list[GeneratedSentence], lexicon: StemLexicon) -> None:
     topics = {stem.form: stem.topic for stem in lexicon}
     seen: Counter[str] = Counter()
     for sentence in text:

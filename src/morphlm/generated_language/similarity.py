@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from morphlm.errors import ConfigError
-from morphlm.text.datasets.generated import morphology
-from morphlm.text.datasets.generated.choice import draw_derivation
-from morphlm.text.datasets.generated.config import SIMILARITY, Draw, GeneratedConfig, pick, random_stream
-from morphlm.text.datasets.generated.lexicon import GENERAL, Lexicon, Stem, lexicon_of
-from morphlm.text.datasets.generated.morphology import STEM, Lexeme, Word
-from morphlm.text.datasets.generated.paradigms import ADJECTIVE, CASES, NOUN, VERB
+from morphlm.generated_language import morphology
+from morphlm.generated_language.choice import draw_derivation
+from morphlm.generated_language.config import SIMILARITY, Draw, GeneratedConfig, pick, random_stream
+from morphlm.generated_language.lexicon import GENERAL, Stem, StemLexicon, lexicon_of
+from morphlm.generated_language.morphology import STEM, Lexeme, Word
+from morphlm.generated_language.paradigms import ADJECTIVE, CASES, NOUN, VERB
 
 PARTS = (NOUN, VERB, ADJECTIVE)
 MOST_TRIES = 100  # for each pair that is wanted: a tiny lexicon may not have that many
@@ -32,7 +32,7 @@ class SimilarityPair:
 
 @dataclass(frozen=True)
 class Sense:
-    """A word form and what it means."""
+    """A word form with its lexeme."""
 
     lexeme: Lexeme
     word: Word
@@ -40,15 +40,15 @@ class Sense:
 
 def gold_similarity(config: GeneratedConfig, seed: int, pairs: int = 420) -> list[SimilarityPair]:
     """Pairs of words of the language with this seed, each pair once."""
-    raters = _Pairs(lexicon_of(config, seed), random_stream(seed, SIMILARITY))
-    found: dict[tuple[str, str], SimilarityPair] = {}
+    drawer = _PairDrawer(lexicon_of(config, seed), random_stream(seed, SIMILARITY))
+    pairs_by_forms: dict[tuple[str, str], SimilarityPair] = {}
     for attempt in range(pairs * MOST_TRIES):
-        if len(found) == pairs:
-            return list(found.values())
-        first, second = raters.relations[attempt % len(raters.relations)]()
+        if len(pairs_by_forms) == pairs:
+            return list(pairs_by_forms.values())
+        first, second = drawer.relations[attempt % len(drawer.relations)]()
         forms = first.word.form, second.word.form
-        if forms[0] != forms[1] and forms not in found and forms[::-1] not in found:
-            found[forms] = SimilarityPair(*forms, rate(first, second, config))
+        if forms[0] != forms[1] and forms not in pairs_by_forms and forms[::-1] not in pairs_by_forms:
+            pairs_by_forms[forms] = SimilarityPair(*forms, rate(first, second, config))
     raise ConfigError(f"the language is too small for {pairs} pairs of words; make it larger or ask for fewer")
 
 
@@ -81,10 +81,10 @@ def _overlap(first: set[Stem] | set[tuple[str, str]], second: set[Stem] | set[tu
     return len(first & second) / either if either else 1.0
 
 
-class _Pairs:
-    """Draws two words in a given relation."""
+class _PairDrawer:
+    """Draws pairs of words, one method for each relation between them."""
 
-    def __init__(self, lexicon: Lexicon, draw: Draw) -> None:
+    def __init__(self, lexicon: StemLexicon, draw: Draw) -> None:
         self.lexicon, self.draw = lexicon, draw
         self.relations: tuple[Callable[[], tuple[Sense, Sense]], ...] = (
             self.two_forms,

@@ -40,7 +40,6 @@ class GeneratedConfig:
     block: int = 256  # sentences made from one random stream
 
     def __post_init__(self) -> None:
-        """Refuse what would leave a topic empty or a share outside [0, 1]."""
         counts = (
             ("sentences", 1),
             ("topics", 1),
@@ -63,7 +62,6 @@ class GeneratedConfig:
             raise ConfigError("topic_share and domain_share are more than 1 together; lower one of them")
 
     def domain(self, topic: int) -> int:
-        """The domain of a topic."""
         return topic // self.topics_per_domain
 
 
@@ -80,5 +78,5 @@ def random_stream(seed: int, *key: int) -> Draw:
 
 
 def pick(draw: Draw, length: int) -> int:
-    """An index below `length`, all equally likely."""
+    """A uniform index below `length`."""
     return int(draw() * length)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from morphlm.text.datasets.generated import morphology, paradigms
-from morphlm.text.datasets.generated.choice import Chooser
-from morphlm.text.datasets.generated.config import Draw, pick
-from morphlm.text.datasets.generated.lexicon import Lexicon
-from morphlm.text.datasets.generated.morphology import Lexeme, Word, function_word
-from morphlm.text.datasets.generated.paradigms import ACCUSATIVE, DECLENSIONS, GENITIVE, NOMINATIVE, PLURAL_GLOSS
+from morphlm.generated_language import morphology, paradigms
+from morphlm.generated_language.choice import Chooser
+from morphlm.generated_language.config import Draw, pick
+from morphlm.generated_language.lexicon import StemLexicon
+from morphlm.generated_language.morphology import Lexeme, Word, function_word
+from morphlm.generated_language.paradigms import ACCUSATIVE, DECLENSIONS, GENITIVE, NOMINATIVE, PLURAL_GLOSS
 
 UNALIGNED = -1
 THIRD_PERSON = 2
@@ -22,12 +22,11 @@ COMMA = ","
 
 
 class Phrase:
-    """Both sides of a part of a sentence."""
+    """A part of a sentence on both sides."""
 
     __slots__ = ("gloss", "order")
 
     def __init__(self) -> None:
-        """An empty phrase."""
         self.order: list[int] = []  # numbers of words, in the order of the generated language
         self.gloss: list[tuple[tuple[str, ...], int]] = []  # tokens of the other side, and the word they translate
 
@@ -44,8 +43,7 @@ class Nominal(NamedTuple):
 class PhraseSpeaker(Chooser):
     """Says phrases: each method adds what it says to the phrase that it is given."""
 
-    def __init__(self, lexicon: Lexicon, draw: Draw) -> None:
-        """Nothing has been said yet."""
+    def __init__(self, lexicon: StemLexicon, draw: Draw) -> None:
         super().__init__(lexicon, draw)
         self.words: list[Word] = []  # of the sentence, in the order in which they came to mind
         self.heads: list[int] = []  # for each of them the number of the word that it agrees with
@@ -86,7 +84,7 @@ class PhraseSpeaker(Chooser):
     # Nouns
 
     def _say_noun_phrase(self, into: Phrase, case: int, depth: int = 0, after_preposition: bool = False) -> Nominal:
-        """A noun with what belongs to it."""
+        """A noun with its determiner, adjectives, genitive and relative clause."""
         draw, lexeme = self.draw, self._noun()
         number = PLURAL if draw() < 0.3 else SINGULAR
         head = self._new(morphology.noun_form(lexeme, number, case))

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from morphlm.text.datasets.generated.grammar import GeneratedSentence
-from morphlm.text.datasets.generated.morphology import Word
+from morphlm.generated_language.grammar import GeneratedSentence
+from morphlm.generated_language.morphology import Word
 
 FORMS_IN_MEMORY = 500_000
 
@@ -30,24 +30,22 @@ class SegmentationTable:
     """Collects analyses of forms, in bounded memory.
 
     Where two words are spelt alike, the analysis with fewer morphs counts, then the one that sorts first: this does
-    not depend on the order in which they were added.
+    not depend on the order in which they were added. Full tables go to files in the folder `scratch`.
     """
 
     def __init__(self, scratch: Path, forms_in_memory: int = FORMS_IN_MEMORY) -> None:
-        """An empty table that may put files into the folder `scratch`."""
         self.scratch, self.forms_in_memory = scratch, forms_in_memory
         self.analyses: dict[str, str] = {}
         self.runs: list[Path] = []
 
     def add(self, words: Iterable[Word]) -> None:
-        """Take in the analyses of some words."""
         analyses = self.analyses
         for form, analysis, _ in words:
             known = analyses.setdefault(form, analysis)
             if known != analysis:
                 analyses[form] = min(known, analysis, key=_preference)
         if len(analyses) >= self.forms_in_memory:
-            self._put_on_disk()
+            self._spill_to_disk()
 
     def sorted(self) -> Iterator[tuple[str, str]]:
         """All forms with their analyses, sorted by form."""
@@ -56,7 +54,7 @@ class SegmentationTable:
         for form, group in groupby(merged, key=lambda item: item[0]):
             yield form, min((analysis for _, analysis in group), key=_preference)
 
-    def _put_on_disk(self) -> None:
+    def _spill_to_disk(self) -> None:
         path = self.scratch / f"run{len(self.runs)}.tsv"
         with path.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(f"{form}\t{analysis}\n" for form, analysis in sorted(self.analyses.items()))

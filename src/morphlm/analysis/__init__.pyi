@@ -1,0 +1,34 @@
+"""The public names of the analyses; each is imported when it is first used."""
+
+from .bootstrap import PerplexityChange as PerplexityChange
+from .bootstrap import paired_changes as paired_changes
+from .frequency import frequency_comparison as frequency_comparison
+from .groups import Group as Group
+from .groups import GroupComparison as GroupComparison
+from .groups import PairedScores as PairedScores
+from .groups import compare_groups as compare_groups
+from .groups import score_both as score_both
+from .learning_curves import LearningCurves as LearningCurves
+from .learning_curves import read_learning_curves as read_learning_curves
+from .model_triple import TRIPLE as TRIPLE
+from .model_triple import ModelTriple as ModelTriple
+from .model_triple import triple_from_scores as triple_from_scores
+from .morpheme_map import MorphemeMap as MorphemeMap
+from .morpheme_map import map_morphemes as map_morphemes
+from .pruning import Pruning as Pruning
+from .pruning import compare_pruning as compare_pruning
+from .pruning import pruning_row as pruning_row
+from .scaling import Scaling as Scaling
+from .scaling import compare_scaling as compare_scaling
+from .scaling import scaling_point as scaling_point
+from .scores import SentenceScores as SentenceScores
+from .scores import change_between as change_between
+from .scores import score_folder as score_folder
+from .scores import score_sentences as score_sentences
+from .selection import PAPER_KINDS as PAPER_KINDS
+from .selection import Selection as Selection
+from .selection import select as select
+from .selection import select_from_scores as select_from_scores
+from .tag_alignment import read_tagged_for as read_tagged_for
+from .tag_reading import read_tagged as read_tagged
+from .tags import tag_comparison as tag_comparison

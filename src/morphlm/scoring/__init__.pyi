@@ -1,0 +1,7 @@
+"""The public names of scoring that `morphlm` itself does not have; each is imported when it is first used."""
+
+from .mixing import mix_and_test as mix_and_test
+from .prediction import Predictor as Predictor
+from .streaming import BatchScorer as BatchScorer
+from .streaming import LineScore as LineScore
+from .streaming import score_lines as score_lines
