@@ -35,7 +35,7 @@ from morphlm.text.reading import RESERVED
 from morphlm.threads import Workers, available_cores, workers
 from morphlm.training.checkpoint import Progress, read_checkpoint, write_checkpoint
 from morphlm.training.config import recipe
-from morphlm.training.loop import Task, train_model
+from morphlm.training.loop import TrainingTask, train_model
 from morphlm.vocabulary.corpus import Corpus
 from morphlm.vocabulary.vocabulary import END_ID, Vocabulary
 
@@ -197,7 +197,7 @@ def more_at_the_peak(task: Callable[[], Any]) -> int:
 
 def measure_epoch(config: LogBilinearConfig, structure: Structure, text: np.ndarray, batch: int, threads: int) -> None:
     train, dev = Corpus(text, structure.vocabulary), Corpus(text[: 20_000 // SENTENCE * SENTENCE], structure.vocabulary)
-    task = Task(config, structure, recipe("default", epochs=2, batch=batch), train, dev, {"kappa": None})
+    task = TrainingTask(config, structure, recipe("default", epochs=2, batch=batch), train, dev, {"kappa": None})
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "checkpoint"
         train_model(task, Path(folder) / "model", threads=threads)  # compiles what is not compiled yet

@@ -20,7 +20,7 @@ from morphlm.logbilinear.parameters import initial_parameters
 from morphlm.logbilinear.wide import Origin, content_weights
 from morphlm.scoring.streaming import BatchScorer
 from morphlm.threads import Workers, workers
-from morphlm.training.batches import shuffled_places
+from morphlm.training.batches import shuffled_positions
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
 
 from . import reference
@@ -55,7 +55,7 @@ def test_gradients_are_the_central_differences(
 ) -> None:
     assert isinstance(learning, type(PLAIN))
     case = wide_case(kind, diagonal)
-    origin = Origin(case.stream, shuffled_places(case.stream, 1, 0))
+    origin = Origin(case.stream, shuffled_positions(case.stream, 1, 0))
     stream, begin, end = case.stream[origin.places], 3, len(case.stream) - 4
     recorder = NoiseRecorder(monkeypatch)
     learner = case.learner(one, learning)
@@ -85,7 +85,7 @@ def test_evaluation_is_the_definition_however_the_text_is_cut(reach: int, cut: i
 
 def test_threads_change_nothing() -> None:
     case = wide_case("clbl++", words=40, tokens=400, reach=20)
-    origin = Origin(case.stream, shuffled_places(case.stream, 2, 1))
+    origin = Origin(case.stream, shuffled_positions(case.stream, 2, 1))
     stream, tables = case.stream[origin.places], []
     for threads in (1, 2, 3):
         with workers(threads) as pool:

@@ -29,8 +29,8 @@ from morphlm.training.checkpoint import checkpoint_path
 from morphlm.training.config import TrainingConfig
 from morphlm.training.config import recipe as recipe_named
 from morphlm.training.inputs import FactorChoice, InputOptions, TrainingInputs, prepare_inputs
-from morphlm.training.log import place_in_words, read_log
-from morphlm.training.loop import Task, ended_otherwise, load_trained, train_model
+from morphlm.training.log import describe_position, read_log
+from morphlm.training.loop import TrainingTask, ended_otherwise, load_trained, train_model
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Source
 from morphlm.vocabulary.vocabulary import Vocabulary
@@ -117,7 +117,7 @@ class Trained:
 
     def format(self) -> str:
         """Some lines for a person."""
-        place = None if self.best_epoch is None else place_in_words(self.best_epoch, self._best_minibatch)
+        place = None if self.best_epoch is None else describe_position(self.best_epoch, self._best_minibatch)
         after = "" if place is None else f", after {place}"
         lines = [f"{self.model.kind}", f"  development  {self.development.including_unknown:.2f}{after}"]
         if self.test is not None:
@@ -339,7 +339,7 @@ def fit(
     return Trained(model, out, inputs.dev.perplexity(model), test, read_log(out))
 
 
-def task_of(kind: str, inputs: TrainingInputs, choices: ModelOptions) -> Task:
+def task_of(kind: str, inputs: TrainingInputs, choices: ModelOptions) -> TrainingTask:
     """What the training loop takes."""
     config = choices.config(kind)
     structure = build_structure(config, inputs.vocabulary, inputs.partition, inputs.factors)
@@ -348,10 +348,10 @@ def task_of(kind: str, inputs: TrainingInputs, choices: ModelOptions) -> Task:
         "factors": None if factors is None else factors.to_json(),
         "classes": None if partition is None else partition.to_json(),
     }
-    return Task(config, structure, choices.training, inputs.train, inputs.dev.corpus, record)
+    return TrainingTask(config, structure, choices.training, inputs.train, inputs.dev.corpus, record)
 
 
-def _fit_logbilinear(task: Task, run: RunOptions, out: Path | None, keep_complete: bool) -> LanguageModel:
+def _fit_logbilinear(task: TrainingTask, run: RunOptions, out: Path | None, keep_complete: bool) -> LanguageModel:
     if out is not None and keep_complete and not checkpoint_path(out).exists() and _identity_at(out) == task.identity:
         otherwise = ended_otherwise(task, out)
         if not otherwise:

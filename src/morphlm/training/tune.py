@@ -22,7 +22,7 @@ from morphlm.logbilinear.config import VARIANTS
 from morphlm.progress import notify
 from morphlm.tables import finite_or_none, format_columns
 from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
-from morphlm.training.loop import Task, train_model
+from morphlm.training.loop import TrainingTask, train_model
 from morphlm.training.pipeline import (
     ModelOptions,
     RunOptions,
@@ -308,7 +308,7 @@ class _Search:
         self.trials.append(trial)
         return trial
 
-    def _result(self, task: Task, deadline: float) -> tuple[float, float]:
+    def _result(self, task: TrainingTask, deadline: float) -> tuple[float, float]:
         """After how many epochs a training was best, and its perplexity then; infinite if it failed."""
         try:
             training = train_model(task, threads=self.threads, deadline=deadline).training
