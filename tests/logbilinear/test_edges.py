@@ -39,10 +39,10 @@ def planned(stream: list[int], begin: int, end: int, order: int) -> list[tuple[i
     case = make_case("clbl", words=10, order=order)
     with workers(1) as single:
         batch = case.engine(single).plan(np.array(stream, np.int32), begin, end)
-    assert sorted(batch.places.tolist()) == list(range(end - begin))
+    assert sorted(batch.offsets.tolist()) == list(range(end - begin))
     rows = {
         int(place): (int(target), [int(batch.words[slot]) for slot in slots])
-        for place, target, slots in zip(batch.places, batch.targets, batch.slots, strict=True)
+        for place, target, slots in zip(batch.offsets, batch.targets, batch.slots, strict=True)
     }
     return [rows[place] for place in range(end - begin)]
 

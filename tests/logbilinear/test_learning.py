@@ -189,7 +189,7 @@ def test_without_dropout_the_exact_objective_needs_no_chance(kind: str) -> None:
 
 def context_mask(learner: Learner, stream: Int32Array, key: int, rate: float) -> BoolArray:
     batch = learner.plan(stream, 0, len(stream), key, rate)
-    mask: BoolArray = (batch.slots == -1)[np.argsort(batch.places)]
+    mask: BoolArray = (batch.slots == -1)[np.argsort(batch.offsets)]
     return mask
 
 
@@ -230,7 +230,7 @@ def test_kinds_of_dropout_do_not_follow_each_other(one: Workers) -> None:
     table = np.ones((len(case.stream), 3), np.float32)
     learner._drop_out(learner.plan(case.stream, 0, len(case.stream)), 5, table)
     features = np.empty_like(table)
-    features[learner.plan(case.stream, 0, len(case.stream)).places] = table
+    features[learner.plan(case.stream, 0, len(case.stream)).offsets] = table
     surfaces = surface_mask(learner, 5, 0.5)
     several = np.diff(learner.structure.context.rows.starts) > 1
     masks = [contexts[several], features.ravel()[:400][several] == 0, surfaces[several] == 0]

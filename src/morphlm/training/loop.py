@@ -23,10 +23,10 @@ from morphlm.files import atomic_writer, exclusive
 from morphlm.kinds import kind_named
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.engine import DECAY_EVERY, Learner
+from morphlm.logbilinear.kernels.wide import TokenOrigin
 from morphlm.logbilinear.model import LogBilinearModel, logbilinear_from_files
 from morphlm.logbilinear.parameters import Parameters, filled_like, initial_parameters
 from morphlm.logbilinear.structure import Structure, arranged_by_class
-from morphlm.logbilinear.wide import Origin
 from morphlm.modelfile import MANIFEST, check_can_hold_model, read_model, write_model
 from morphlm.progress import notify, progress_bar
 from morphlm.threads import Workers, available_cores, workers
@@ -297,8 +297,8 @@ class TrainingRun:
         """The rest of an epoch, up to the evaluation after it; evaluations within it may end it early."""
         training, progress, epoch = self.task.training, self.progress, self.progress.epoch
         text = self.task.train.tokens
-        origin = Origin(text, shuffled_positions(text, training.seed, epoch))
-        stream = text[origin.places]
+        origin = TokenOrigin(text, shuffled_positions(text, training.seed, epoch))
+        stream = text[origin.positions]
         with progress_bar(f"epoch {epoch + 1}", len(stream)) as bar:
             bar.initial = bar.n = progress.batch * self.task.batch  # not counted as done since the bar began
             while progress.epoch == epoch and not progress.ended:
@@ -310,7 +310,7 @@ class TrainingRun:
                     bar.update(self._minibatch(stream, origin))
                 self._pause()
 
-    def _minibatch(self, stream: Int32Array, origin: Origin) -> int:
+    def _minibatch(self, stream: Int32Array, origin: TokenOrigin) -> int:
         """Learn from the next minibatch; returns the number of its tokens."""
         training, progress, batch = self.task.training, self.progress, self.task.batch
         begin = progress.batch * batch

@@ -12,7 +12,8 @@ from numba import njit
 from morphlm.arrays import Array
 from morphlm.logbilinear.kernels.context import BLOCK as TRANSFORMED
 from morphlm.logbilinear.kernels.context import compose
-from morphlm.logbilinear.kernels.numerics import FAST, Rows, compiled, exponential, inlined, mixed
+from morphlm.logbilinear.kernels.numerics import FAST, compiled, exponential, inlined, mixed
+from morphlm.logbilinear.kernels.records import SparseRows
 
 F = np.float32
 WAYS = 4  # places in the cache where one entry may lie
@@ -292,7 +293,7 @@ def softmax(scores: Array, places: Array, share: float, out: Array) -> None:
 
 @compiled
 def transform_range(
-    begin: int, end: int, words: Array, table: Array, rows: Rows, transforms: Array, out: Array
+    begin: int, end: int, words: Array, table: Array, rows: SparseRows, transforms: Array, out: Array
 ) -> None:
     """out[j, u] = q C_j of words[u] for u in begin .. end - 1, with full C_j."""
     vectors = np.empty((TRANSFORMED, table.shape[1]), F)
@@ -305,7 +306,7 @@ def transform_range(
 
 
 @compiled
-def compose_range(begin: int, end: int, words: Array, table: Array, rows: Rows, out: Array) -> None:
+def compose_range(begin: int, end: int, words: Array, table: Array, rows: SparseRows, out: Array) -> None:
     """out[u] = the vector of words[u] for u in begin .. end - 1."""
     for u in range(begin, end):
         compose(out[u], table, words[u], rows, F(1.0))
