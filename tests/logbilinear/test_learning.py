@@ -29,8 +29,8 @@ def recorder(monkeypatch: pytest.MonkeyPatch) -> NoiseRecorder:
     return NoiseRecorder(monkeypatch)
 
 
-def largest_differences(found: Tables, expected: Tables) -> dict[str, float]:
-    return {name: float(np.abs(found[name] - table).max(initial=0.0)) for name, table in expected.items()}
+def largest_differences(actual: Tables, expected: Tables) -> dict[str, float]:
+    return {name: float(np.abs(actual[name] - table).max(initial=0.0)) for name, table in expected.items()}
 
 
 def assert_second_step(case: Case, one: Workers, recorder: NoiseRecorder, learning: LearningConfig) -> Tables:
@@ -93,6 +93,16 @@ def test_decay_beside_adagrad(kind: str, diagonal: bool, one: Workers, recorder:
         after = getattr(learner.parameters, name)
         assert np.allclose(after, before if name in ("b", "t") else before * factor, rtol=1e-6, atol=0)
     assert all((table == np.float32(learning.accumulator)).all() for table in learner.squares)
+
+
+def test_decay_uses_the_current_step_size(one: Workers) -> None:
+    """W *= exp(-xi lambda tokens/N) with the xi of now: the steps of late epochs are smaller than the first."""
+    case = make_case("clbl++")
+    learner = case.learner(one, replace(LEARNING, l2_in_gradient=False))
+    learner.step_size = LEARNING.step / 4
+    learner.decay(36)
+    factor = np.exp(-LEARNING.step / 4 * LEARNING.decay * 36 / len(case.stream))
+    np.testing.assert_allclose(learner.parameters.Q, case.parameters.Q * factor, rtol=1e-6)
 
 
 def test_decay_inside_leaves_nothing_to_do_beside(one: Workers) -> None:

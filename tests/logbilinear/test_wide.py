@@ -79,9 +79,9 @@ def test_evaluation_is_the_definition_however_the_text_is_cut(reach: int, cut: i
     problem = problem_at(case, stream, 0, len(stream), TokenOrigin(stream, np.arange(len(stream))))
     expected = reference.log_probabilities(reference.tables_of(case.parameters), problem)
     with workers(1) as pool, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("morphlm.logbilinear.engine.EVALUATED", cut)
-        found = Engine(case.config, case.structure, case.parameters, pool).log_probabilities(stream)
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+        patch.setattr("morphlm.logbilinear.engine.EVALUATED_TOKENS", cut)
+        actual = Engine(case.config, case.structure, case.parameters, pool).log_probabilities(stream)
+    np.testing.assert_allclose(actual, expected, atol=1e-5)
 
 
 def test_threads_change_nothing() -> None:
@@ -138,8 +138,8 @@ def test_states_give_the_scores_of_the_text(kind: str, diagonal: bool) -> None:
         distribution = model.distribution(state)
         assert distribution.sum() == pytest.approx(1, abs=1e-6)
         assert np.log(distribution[word]) == pytest.approx(logprob, abs=1e-5)
-        found, state = model.score_id(state, word)
-        assert found == pytest.approx(logprob, abs=1e-5)
+        actual, state = model.score_id(state, word)
+        assert actual == pytest.approx(logprob, abs=1e-5)
         assert len(state.before) <= model.reach == case.config.wide
         if word == END_ID:
             state = model.next_sentence(state)
@@ -196,12 +196,12 @@ def test_a_mixture_looks_back_as_far_as_its_components() -> None:
     grams = morphlm.train_ngram(known, order=2, vocabulary=model.vocabulary)
     mixture = morphlm.mix([grams, model], weights=[0.3, 0.7])
     assert mixture.reach == case.config.wide
-    expected, state, found = mixture.score_tokens(case.stream), mixture.begin(), []
+    expected, state, actual = mixture.score_tokens(case.stream), mixture.begin(), []
     for word in case.stream.tolist():
         logprob, state = mixture.score_id(state, word)
-        found.append(logprob)
+        actual.append(logprob)
         state = mixture.next_sentence(state) if word == END_ID else state
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+    np.testing.assert_allclose(actual, expected, atol=1e-5)
     fixed = mixture.after_text(sentences)
     assert fixed.reach == 0
     np.testing.assert_allclose(fixed.distribution(fixed.begin()), mixture.distribution(state), atol=1e-6)

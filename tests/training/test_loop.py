@@ -138,8 +138,8 @@ def test_evaluations_within_an_epoch(tmp_path: Path) -> None:
     batches = -(-len(wanted.train.tokens) // 40)
     assert batches == 9  # the ninth is one that is evaluated anyway: once, not twice
     train_model(wanted, tmp_path / "model")
-    places = [(entry["epoch"], entry["minibatch"]) for entry in log_of(tmp_path / "model")]
-    assert places == [(0, 3), (0, 6), (1, 0), (1, 3), (1, 6), (2, 0)]
+    positions = [(entry["epoch"], entry["minibatch"]) for entry in log_of(tmp_path / "model")]
+    assert positions == [(0, 3), (0, 6), (1, 0), (1, 3), (1, 6), (2, 0)]
 
 
 def test_the_epoch_s_end_is_evaluated_also_between_the_given_numbers(tmp_path: Path) -> None:
@@ -177,9 +177,9 @@ def test_every_evaluation_is_a_line_of_json(tmp_path: Path, capsys: pytest.Captu
     assert 0 < seconds[0] < seconds[1] < seconds[2]
     # The first epoch's objective is the mean ln P while learning; that of uniform words would be ln 1/36.
     assert -math.log(36) < log[0]["objective"] < log[1]["objective"] < log[2]["objective"] < 0
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert f"epoch 2: development perplexity {log[1]['development_perplexity']:.2f}" in said.err
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert f"epoch 2: development perplexity {log[1]['development_perplexity']:.2f}" in output.err
 
 
 def test_the_objective_is_the_mean_of_the_log_probabilities(tmp_path: Path) -> None:
@@ -377,10 +377,10 @@ def test_two_trainings_cannot_write_to_one_place(tmp_path: Path, monkeypatch: py
 
     def step(learner: Learner, *arguments: Any) -> float:
         if not refused:
-            for place in (tmp_path / "model", tmp_path / "link", tmp_path / "other" / ".." / "model"):
+            for path in (tmp_path / "model", tmp_path / "link", tmp_path / "other" / ".." / "model"):
                 with pytest.raises(ConfigError, match=r"another training writes to this place; wait until it has"):
-                    train_model(task("lbl"), place, resume=True)
-                refused.append(place)
+                    train_model(task("lbl"), path, resume=True)
+                refused.append(path)
         return original(learner, *arguments)
 
     monkeypatch.setattr(Learner, "step", step)

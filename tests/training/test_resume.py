@@ -511,8 +511,8 @@ def test_every_damage_of_a_checkpoint_is_refused(tmp_path: Path, monkeypatch: py
     wanted = unfinished(monkeypatch, tmp_path / "model", k=2)
     for path in sorted(checkpoint_path(tmp_path / "model").iterdir()):
         original = path.read_bytes()
-        for place in range(0, len(original), len(original) // 9):
-            path.write_bytes(original[:place] + bytes([original[place] ^ 1]) + original[place + 1 :])
+        for offset in range(0, len(original), len(original) // 9):
+            path.write_bytes(original[:offset] + bytes([original[offset] ^ 1]) + original[offset + 1 :])
             with pytest.raises(FormatError, match=path.name):
                 train_model(wanted, tmp_path / "model", resume=True)
         path.write_bytes(original)

@@ -27,9 +27,9 @@ from morphlm.logbilinear.workspace import SHARDS, SMALLEST_PIECE, Workspace
 from morphlm.threads import Workers, balance_by_cost, tapered_bounds
 from morphlm.vocabulary.vocabulary import BEGIN_ID
 
-EVALUATED = 1 << 15  # tokens that are evaluated at a time
+EVALUATED_TOKENS = 1 << 15  # tokens that are evaluated at a time
 SCORED_TOKENS = 256  # tokens of one class that a thread scores at a time
-DECAY_EVERY = 16  # minibatches after which weight decay beside AdaGrad is applied for all of them at once
+DECAY_EVERY = 16  # minibatches for which weight decay outside of the gradient is applied at once
 
 # The key of a minibatch is below 2^60; each use of random numbers in it sets another bit.
 CONTEXT_DROPOUT, PREDICTION_DROPOUT, OUTPUT_SURFACES = 1 << 60, 1 << 61, 1 << 62
@@ -133,8 +133,8 @@ class Engine:
         biases = self.parameters.b[self.structure.layout.members] if biases is None else biases
         contexts = tokens if contexts is None else contexts
         result = np.empty(len(tokens))
-        for begin in range(0, len(tokens), EVALUATED):
-            end = min(begin + EVALUATED, len(tokens))
+        for begin in range(0, len(tokens), EVALUATED_TOKENS):
+            end = min(begin + EVALUATED_TOKENS, len(tokens))
             result[begin:end] = self._evaluate(tokens, contexts, begin, end, Layer(vectors, biases))
         return result
 
@@ -194,7 +194,7 @@ def _jobs(batch: Batch) -> list[tuple[int, int, int]]:
 
 
 class Learner(Engine):
-    """An engine that learns: AdaGrad on the parameters, with its sums of squares."""
+    """An engine that learns by AdaGrad; the parameters and the sums of squares are changed in place."""
 
     def __init__(
         self,
@@ -389,7 +389,7 @@ class Learner(Engine):
         wide: WideWindows | None,
         u: WideVectors | None,
     ) -> None:
-        """Updates C and Q."""
+        """Update C and Q."""
         gradients = self.space.rows("context gradients", *vectors.shape)
         shards = self.space.rows("C", SHARDS, *self.parameters.C.shape)
         back = context.back_diagonal if self.config.diagonal else context.back_full
@@ -424,7 +424,7 @@ class Learner(Engine):
 
 
 def _even_cuts(batch: Batch, distances: int) -> list[int]:
-    """Where to cut the slots so that each shard has about as many occurrences; the first words have most of them."""
+    """Where to cut the slots so that the shards have a similar number of occurrences; the first words have most."""
     starts = batch.occurrences.starts[::distances] + np.arange(len(batch.words) + 1)
     targets = np.array(tapered_bounds(int(starts[-1]), SHARDS))
     cuts = np.searchsorted(starts, targets, side="left")

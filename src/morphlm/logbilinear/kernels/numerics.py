@@ -13,7 +13,7 @@ from morphlm.logbilinear.kernels.records import AdaGrad, SurfaceDropout
 
 F = np.float32
 
-# Sums may be reordered, which is what makes them vector code; infinities and NaNs keep their meaning, so they show.
+# Sums may be reordered, so that they become vector code; infinities and NaNs keep their meaning, so that they show.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 _FLAGS: dict[str, Any] = {"fastmath": FAST, "error_model": "numpy", "nogil": True}  # numpy: 1/0 is infinite, no check
 compiled = njit(cache=True, **_FLAGS)

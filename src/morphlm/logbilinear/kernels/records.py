@@ -1,4 +1,4 @@
-"""The arrays that several kernels share: sparse rows, tokens on their way through a step, what AdaGrad updates."""
+"""The records that several kernels share: sparse rows, predictions and their errors, tables that AdaGrad updates."""
 
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ class Layer(NamedTuple):
 
 
 class AdaGrad(NamedTuple):
-    """Parameters with what updates them: G += g^2, w -= xi g / sqrt(G)."""
+    """Parameters and their AdaGrad state: G += g^2, w -= xi g / sqrt(G)."""
 
     weights: Array  # float32
     squares: Array  # float32: G

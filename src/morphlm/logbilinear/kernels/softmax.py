@@ -24,10 +24,10 @@ from morphlm.logbilinear.kernels.records import AdaGrad, Layer, Predictions, Spa
 
 F = np.float32
 BLOCK = 128  # tokens that are scored at a time against all classes
-SCORES = 1 << 16  # so many scores of one class are computed at a time, if it has that many tokens and words: 256 KB
-LEAST_BLOCK, MOST_BLOCK = 16, 1024
-PRIVATE = -1
-AHEAD = 3  # words whose vectors are loaded before they are needed
+SCORES = 1 << 16  # scores of one class that are computed at a time, within the bounds of the next line: 256 KB
+SMALLEST_BLOCK, LARGEST_BLOCK = 16, 1024  # tokens
+PRIVATE = -1  # the number of a factor that is not shared
+PREFETCHED = 3  # words whose vectors are loaded before they are needed
 TILE = 1024  # words of a class scored at a time when nothing is learned
 
 
@@ -45,7 +45,7 @@ class OutputLayout(NamedTuple):
 
 @inlined
 def softmax_error(scores: Array, biases: Array, target: int, scale: float, bias_errors: Array) -> float:
-    """Turn scores into (probability - [target]) x scale, add that to the biases' errors; returns ln p(target)."""
+    """Turn scores into errors, (probability - [target]) x scale; add these to the biases'; returns ln p(target)."""
     highest = F(-3e38)
     for i in range(scores.size):
         scores[i] += biases[i]
@@ -90,24 +90,24 @@ def class_softmax(
 
 
 @inlined
-def block_of(words: int) -> int:
-    """How many tokens of a class with so many words are scored at a time."""
-    return min(MOST_BLOCK, max(LEAST_BLOCK, SCORES // words))
+def tokens_per_block(words: int) -> int:
+    """How many tokens of a class with this number of words are scored at a time."""
+    return min(LARGEST_BLOCK, max(SMALLEST_BLOCK, SCORES // words))
 
 
 class SoftmaxScratch(NamedTuple):
     """Working space for the words of one class after another; allocating it for each class is slow."""
 
     scores: Array  # flat
-    back: Array  # (MOST_BLOCK, d)
+    back: Array  # (LARGEST_BLOCK, d)
     part: Array  # (words, d)
 
 
 @compiled
 def new_scratch(words: int, width: int) -> SoftmaxScratch:
-    """Enough for classes of up to so many words."""
-    scores = max(SCORES, LEAST_BLOCK * words)
-    return SoftmaxScratch(np.empty(scores, F), np.empty((MOST_BLOCK, width), F), np.empty((words, width), F))
+    """Working space for classes of up to `words` words."""
+    scores = max(SCORES, SMALLEST_BLOCK * words)
+    return SoftmaxScratch(np.empty(scores, F), np.empty((LARGEST_BLOCK, width), F), np.empty((words, width), F))
 
 
 class SharedGradients(NamedTuple):
@@ -154,7 +154,7 @@ def word_softmax(
         gradient.biases[:] = 0
         for w in range(words):
             position = first + w
-            prefetch_factors(min(position + AHEAD, first + words - 1), layout.rows, table.weights)
+            prefetch_factors(min(position + PREFETCHED, first + words - 1), layout.rows, table.weights)
             at = layout.rows.starts[position]
             count = layout.rows.starts[position + 1] - at
             weights[w] = surface_weight(layout.members[position], count, layout.rows.items[at], dropout)
@@ -168,7 +168,7 @@ def word_softmax(
 
 @inlined
 def prefetch_factors(position: int, rows: SparseRows, table: Array) -> None:
-    """Begin to load the vectors of a word's factors but the first: that is the next in memory if all is arranged."""
+    """Begin to load the vectors of a word's factors but the first, which is next in memory (`arranged_by_class`)."""
     for at in range(rows.starts[position] + 1, rows.starts[position + 1]):
         prefetch_row(table, rows.items[at])
 
@@ -186,7 +186,7 @@ def score_class(
     """ln P(w|h,c) of the tokens of class c, and the gradients."""
     words, width = layer.vectors.shape
     start, stop = batch.class_starts[c], batch.class_starts[c + 1]
-    block = min(stop - start, block_of(words))
+    block = min(stop - start, tokens_per_block(words))
     back, part = scratch.back, scratch.part[:words]
     objective = 0.0
     for a in range(start, stop, block):
