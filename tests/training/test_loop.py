@@ -155,6 +155,42 @@ def test_after_the_deadline_what_there_is_is_evaluated_and_kept(tmp_path: Path) 
     assert not checkpoint_path(tmp_path / "model").exists()
 
 
+def test_a_deadline_that_passes_after_an_evaluation_waits_for_the_next_minibatch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = TrainingRun._evaluate
+
+    def evaluate(run: TrainingRun) -> None:
+        original(run)
+        run.deadline = 0.0
+
+    monkeypatch.setattr(TrainingRun, "_evaluate", evaluate)
+    train_model(task(batch=100, epochs=9, evaluate_every=1, patience=9), tmp_path / "model")
+    log = log_of(tmp_path / "model")
+    assert [entry["minibatch"] for entry in log] == [1, 2]
+    assert log[-1]["ended"] == "the time is over"
+
+
+def test_weight_decay_is_complete_before_every_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is applied for several minibatches at once; what is evaluated and kept must not lack the last of them."""
+    decay, evaluate = Learner.decay, Learner.log_probabilities
+    decayed, at_evaluations = [0], []
+
+    def watched_decay(learner: Learner, tokens: int) -> None:
+        decayed[0] += tokens
+        decay(learner, tokens)
+
+    def watched_evaluation(learner: Learner, *arguments: Any) -> Any:
+        at_evaluations.append(decayed[0])
+        return evaluate(learner, *arguments)
+
+    monkeypatch.setattr(Learner, "decay", watched_decay)
+    monkeypatch.setattr(Learner, "log_probabilities", watched_evaluation)
+    train_model(task(batch=10, epochs=2, evaluate_every=20, patience=99), tmp_path / "model")
+    assert at_evaluations == [entry["tokens"] for entry in log_of(tmp_path / "model")]
+    assert len(at_evaluations) > 3
+
+
 def test_a_deadline_far_away_changes_nothing(tmp_path: Path) -> None:
     for name, deadline in (("free", None), ("late", time.monotonic() + 1e6)):
         train_model(task(), tmp_path / name, deadline=deadline)
