@@ -24,14 +24,14 @@ from morphlm.threads import (  # noqa: E402
     available_cores,
     workers,
 )
-from morphlm.training.batches import key_of, shuffled_places  # noqa: E402
+from morphlm.training.batches import minibatch_key, shuffled_positions  # noqa: E402
 from morphlm.training.inputs import InputOptions, prepare_inputs  # noqa: E402
 from morphlm.training.logbilinear import training_task  # noqa: E402
-from morphlm.training.loop import Task  # noqa: E402
+from morphlm.training.loop import TrainingTask  # noqa: E402
 from morphlm.training.pipeline import ModelOptions, needs_of  # noqa: E402
 
 
-def measure(task: Task, pool: Workers, gathered: float) -> None:
+def measure(task: TrainingTask, pool: Workers, gathered: float) -> None:
     """One epoch, minibatch by minibatch, as training does it."""
     training, text, length = task.training, task.train.tokens, task.batch
     structure, order = arranged_by_class(task.structure)
@@ -39,11 +39,11 @@ def measure(task: Task, pool: Workers, gathered: float) -> None:
     parameters = parameters._replace(R=parameters.R[order])
     squares = filled_like(parameters, training.learning.first_squares(task.config))
     learner = Learner(task.config, structure, parameters, squares, training.learning, len(text), pool)
-    origin = Origin(text, shuffled_places(text, 1, 0))
+    origin = Origin(text, shuffled_positions(text, 1, 0))
     stream = text[origin.places]
     cpu, wall = time.process_time(), time.perf_counter()
     for number, begin in enumerate(range(0, len(stream), length)):
-        learner.step(stream, begin, min(begin + length, len(stream)), key_of(1, 0, number), origin)
+        learner.step(stream, begin, min(begin + length, len(stream)), minibatch_key(1, 0, number), origin)
         if number == 0:
             now = time.perf_counter()
             print(

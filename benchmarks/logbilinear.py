@@ -35,7 +35,7 @@ from morphlm.text.reading import RESERVED
 from morphlm.threads import Workers, available_cores, workers
 from morphlm.training.checkpoint import Progress, read_checkpoint, write_checkpoint
 from morphlm.training.config import recipe
-from morphlm.training.loop import Task, train_model
+from morphlm.training.loop import TrainingTask, train_model
 from morphlm.vocabulary.corpus import Corpus
 from morphlm.vocabulary.vocabulary import END_ID, Vocabulary
 
@@ -154,8 +154,8 @@ def prototype_step(
 
     def run(text: np.ndarray, begin: int, end: int) -> None:
         ids = number[text]
-        places = np.arange(begin, end)
-        contexts = np.stack([ids[places - 1], ids[places - 2], ids[places - 3]], 1)
+        positions = np.arange(begin, end)
+        contexts = np.stack([ids[positions - 1], ids[positions - 2], ids[positions - 3]], 1)
         step(contexts, ids[begin:end], 0.05, 1e-8)
 
     return run
@@ -197,16 +197,16 @@ def more_at_the_peak(task: Callable[[], Any]) -> int:
 
 def measure_epoch(config: LogBilinearConfig, structure: Structure, text: np.ndarray, batch: int, threads: int) -> None:
     train, dev = Corpus(text, structure.vocabulary), Corpus(text[: 20_000 // SENTENCE * SENTENCE], structure.vocabulary)
-    task = Task(config, structure, recipe("default", epochs=2, batch=batch), train, dev, {"kappa": None})
+    task = TrainingTask(config, structure, recipe("default", epochs=2, batch=batch), train, dev, {"kappa": None})
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "checkpoint"
+        path = Path(folder) / "checkpoint"
         train_model(task, Path(folder) / "model", threads=threads)  # compiles what is not compiled yet
         trained = more_at_the_peak(lambda: train_model(task, Path(folder) / "model", threads=threads))
         parameters = initial_parameters(config, structure, 1, 0.1)
         size = 4 * parameters.numbers
-        write_checkpoint(place, "benchmark", Progress(), parameters, parameters)
+        write_checkpoint(path, "benchmark", Progress(), parameters, parameters)
         del parameters
-        read = more_at_the_peak(lambda: read_checkpoint(place, "benchmark"))
+        read = more_at_the_peak(lambda: read_checkpoint(path, "benchmark"))
     for what, peak in (("two epochs, evaluated and saved", trained), ("reading a checkpoint", read)):
         print(
             f"{what}: {peak / 1e6:.0f} MB more at the peak = {peak / size:.2f} x the parameters ({size / 1e6:.0f} MB)"

@@ -6,7 +6,7 @@
 The workload is that of benchmarks/logbilinear.py. A query that finds nothing in the cache reads the vectors of all
 classes, which stay near the processor, and those of the words of one class, which do not: the limit is the time of a
 BLAS product of both with one vector. A query that finds everything reads n = 4 rows: the limit is the time to sum up as
-many at the same places. Queries are asked in a loop of compiled code by one thread. With --prototype, the folder of
+many. Queries are asked in a loop of compiled code by one thread. With --prototype, the folder of
 `score.py`, its queries take turns with ours. Loading is timed in a new process.
 """
 
@@ -28,11 +28,11 @@ from numba import njit
 from logbilinear import SENTENCE, bandwidth, gemm_rate, make_workload
 from morphlm.logbilinear.config import VARIANTS, LogBilinearConfig, variant
 from morphlm.logbilinear.engine import Engine
-from morphlm.logbilinear.kernels.query import Cache, Compiled, log_probability
+from morphlm.logbilinear.kernels.query import Cache, CompiledModel, log_probability
 from morphlm.logbilinear.kernels.query_batch import log_probabilities
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
-from morphlm.logbilinear.query import Queries, compile_model, compiled_bytes, counts_of, new_cache
+from morphlm.logbilinear.query import CachedQueries, cache_counts, compile_model, compiled_bytes, new_cache
 from morphlm.logbilinear.structure import Structure, build_structure
 from morphlm.threads import available_cores, workers
 
@@ -46,9 +46,9 @@ CACHE_MEGABYTES = 32.0
 
 def contexts_of(text: np.ndarray, order: int, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Contexts, the nearest word first, and the words after them."""
-    places = np.arange(SENTENCE, SENTENCE + count)
-    contexts = np.stack([text[places - j] for j in range(1, order)], 1)
-    return np.ascontiguousarray(contexts, np.int32), text[places]
+    positions = np.arange(SENTENCE, SENTENCE + count)
+    contexts = np.stack([text[positions - j] for j in range(1, order)], 1)
+    return np.ascontiguousarray(contexts, np.int32), text[positions]
 
 
 def like_a_decoder(contexts: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -81,7 +81,7 @@ def seconds_of(tasks: Sequence[Callable[[], Any]], repeats: int = 5) -> list[tup
 
 
 @njit(nogil=True)
-def ask_all(model: Compiled, cache: Cache, contexts: np.ndarray, words: np.ndarray, out: np.ndarray) -> None:
+def ask_all(model: CompiledModel, cache: Cache, contexts: np.ndarray, words: np.ndarray, out: np.ndarray) -> None:
     for i in range(len(words)):
         out[i] = log_probability(model, cache, contexts[i], words[i])
 
@@ -104,14 +104,14 @@ def report(name: str, seconds: tuple[float, float], count: int) -> None:
 class Prototype:
     """The prototype's queries, with its caches, on the same tables; a word's number is its position."""
 
-    def __init__(self, folder: str, model: Compiled) -> None:
+    def __init__(self, folder: str, model: CompiledModel) -> None:
         """Copy the tables: its loops are compiled for arrays that can be written."""
         sys.path.insert(0, folder)
         import score  # type: ignore[import-not-found]  # noqa: PLC0415
 
         self.score, self.position_of = score, model.position_of
-        places = model.diagonals[:, None] if len(model.diagonals) else np.ones((3, 1, 1), np.float32)
-        table = model.context.reshape(-1, len(model.position_of), model.context.shape[1]) * places
+        diagonals = model.diagonals[:, None] if len(model.diagonals) else np.ones((3, 1, 1), np.float32)
+        table = model.context.reshape(-1, len(model.position_of), model.context.shape[1]) * diagonals
         tables = table, model.output, model.class_vectors, model.biases, model.class_biases
         self.arguments = *map(np.array, tables), np.array(model.starts), np.array(model.class_of)
         self.space = np.empty(1 << 16, np.float32), np.empty(model.output.shape[1], np.float32)
@@ -135,7 +135,7 @@ class Prototype:
         return out
 
 
-def product_limit(model: Compiled, words: np.ndarray) -> Callable[[], None]:
+def product_limit(model: CompiledModel, words: np.ndarray) -> Callable[[], None]:
     """S p and R_c p by BLAS, for the classes of some words."""
     prediction = np.ones(model.output.shape[1], np.float32)
     classes = model.class_of[model.position_of[words]]
@@ -175,7 +175,7 @@ def time_queries(
         time_from_python(model, structure, like_a_decoder(contexts, words), threads)
 
 
-def time_uncached(model: Compiled, cache: Cache, few: Any, prototype: Prototype | None, out: np.ndarray) -> None:
+def time_uncached(model: CompiledModel, cache: Cache, few: Any, prototype: Prototype | None, out: np.ndarray) -> None:
     tasks = {
         "limit: products by BLAS": product_limit(model, few[1]),
         "a query without cache": lambda: ask_all(model, cache, *few, out),
@@ -189,7 +189,7 @@ def time_uncached(model: Compiled, cache: Cache, few: Any, prototype: Prototype 
         print(f"  largest difference {np.abs(prototype.uncached(*few) - out[:UNCACHED]).max():.1e}")
 
 
-def time_cached(model: Compiled, cache: Cache, queries: Any, prototype: Prototype | None, out: np.ndarray) -> None:
+def time_cached(model: CompiledModel, cache: Cache, queries: Any, prototype: Prototype | None, out: np.ndarray) -> None:
     ask_all(model, cache, *queries, out)
     rows = np.concatenate([queries[0], model.position_of[queries[1]][:, None]], axis=1)
     total, table = np.zeros(model.output.shape[1], np.float32), model.output
@@ -215,18 +215,18 @@ def time_cached(model: Compiled, cache: Cache, queries: Any, prototype: Prototyp
         report(name, seconds, QUERIES)
     fresh = new_cache(model, CACHE_MEGABYTES)
     ask_all(model, fresh, *queries, out)
-    print(f"  {counts_of(fresh)}")
+    print(f"  {cache_counts(fresh)}")
 
 
-def time_many(model: Compiled, new: Any, repeated: Any) -> None:
+def time_many(model: CompiledModel, new: Any, repeated: Any) -> None:
     """Queries in one call."""
     for name, queries in (("new contexts", new), ("like a decoder's", repeated)):
         seconds = seconds_of([lambda q=queries: log_probabilities(model, new_cache(model, CACHE_MEGABYTES), *q)], 3)  # type: ignore[misc]
         report(f"in one call, {name}", seconds[0], QUERIES)
 
 
-def time_from_python(model: Compiled, structure: Structure, queries: Any, threads: int) -> None:
-    asked = Queries(model, structure.layout.members, CACHE_MEGABYTES)
+def time_from_python(model: CompiledModel, structure: Structure, queries: Any, threads: int) -> None:
+    asked = CachedQueries(model, structure.layout.members, CACHE_MEGABYTES)
     listed = [(tuple(context), word) for context, word in zip(queries[0].tolist(), queries[1].tolist(), strict=True)]
 
     def run() -> None:
@@ -271,14 +271,14 @@ from morphlm.scoring import loading
 from morphlm.logbilinear import model as module
 parts["import"] = since(started)
 
-def timed(place, name):
-    function = getattr(place, name)
+def timed(module, name):
+    function = getattr(module, name)
     def run(*arguments, **named):
         started = clock()
         result = function(*arguments, **named)
         parts["  " + name] = since(started)
         return result
-    setattr(place, name, run)
+    setattr(module, name, run)
 
 timed(loading, "read_model")
 for name in ("parse_vocabulary", "parse_factors", "build_structure", "check_self_test"):

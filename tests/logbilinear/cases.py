@@ -106,18 +106,18 @@ def make_case(
     stream: Int32Array | None = None,
     seed: int = 1,
 ) -> Case:
-    given = None if stream is None else tuple(stream.tolist())
-    text, partition, factors = _parts(words, classes, tokens, surface, given, seed)
+    fixed_stream = None if stream is None else tuple(stream.tolist())
+    text, partition, factors = _parts(words, classes, tokens, surface, fixed_stream, seed)
     return case_of(variant(kind, order=order, width=width, diagonal=diagonal), partition, factors, text, seed)
 
 
 @cache
 def _parts(
-    words: int, classes: int, tokens: int, surface: bool, given: tuple[int, ...] | None, seed: int
+    words: int, classes: int, tokens: int, surface: bool, fixed_stream: tuple[int, ...] | None, seed: int
 ) -> tuple[Int32Array, Partition, Factors]:
     """What does not depend on the model; nobody changes it."""
     rng = np.random.default_rng(seed)
-    text = random_stream(rng, words, tokens) if given is None else np.array(given, np.int32)
+    text = random_stream(rng, words, tokens) if fixed_stream is None else np.array(fixed_stream, np.int32)
     vocabulary = vocabulary_of(text, words)
     partition = random_partition(rng, vocabulary, classes)
     return text, partition, random_factors(rng, vocabulary, surface=surface)
@@ -144,11 +144,11 @@ def recovered(before: Tables, learner: Learner) -> Tables:
     }
 
 
-def relative_errors(found: Tables, expected: Tables, sizes: Mapping[str, float] | None = None) -> dict[str, float]:
+def relative_errors(actual: Tables, expected: Tables, sizes: Mapping[str, float] | None = None) -> dict[str, float]:
     """By block, the largest difference in units of these sizes or else of the block's largest number, at least 0.01."""
     sizes = sizes or {name: float(np.abs(table).max(initial=0)) for name, table in expected.items()}
     return {
-        name: float(np.abs(found[name] - table).max() / max(sizes[name], 0.01))
+        name: float(np.abs(actual[name] - table).max() / max(sizes[name], 0.01))
         for name, table in expected.items()
         if table.size
     }

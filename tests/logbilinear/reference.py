@@ -168,9 +168,9 @@ def wide_vector(vectors: Float64Array, problem: Problem, before: Sequence[int]) 
     return total / (5 + sum(weights))
 
 
-def with_wide(problem: Problem, weights: Float64Array, text: Sequence[int], places: Sequence[int]) -> Problem:
-    """The same with the words of the text before each token, which stands at one of these places."""
-    before = [[int(word) for word in reversed(text[max(0, at - problem.config.wide) : at])] for at in places]
+def with_wide(problem: Problem, weights: Float64Array, text: Sequence[int], positions: Sequence[int]) -> Problem:
+    """The problem with the words of the text before each token, whose positions in the text are given."""
+    before = [[int(word) for word in reversed(text[max(0, at - problem.config.wide) : at])] for at in positions]
     return replace(problem, before=before, weights=weights)
 
 

@@ -39,12 +39,12 @@ def planned(stream: list[int], begin: int, end: int, order: int) -> list[tuple[i
     case = make_case("clbl", words=10, order=order)
     with workers(1) as single:
         batch = case.engine(single).plan(np.array(stream, np.int32), begin, end)
-    assert sorted(batch.places.tolist()) == list(range(end - begin))
+    assert sorted(batch.offsets.tolist()) == list(range(end - begin))
     rows = {
-        int(place): (int(target), [int(batch.words[slot]) for slot in slots])
-        for place, target, slots in zip(batch.places, batch.targets, batch.slots, strict=True)
+        int(offset): (int(target), [int(batch.words[slot]) for slot in slots])
+        for offset, target, slots in zip(batch.offsets, batch.targets, batch.slots, strict=True)
     }
-    return [rows[place] for place in range(end - begin)]
+    return [rows[offset] for offset in range(end - begin)]
 
 
 def test_contexts_by_hand() -> None:
@@ -219,14 +219,14 @@ def repeating_case(kind: str, diagonal: bool) -> Case:
 def used_places(case: Case) -> list[tuple[str, tuple[int, ...]]]:
     """Numbers of each block that every token of the repeating text uses, for its own word and for others."""
     context = case.structure.context.rows
-    places: list[tuple[str, tuple[int, ...]]] = [("C", (0,) * case.parameters.C.ndim)]
-    places += [("Q", (int(context.items[context.starts[3]]), 1))]
+    elements: list[tuple[str, tuple[int, ...]]] = [("C", (0,) * case.parameters.C.ndim)]
+    elements += [("Q", (int(context.items[context.starts[3]]), 1))]
     output = case.structure.output.rows
     for word in (3, 4):  # the target itself, a rival of it
-        places += [("b", (word,)), ("R", (int(output.items[output.starts[word]]), 0))]
+        elements += [("b", (word,)), ("R", (int(output.items[output.starts[word]]), 0))]
     if case.config.classes:
-        places += [("S", (c, 1)) for c in range(2)] + [("t", (c,)) for c in range(2)]
-    return places
+        elements += [("S", (c, 1)) for c in range(2)] + [("t", (c,)) for c in range(2)]
+    return elements
 
 
 @all_models
@@ -250,9 +250,9 @@ def test_one_nan_shows_in_the_log_probabilities(kind: str, diagonal: bool, one: 
     case = repeating_case(kind, diagonal)
     silent = []
     for name, at in used_places(case):
-        found = poisoned(case, name, at).engine(one).log_probabilities(case.stream)[1:4]
-        if np.isfinite(found).any():
-            silent.append((name, at, found))
+        actual = poisoned(case, name, at).engine(one).log_probabilities(case.stream)[1:4]
+        if np.isfinite(actual).any():
+            silent.append((name, at, actual))
     assert not silent
 
 

@@ -35,9 +35,9 @@ def all_continuations(case: Case, history: list[int]) -> Float64Array:
     predicted = [word for word in range(len(case.structure.vocabulary)) if word != BEGIN_ID]
     sentences = [[*history, word, END_ID][: len(history) + (1 if word == END_ID else 2)] for word in predicted]
     stream = np.array([word for sentence in sentences for word in sentence], np.int32)
-    places = np.cumsum([0, *map(len, sentences)])[:-1] + len(history)
+    positions = np.cumsum([0, *map(len, sentences)])[:-1] + len(history)
     with workers(1) as single:
-        logs: Float64Array = case.engine(single).log_probabilities(stream)[places]
+        logs: Float64Array = case.engine(single).log_probabilities(stream)[positions]
     return logs
 
 
@@ -46,9 +46,9 @@ def all_continuations(case: Case, history: list[int]) -> Float64Array:
 def test_log_probabilities_are_the_references(kind: str, diagonal: bool, one: Workers) -> None:
     """Scores of size 10 have errors of 1e-6 in float32."""
     case = make_case(kind, diagonal, words=25, classes=5, width=6, tokens=120)
-    found = case.engine(one).log_probabilities(case.stream)
-    assert found.dtype == np.float64
-    assert np.abs(found - expected(case)).max() < 1e-5
+    actual = case.engine(one).log_probabilities(case.stream)
+    assert actual.dtype == np.float64
+    assert np.abs(actual - expected(case)).max() < 1e-5
 
 
 @given(
@@ -92,9 +92,9 @@ def test_scores_far_apart(kind: str, one: Workers) -> None:
     case = make_case(kind, words=12, classes=2)
     case.parameters.b[:] = np.linspace(-300, 300, 12, dtype=np.float32)
     case.parameters.t[:] = np.linspace(-150, 150, len(case.parameters.t), dtype=np.float32)
-    found, exact = case.engine(one).log_probabilities(case.stream), expected(case)
+    actual, exact = case.engine(one).log_probabilities(case.stream), expected(case)
     assert exact.min() < -100
-    assert np.allclose(found, exact, rtol=1e-5, atol=1e-4)
+    assert np.allclose(actual, exact, rtol=1e-5, atol=1e-4)
 
 
 @all_models
@@ -104,7 +104,7 @@ def test_a_long_text_is_evaluated_in_pieces(
 ) -> None:
     case = make_case(kind, words=20, tokens=100)
     whole = case.engine(one).log_probabilities(case.stream)
-    monkeypatch.setattr(engine_module, "EVALUATED", length)
+    monkeypatch.setattr(engine_module, "EVALUATED_TOKENS", length)
     assert np.abs(case.engine(one).log_probabilities(case.stream) - whole).max() < 1e-5
 
 
@@ -117,11 +117,11 @@ def test_an_empty_text_has_no_probabilities(kind: str, one: Workers) -> None:
 @pytest.mark.parametrize("kind", ["lbl", "clbl++"])
 def test_threads_do_not_change_log_probabilities(kind: str, diagonal: bool) -> None:
     case = make_case(kind, diagonal, words=900, classes=11, width=13, tokens=2500)
-    found = []
+    results = []
     for threads in (1, 2, 3):
         with workers(threads) as several:
-            found.append(case.engine(several).log_probabilities(case.stream).tobytes())
-    assert found[0] == found[1] == found[2]
+            results.append(case.engine(several).log_probabilities(case.stream).tobytes())
+    assert results[0] == results[1] == results[2]
 
 
 # ---------------------------------------------------------------- identities
@@ -155,8 +155,8 @@ def test_one_class_makes_the_model_without_classes(plus: str, diagonal: bool, on
     bare = build_structure(config, structure.vocabulary, None, structure.factors)
     parameters = with_class.parameters._replace(S=np.zeros((0, 3), np.float32), t=np.zeros(0, np.float32))
     without = Case(config, bare, parameters, with_class.stream)
-    found = without.engine(one).log_probabilities(without.stream)
-    assert np.abs(found - with_class.engine(one).log_probabilities(with_class.stream)).max() < 1e-6
+    actual = without.engine(one).log_probabilities(without.stream)
+    assert np.abs(actual - with_class.engine(one).log_probabilities(with_class.stream)).max() < 1e-6
 
 
 @pytest.mark.parametrize("kind", ["lbl+o", "lbl++", "clbl+o", "clbl++"])

@@ -55,11 +55,11 @@ def assert_step_is_right(
 ) -> None:
     """Objective and gradients of one step are the reference's."""
     end = len(case.stream) if end is None else end
-    objective, found, problem = one_step(case, workers, recorder, learning, begin, end, key)
+    objective, actual, problem = one_step(case, workers, recorder, learning, begin, end, key)
     tables = reference.tables_of(case.parameters)
     expected = reference.objective(tables, problem)
     sizes = reference.gradient_sizes(tables, problem)
-    errors = relative_errors(found, reference.gradient(tables, problem), sizes)
+    errors = relative_errors(actual, reference.gradient(tables, problem), sizes)
     assert max(errors.values()) < FLOAT32, errors
     assert objective == pytest.approx(expected, rel=1e-5, abs=1e-6 * len(problem.targets))
 
@@ -75,12 +75,12 @@ def test_gradients_are_the_central_differences_of_the_objective(
     kind: str, diagonal: bool, one: Workers, recorder: NoiseRecorder
 ) -> None:
     case = make_case(kind, diagonal, words=9, width=2, tokens=18)
-    objective, found, problem = one_step(case, one, recorder, PLAIN, 0, len(case.stream), 5)
+    objective, actual, problem = one_step(case, one, recorder, PLAIN, 0, len(case.stream), 5)
     tables = reference.tables_of(case.parameters)
     slopes = reference.central_differences(lambda changed: -reference.objective(changed, problem), tables)
     by_hand = relative_errors(reference.gradient(tables, problem), slopes)
     assert max(by_hand.values()) < 1e-8, by_hand  # so that the other tests may use the hand-written one
-    errors = relative_errors(found, slopes)
+    errors = relative_errors(actual, slopes)
     assert set(errors) == ({*"QCRbSt"} if case.config.classes else {*"QCRb"})
     assert max(errors.values()) < FLOAT32, errors
     assert all(np.abs(slopes[name]).max() > 0.01 for name in errors)
@@ -259,12 +259,12 @@ def test_noise_gradient_approaches_the_exact_one(diagonal: bool, noise: str, one
     for k in (16, 256, 4096, 65536 if noise == "block" else 16384):
         learner = case.learner(one, replace(PLAIN, noise=noise, samples=k, noise_block=16))  # type: ignore[arg-type]
         learner.step(case.stream, 0, len(case.stream), 3)
-        found = recovered(tables, learner)
+        actual = recovered(tables, learner)
         bound = len(case.stream) * (ratio / k + 4 * ratio / np.sqrt(k))
-        distance = np.abs(found["b"] - exact["b"]).max()  # the slope of nu in b is 1
+        distance = np.abs(actual["b"] - exact["b"]).max()  # the slope of nu in b is 1
         assert distance < bound
         distances.append(distance)
-        errors = relative_errors(found, exact)
+        errors = relative_errors(actual, exact)
     assert distances[-1] < distances[0] / 8
     assert max(errors.values()) < 0.05, errors
 

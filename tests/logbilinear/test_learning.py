@@ -29,8 +29,8 @@ def recorder(monkeypatch: pytest.MonkeyPatch) -> NoiseRecorder:
     return NoiseRecorder(monkeypatch)
 
 
-def largest_differences(found: Tables, expected: Tables) -> dict[str, float]:
-    return {name: float(np.abs(found[name] - table).max(initial=0.0)) for name, table in expected.items()}
+def largest_differences(actual: Tables, expected: Tables) -> dict[str, float]:
+    return {name: float(np.abs(actual[name] - table).max(initial=0.0)) for name, table in expected.items()}
 
 
 def assert_second_step(case: Case, one: Workers, recorder: NoiseRecorder, learning: LearningConfig) -> Tables:
@@ -93,6 +93,16 @@ def test_decay_beside_adagrad(kind: str, diagonal: bool, one: Workers, recorder:
         after = getattr(learner.parameters, name)
         assert np.allclose(after, before if name in ("b", "t") else before * factor, rtol=1e-6, atol=0)
     assert all((table == np.float32(learning.accumulator)).all() for table in learner.squares)
+
+
+def test_decay_uses_the_current_step_size(one: Workers) -> None:
+    """W *= exp(-xi lambda tokens/N) with the xi of now: the steps of late epochs are smaller than the first."""
+    case = make_case("clbl++")
+    learner = case.learner(one, replace(LEARNING, l2_in_gradient=False))
+    learner.step_size = LEARNING.step / 4
+    learner.decay(36)
+    factor = np.exp(-LEARNING.step / 4 * LEARNING.decay * 36 / len(case.stream))
+    np.testing.assert_allclose(learner.parameters.Q, case.parameters.Q * factor, rtol=1e-6)
 
 
 def test_decay_inside_leaves_nothing_to_do_beside(one: Workers) -> None:
@@ -189,7 +199,7 @@ def test_without_dropout_the_exact_objective_needs_no_chance(kind: str) -> None:
 
 def context_mask(learner: Learner, stream: Int32Array, key: int, rate: float) -> BoolArray:
     batch = learner.plan(stream, 0, len(stream), key, rate)
-    mask: BoolArray = (batch.slots == -1)[np.argsort(batch.places)]
+    mask: BoolArray = (batch.slots == -1)[np.argsort(batch.offsets)]
     return mask
 
 
@@ -230,7 +240,7 @@ def test_kinds_of_dropout_do_not_follow_each_other(one: Workers) -> None:
     table = np.ones((len(case.stream), 3), np.float32)
     learner._drop_out(learner.plan(case.stream, 0, len(case.stream)), 5, table)
     features = np.empty_like(table)
-    features[learner.plan(case.stream, 0, len(case.stream)).places] = table
+    features[learner.plan(case.stream, 0, len(case.stream)).offsets] = table
     surfaces = surface_mask(learner, 5, 0.5)
     several = np.diff(learner.structure.context.rows.starts) > 1
     masks = [contexts[several], features.ravel()[:400][several] == 0, surfaces[several] == 0]

@@ -201,11 +201,11 @@ def test_damage_of_any_file_is_refused_naming_it(tmp_path: Path, kind: str) -> N
     for name in sorted(names):
         path = tmp_path / "model" / name
         original = path.read_bytes()
-        places = {*range(0, len(original), max(1, len(original) // 40)), len(original) - 1}
-        for place in sorted(places):
+        positions = {*range(0, len(original), max(1, len(original) // 40)), len(original) - 1}
+        for position in sorted(positions):
             flipped = bytearray(original)
-            flipped[place] ^= 1 << place % 8
-            for damaged in (bytes(flipped), original[:place]):
+            flipped[position] ^= 1 << position % 8
+            for damaged in (bytes(flipped), original[:position]):
                 path.write_bytes(damaged)
                 with pytest.raises(FormatError, match=name):
                     load(tmp_path / "model")

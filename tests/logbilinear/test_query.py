@@ -16,19 +16,19 @@ from morphlm.errors import ConfigError
 from morphlm.logbilinear import query as query_module
 from morphlm.logbilinear.config import VARIANTS
 from morphlm.logbilinear.kernels import query_batch
-from morphlm.logbilinear.kernels.query import TILE, WAYS, Cache, Compiled, log_probability
+from morphlm.logbilinear.kernels.query import TILE, WAYS, Cache, CompiledModel, log_probability
 from morphlm.logbilinear.kernels.query_batch import log_probabilities
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.query import (
     MEGABYTE,
     CacheCounts,
-    Queries,
-    bytes_of_a_set,
+    CachedQueries,
+    cache_counts,
     compile_model,
     compile_part,
     compiled_bytes,
-    counts_of,
     new_cache,
+    set_bytes,
 )
 from morphlm.threads import workers
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
@@ -40,13 +40,13 @@ all_models = pytest.mark.parametrize("kind", VARIANTS)
 both_transforms = pytest.mark.parametrize("diagonal", [True, False], ids=["diagonal", "full"])
 
 
-def compiled(case: Case, threads: int = 1) -> Compiled:
+def compiled(case: Case, threads: int = 1) -> CompiledModel:
     with workers(threads) as pool:
         return compile_model(case.config, case.structure, case.parameters, pool)
 
 
-def cache_of(model: Compiled, order: int, sets: int) -> Cache:
-    cache = new_cache(model, sets * bytes_of_a_set(order) / MEGABYTE)
+def cache_of(model: CompiledModel, order: int, sets: int) -> Cache:
+    cache = new_cache(model, sets * set_bytes(order) / MEGABYTE)
     assert len(cache.oldest) == sets
     return cache
 
@@ -57,7 +57,7 @@ def queries_of(case: Case) -> tuple[Int32Array, Int32Array]:
     return np.array(problem.contexts, np.int32), np.array(problem.targets, np.int32)
 
 
-def ask(model: Compiled, cache: Cache, contexts: Int32Array, words: Int32Array) -> Float64Array:
+def ask(model: CompiledModel, cache: Cache, contexts: Int32Array, words: Int32Array) -> Float64Array:
     return np.array(
         [log_probability(model, cache, context, word) for context, word in zip(contexts, words, strict=True)]
     )
@@ -87,7 +87,7 @@ def test_queries_are_the_references(kind: str, diagonal: bool) -> None:
     without = ask(model, nothing, *queries)
     assert np.abs(without - expected(case)).max() < 1e-5
     assert without.std() > 0.5
-    for _ in range(2):  # the second time all is found
+    for _ in range(2):  # the second time all are hits
         np.testing.assert_array_equal(ask(model, cache, *queries), without)
     assert np.abs(log_probabilities(model, nothing, *queries) - expected(case)).max() < 1e-5
     assert np.abs(log_probabilities(model, new_cache(model, 1), *queries) - expected(case)).max() < 1e-5
@@ -106,7 +106,7 @@ def test_queries_are_the_references(kind: str, diagonal: bool) -> None:
 def test_a_cache_of_any_size_changes_nothing(
     kind: str, diagonal: bool, words: int, classes: int, order: int, sets: int, seed: int
 ) -> None:
-    """With one set, all contexts and classes fall on the same places."""
+    """With one set, all contexts and classes fall into the same set."""
     classes = min(classes, words - 1)
     case = make_case(kind, diagonal, words=words, classes=classes, order=order, tokens=60, seed=seed)
     model, queries = compiled(case), random_queries(case, 80, seed)
@@ -138,8 +138,8 @@ def test_a_query_of_a_batch_depends_on_no_other(
     together = log_probabilities(model, new_cache(model, 0), contexts, asked)
     cache, order = new_cache(model, megabytes), np.random.default_rng(seed).permutation(200)
     for part in (order[:cut], order[cut:], order[:1]):
-        found = log_probabilities(model, cache, contexts[part], asked[part])
-        np.testing.assert_array_equal(found, together[part])
+        actual = log_probabilities(model, cache, contexts[part], asked[part])
+        np.testing.assert_array_equal(actual, together[part])
 
 
 @all_models
@@ -177,11 +177,11 @@ def test_scores_far_apart(kind: str) -> None:
     case.parameters.t[:] = np.linspace(-150, 150, len(case.parameters.t), dtype=np.float32)
     model, exact = compiled(case), expected(case)
     assert exact.min() < -100
-    for found in (
+    for actual in (
         ask(model, new_cache(model, 1), *queries_of(case)),
         log_probabilities(model, new_cache(model, 1), *queries_of(case)),
     ):
-        assert np.allclose(found, exact, rtol=1e-5, atol=1e-4)
+        assert np.allclose(actual, exact, rtol=1e-5, atol=1e-4)
 
 
 @all_models
@@ -198,16 +198,18 @@ def test_begin_has_no_probability(kind: str) -> None:
 
 def test_no_queries_have_no_answers() -> None:
     model = compiled(make_case("clbl"))
-    found = log_probabilities(model, new_cache(model, 1), np.zeros((0, 3), np.int32), np.zeros(0, np.int32))
-    assert found.shape == (0,)
+    actual = log_probabilities(model, new_cache(model, 1), np.zeros((0, 3), np.int32), np.zeros(0, np.int32))
+    assert actual.shape == (0,)
 
 
 def test_more_queries_than_are_sorted_together() -> None:
     case = make_case("clbl++", words=12, width=2)
     model, queries = compiled(case), random_queries(case, query_batch.QUERIES + 77)
-    found = log_probabilities(model, new_cache(model, 1), *queries)
+    actual = log_probabilities(model, new_cache(model, 1), *queries)
     few = np.r_[0:50, query_batch.QUERIES - 20 : query_batch.QUERIES + 77]
-    np.testing.assert_allclose(found[few], ask(model, new_cache(model, 0), queries[0][few], queries[1][few]), atol=1e-5)
+    np.testing.assert_allclose(
+        actual[few], ask(model, new_cache(model, 0), queries[0][few], queries[1][few]), atol=1e-5
+    )
 
 
 @njit(cache=True)
@@ -225,10 +227,10 @@ def best_word(model: Any, cache: Any, context: Any, words: int) -> int:
 def test_other_compiled_code_can_ask(diagonal: bool) -> None:
     case = make_case("clbl++", diagonal, words=20)
     model = compiled(case)
-    asked = Queries(model, case.structure.layout.members, 1.0)
+    asked = CachedQueries(model, case.structure.layout.members, 1.0)
     for context in queries_of(case)[0]:
-        found = best_word(model, new_cache(model, 1), context, len(case.structure.vocabulary))
-        assert found == asked.distribution(tuple(context.tolist()), 1).argmax()
+        actual = best_word(model, new_cache(model, 1), context, len(case.structure.vocabulary))
+        assert actual == asked.distribution(tuple(context.tolist()), 1).argmax()
 
 
 # ---------------------------------------------------------------- the cache
@@ -245,10 +247,10 @@ def test_what_is_found_and_what_is_not() -> None:
     seen = []
     for asked in (inside, inside, other, elsewhere):
         log_probability(model, cache, context, asked)
-        seen.append(counts_of(cache))
+        seen.append(cache_counts(cache))
     assert seen == [CacheCounts(0, 1, 0, 1), CacheCounts(1, 1, 0, 1), CacheCounts(2, 1, 0, 1), CacheCounts(2, 2, 1, 1)]
     log_probability(model, cache, context[::-1].copy(), inside)  # the same words in another order
-    assert counts_of(cache) == CacheCounts(2, 3, 1, 2)
+    assert cache_counts(cache) == CacheCounts(2, 3, 1, 2)
 
 
 @pytest.mark.parametrize("kind", ["lbl", "clbl"])
@@ -266,10 +268,10 @@ def test_a_batch_counts_what_it_computes(kind: str) -> None:
     }
     log_probabilities(model, cache, *queries)
     computed = CacheCounts(predicted.sum() - len(pairs), len(pairs), 0, len(contexts) if kind == "clbl" else 0)
-    assert counts_of(cache) == computed
+    assert cache_counts(cache) == computed
     log_probabilities(model, cache, *queries)
     ask(model, cache, *queries)
-    assert counts_of(cache).missed_words == len(pairs)
+    assert cache_counts(cache).word_misses == len(pairs)
 
 
 def test_the_oldest_entry_of_a_set_goes() -> None:
@@ -282,13 +284,13 @@ def test_the_oldest_entry_of_a_set_goes() -> None:
         log_probability(model, cache, context, 5)
     for context in contexts[:WAYS]:
         log_probability(model, cache, context, 5)
-    assert counts_of(cache) == CacheCounts(WAYS, WAYS, 0, 0)
-    log_probability(model, cache, contexts[WAYS], 5)  # takes the place of the first
+    assert cache_counts(cache) == CacheCounts(WAYS, WAYS, 0, 0)
+    log_probability(model, cache, contexts[WAYS], 5)  # replaces the first
     for context in contexts[1:]:
         log_probability(model, cache, context, 5)
-    assert counts_of(cache) == CacheCounts(2 * WAYS, WAYS + 1, 0, 0)
+    assert cache_counts(cache) == CacheCounts(2 * WAYS, WAYS + 1, 0, 0)
     log_probability(model, cache, contexts[0], 5)
-    assert counts_of(cache).missed_words == WAYS + 2
+    assert cache_counts(cache).word_misses == WAYS + 2
 
 
 @pytest.mark.parametrize("order", [2, 4, 6])
@@ -298,7 +300,7 @@ def test_a_cache_is_as_large_as_it_may_be(order: int, megabytes: float) -> None:
     model = compiled(make_case("clbl", order=order))
     cache = new_cache(model, megabytes)
     taken = cache.keys.nbytes + cache.values.nbytes + cache.oldest.nbytes
-    assert megabytes * MEGABYTE - bytes_of_a_set(order) < taken <= megabytes * MEGABYTE
+    assert megabytes * MEGABYTE - set_bytes(order) < taken <= megabytes * MEGABYTE
 
 
 @pytest.mark.parametrize("megabytes", [-1.0, float("nan")])
@@ -332,11 +334,11 @@ def test_a_part_answers_as_the_whole(kind: str, diagonal: bool) -> None:
     contexts = np.array([[0, 1, 2], [3, 3, 3], [1, 0, 0]], np.int32)
     for word in range(len(case.structure.vocabulary)):
         asked = np.full(3, word, np.int32)
-        found = ask(part, new_cache(part, 1), contexts, asked)
+        actual = ask(part, new_cache(part, 1), contexts, asked)
         if case.structure.class_of[word] in classes:
-            np.testing.assert_allclose(found, ask(whole, new_cache(whole, 1), words[contexts], asked), atol=1e-6)
+            np.testing.assert_allclose(actual, ask(whole, new_cache(whole, 1), words[contexts], asked), atol=1e-6)
         else:
-            assert np.isneginf(found).all()
+            assert np.isneginf(actual).all()
 
 
 @all_models
@@ -344,7 +346,7 @@ def test_a_part_answers_as_the_whole(kind: str, diagonal: bool) -> None:
 def test_threads_do_not_change_what_is_compiled(kind: str, diagonal: bool) -> None:
     case = make_case(kind, diagonal, words=900, classes=11, width=13)
     one, three = compiled(case, 1), compiled(case, 3)
-    for name in Compiled._fields:
+    for name in CompiledModel._fields:
         np.testing.assert_array_equal(getattr(one, name), getattr(three, name))
 
 
@@ -371,7 +373,7 @@ def model_of(case: Case) -> LogBilinearModel:
 @both_transforms
 def test_distributions_are_the_queries(kind: str, diagonal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     case = make_case(kind, diagonal, words=40, classes=6, width=8)
-    asked = Queries(compiled(case), case.structure.layout.members, 1.0)
+    asked = CachedQueries(compiled(case), case.structure.layout.members, 1.0)
     words = np.arange(len(case.structure.vocabulary), dtype=np.int32)
     for context in queries_of(case)[0][:6]:
         alone = asked.distribution(context.tolist(), 1)
@@ -388,7 +390,7 @@ def test_threads_that_share_a_model_do_not_disturb_each_other(diagonal: bool) ->
     """Their caches are so small that each query evicts another thread's, were they one cache."""
     case = make_case("clbl++", diagonal, words=200, classes=9, width=8, tokens=400)
     model = model_of(case)
-    model.cache_megabytes = 3 * bytes_of_a_set(4) / MEGABYTE
+    model.cache_megabytes = 3 * set_bytes(4) / MEGABYTE
     contexts, words = random_queries(case, 600)
     queries = list(zip(map(tuple, contexts.tolist()), words.tolist(), strict=True))
     right = [model_of(case).score_id(*query) for query in queries[:1]]

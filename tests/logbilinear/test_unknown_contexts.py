@@ -42,11 +42,11 @@ def expected(case: Case, structure: Structure, contexts: Int32Array) -> Float64A
     matrix = np.zeros((len(structure.context.rows.starts) - 1, structure.context.factors))
     for word, begin in enumerate(structure.context.rows.starts[:-1].tolist()):
         np.add.at(matrix[word], structure.context.rows.items[begin : structure.context.rows.starts[word + 1]], 1)
-    places = range(len(contexts))
+    positions = range(len(contexts))
     problem = replace(
         case.problem(),
         context_matrix=matrix,
-        contexts=[reference.context_of(contexts.tolist(), at, case.config.order) for at in places],
+        contexts=[reference.context_of(contexts.tolist(), at, case.config.order) for at in positions],
     )
     return reference.log_probabilities(reference.tables_of(case.parameters), problem)
 
@@ -67,10 +67,10 @@ def test_contexts_of_another_stream(
     structure = with_new_words(case.structure, [np.array(factors, np.int32) for factors in new])
     contexts = random_contexts(np.random.default_rng(seed), case.stream, 10 + len(new))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine_module, "EVALUATED", piece)
+        patch.setattr(engine_module, "EVALUATED_TOKENS", piece)
         engine = Engine(case.config, structure, case.parameters, one)
-        found = engine.log_probabilities(case.stream, contexts=contexts)
-    assert np.abs(found - expected(case, structure, contexts)).max() < 1e-5
+        actual = engine.log_probabilities(case.stream, contexts=contexts)
+    assert np.abs(actual - expected(case, structure, contexts)).max() < 1e-5
 
 
 @pytest.mark.parametrize("kind", VARIANTS)
@@ -142,11 +142,11 @@ def test_composed_contexts_are_the_sums_of_known_factors(kind: str) -> None:
     contexts = np.array([ids[word] for sentence in TEXT for word in (*sentence, "</s>")], np.int32)
     targets = np.where(contexts < len(model.vocabulary), contexts, np.int32(UNK_ID))
     case = Case(model.config, model.structure, model.parameters, targets)
-    found = composed(model)
-    assert np.abs(found - expected(case, structure, contexts)).max() < 1e-5
+    actual = composed(model)
+    assert np.abs(actual - expected(case, structure, contexts)).max() < 1e-5
     after_composed = [2, 3]  # of the first sentence; there are two words before each token
-    assert (np.abs(found - plain(model))[after_composed] > 1e-3).all()
-    assert found[:2].tolist() == plain(model)[:2].tolist()
+    assert (np.abs(actual - plain(model))[after_composed] > 1e-3).all()
+    assert actual[:2].tolist() == plain(model)[:2].tolist()
 
 
 def test_words_without_known_factors_stay_unk() -> None:
@@ -171,12 +171,12 @@ def test_a_word_with_the_factors_of_another_is_like_it_in_contexts() -> None:
 def test_figures_say_that_contexts_are_composed_also_after_loading(tmp_path: Path) -> None:
     model = make("clbl++")
     text = [*TEXT, *sentences(5, 9, rare=True)]
-    found = model.perplexity(text, allow_unknown=True, unknown_contexts="composed")
+    actual = model.perplexity(text, allow_unknown=True, unknown_contexts="composed")
     usual = model.perplexity(text, allow_unknown=True)
-    assert "|unk:scored|ctx:composed|eos:yes|" in str(found.signature)
+    assert "|unk:scored|ctx:composed|eos:yes|" in str(actual.signature)
     assert "ctx" not in str(usual.signature)
-    assert found.including_unknown != usual.including_unknown
-    assert (found.tokens, found.unknown) == (usual.tokens, usual.unknown)
+    assert actual.including_unknown != usual.including_unknown
+    assert (actual.tokens, actual.unknown) == (usual.tokens, usual.unknown)
     model.save(tmp_path / "model")
     loaded = load(tmp_path / "model")
-    assert loaded.perplexity(text, allow_unknown=True, unknown_contexts="composed") == found
+    assert loaded.perplexity(text, allow_unknown=True, unknown_contexts="composed") == actual

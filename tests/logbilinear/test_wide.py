@@ -15,12 +15,13 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.logbilinear import wide
 from morphlm.logbilinear.config import variant
 from morphlm.logbilinear.engine import Engine
+from morphlm.logbilinear.kernels.wide import TokenOrigin
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
-from morphlm.logbilinear.wide import Origin, content_weights
+from morphlm.logbilinear.wide import content_weights
 from morphlm.scoring.streaming import BatchScorer
 from morphlm.threads import Workers, workers
-from morphlm.training.batches import shuffled_places
+from morphlm.training.batches import shuffled_positions
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
 
 from . import reference
@@ -41,10 +42,10 @@ def wide_case(kind: str = "clbl++", diagonal: bool = True, *, words: int = 9, to
     return replace(case, config=config, parameters=initial_parameters(config, case.structure, 3, 0.7))
 
 
-def problem_at(case: Case, stream: np.ndarray, begin: int, end: int, origin: Origin) -> reference.Problem:
+def problem_at(case: Case, stream: np.ndarray, begin: int, end: int, origin: TokenOrigin) -> reference.Problem:
     problem = reference.problem_of(case.config, case.structure, stream.tolist(), begin, end)
     weights = content_weights(case.structure).astype(np.float64)
-    return reference.with_wide(problem, weights, origin.text.tolist(), origin.places[begin:end].tolist())
+    return reference.with_wide(problem, weights, origin.text.tolist(), origin.positions[begin:end].tolist())
 
 
 @pytest.mark.parametrize("kind", ["clbl", "clbl++", "lbl+c", "lbl+o"])
@@ -55,8 +56,8 @@ def test_gradients_are_the_central_differences(
 ) -> None:
     assert isinstance(learning, type(PLAIN))
     case = wide_case(kind, diagonal)
-    origin = Origin(case.stream, shuffled_places(case.stream, 1, 0))
-    stream, begin, end = case.stream[origin.places], 3, len(case.stream) - 4
+    origin = TokenOrigin(case.stream, shuffled_positions(case.stream, 1, 0))
+    stream, begin, end = case.stream[origin.positions], 3, len(case.stream) - 4
     recorder = NoiseRecorder(monkeypatch)
     learner = case.learner(one, learning)
     objective = learner.step(stream, begin, end, 7, origin)
@@ -75,18 +76,18 @@ def test_evaluation_is_the_definition_however_the_text_is_cut(reach: int, cut: i
     case = wide_case(reach=reach, tokens=40)
     stream = np.random.default_rng(seed).permutation(case.stream)
     stream = np.append(stream, case.stream[-1])
-    problem = problem_at(case, stream, 0, len(stream), Origin(stream, np.arange(len(stream))))
+    problem = problem_at(case, stream, 0, len(stream), TokenOrigin(stream, np.arange(len(stream))))
     expected = reference.log_probabilities(reference.tables_of(case.parameters), problem)
     with workers(1) as pool, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("morphlm.logbilinear.engine.EVALUATED", cut)
-        found = Engine(case.config, case.structure, case.parameters, pool).log_probabilities(stream)
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+        patch.setattr("morphlm.logbilinear.engine.EVALUATED_TOKENS", cut)
+        actual = Engine(case.config, case.structure, case.parameters, pool).log_probabilities(stream)
+    np.testing.assert_allclose(actual, expected, atol=1e-5)
 
 
 def test_threads_change_nothing() -> None:
     case = wide_case("clbl++", words=40, tokens=400, reach=20)
-    origin = Origin(case.stream, shuffled_places(case.stream, 2, 1))
-    stream, tables = case.stream[origin.places], []
+    origin = TokenOrigin(case.stream, shuffled_positions(case.stream, 2, 1))
+    stream, tables = case.stream[origin.positions], []
     for threads in (1, 2, 3):
         with workers(threads) as pool:
             learner = case.learner(pool, replace(DROPOUT, accumulator=1.0))
@@ -137,8 +138,8 @@ def test_states_give_the_scores_of_the_text(kind: str, diagonal: bool) -> None:
         distribution = model.distribution(state)
         assert distribution.sum() == pytest.approx(1, abs=1e-6)
         assert np.log(distribution[word]) == pytest.approx(logprob, abs=1e-5)
-        found, state = model.score_id(state, word)
-        assert found == pytest.approx(logprob, abs=1e-5)
+        actual, state = model.score_id(state, word)
+        assert actual == pytest.approx(logprob, abs=1e-5)
         assert len(state.before) <= model.reach == case.config.wide
         if word == END_ID:
             state = model.next_sentence(state)
@@ -195,12 +196,12 @@ def test_a_mixture_looks_back_as_far_as_its_components() -> None:
     grams = morphlm.train_ngram(known, order=2, vocabulary=model.vocabulary)
     mixture = morphlm.mix([grams, model], weights=[0.3, 0.7])
     assert mixture.reach == case.config.wide
-    expected, state, found = mixture.score_tokens(case.stream), mixture.begin(), []
+    expected, state, actual = mixture.score_tokens(case.stream), mixture.begin(), []
     for word in case.stream.tolist():
         logprob, state = mixture.score_id(state, word)
-        found.append(logprob)
+        actual.append(logprob)
         state = mixture.next_sentence(state) if word == END_ID else state
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+    np.testing.assert_allclose(actual, expected, atol=1e-5)
     fixed = mixture.after_text(sentences)
     assert fixed.reach == 0
     np.testing.assert_allclose(fixed.distribution(fixed.begin()), mixture.distribution(state), atol=1e-6)

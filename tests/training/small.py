@@ -16,7 +16,7 @@ from morphlm.segmentation.sources import from_mapping
 from morphlm.text.reading import RESERVED
 from morphlm.training.config import TrainingConfig
 from morphlm.training.log import LOG_FILE
-from morphlm.training.loop import Task
+from morphlm.training.loop import TrainingTask
 from morphlm.vocabulary.corpus import encode_text, read_corpus
 from morphlm.vocabulary.vocabulary import Vocabulary
 
@@ -48,7 +48,7 @@ def task(
     training: TrainingConfig = TRAINING,
     kappa: float = 0.5,
     **changes: Any,
-) -> Task:
+) -> TrainingTask:
     """`changes` are settings of the training or of its steps."""
     raw = read_corpus(sentences(60, 1, rare=True) if text is None else text)
     vocabulary = raw.words.vocabulary(kappa, 1)
@@ -59,7 +59,7 @@ def task(
     steps = {name: changes.pop(name) for name in list(changes) if hasattr(LEARNING, name)}
     training = replace(training, learning=replace(training.learning, **steps), **changes)
     held_out = encode_text(sentences(12, 2, rare=True) if dev is None else dev, vocabulary)
-    return Task(config, structure, training, raw.encode(vocabulary), held_out, {"kappa": kappa})
+    return TrainingTask(config, structure, training, raw.encode(vocabulary), held_out, {"kappa": kappa})
 
 
 def factors_of(vocabulary: Vocabulary) -> Any:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from morphlm.arrays import Int32Array
 from morphlm.training import batches
-from morphlm.training.batches import key_of, shuffled_places
+from morphlm.training.batches import minibatch_key, shuffled_positions
 from morphlm.vocabulary.vocabulary import END_ID
 
 sentences = st.lists(st.lists(st.integers(3, 9), max_size=5), min_size=1, max_size=40)
@@ -21,9 +21,9 @@ def joined(lists: list[list[int]]) -> Int32Array:
 
 
 def shuffled_sentences(tokens: Int32Array, seed: int, epoch: int) -> Int32Array:
-    places = shuffled_places(tokens, seed, epoch)
-    assert sorted(places.tolist()) == list(range(len(tokens)))
-    return tokens[places]
+    positions = shuffled_positions(tokens, seed, epoch)
+    assert sorted(positions.tolist()) == list(range(len(tokens)))
+    return tokens[positions]
 
 
 def split(tokens: Int32Array) -> list[tuple[int, ...]]:
@@ -67,6 +67,6 @@ def test_the_text_itself_is_left_as_it_was() -> None:
 
 
 def test_keys_differ_between_minibatches_and_leave_room_above() -> None:
-    keys = [key_of(seed, epoch, number) for seed in range(5) for epoch in range(5) for number in range(40)]
+    keys = [minibatch_key(seed, epoch, number) for seed in range(5) for epoch in range(5) for number in range(40)]
     assert len(set(keys)) == len(keys)
     assert max(keys) < 1 << 60

@@ -138,8 +138,8 @@ def test_evaluations_within_an_epoch(tmp_path: Path) -> None:
     batches = -(-len(wanted.train.tokens) // 40)
     assert batches == 9  # the ninth is one that is evaluated anyway: once, not twice
     train_model(wanted, tmp_path / "model")
-    places = [(entry["epoch"], entry["minibatch"]) for entry in log_of(tmp_path / "model")]
-    assert places == [(0, 3), (0, 6), (1, 0), (1, 3), (1, 6), (2, 0)]
+    positions = [(entry["epoch"], entry["minibatch"]) for entry in log_of(tmp_path / "model")]
+    assert positions == [(0, 3), (0, 6), (1, 0), (1, 3), (1, 6), (2, 0)]
 
 
 def test_the_epoch_s_end_is_evaluated_also_between_the_given_numbers(tmp_path: Path) -> None:
@@ -153,6 +153,42 @@ def test_after_the_deadline_what_there_is_is_evaluated_and_kept(tmp_path: Path) 
     assert [(entry["epoch"], entry["minibatch"], entry["tokens"]) for entry in log] == [(0, 1, 40)]
     assert model.training["development_perplexity"] == log[0]["development_perplexity"]
     assert not checkpoint_path(tmp_path / "model").exists()
+
+
+def test_a_deadline_that_passes_after_an_evaluation_waits_for_the_next_minibatch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = TrainingRun._evaluate
+
+    def evaluate(run: TrainingRun) -> None:
+        original(run)
+        run.deadline = 0.0
+
+    monkeypatch.setattr(TrainingRun, "_evaluate", evaluate)
+    train_model(task(batch=100, epochs=9, evaluate_every=1, patience=9), tmp_path / "model")
+    log = log_of(tmp_path / "model")
+    assert [entry["minibatch"] for entry in log] == [1, 2]
+    assert log[-1]["ended"] == "the time is over"
+
+
+def test_weight_decay_is_complete_before_every_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is applied for several minibatches at once; what is evaluated and kept must not lack the last of them."""
+    decay, evaluate = Learner.decay, Learner.log_probabilities
+    decayed, at_evaluations = [0], []
+
+    def watched_decay(learner: Learner, tokens: int) -> None:
+        decayed[0] += tokens
+        decay(learner, tokens)
+
+    def watched_evaluation(learner: Learner, *arguments: Any) -> Any:
+        at_evaluations.append(decayed[0])
+        return evaluate(learner, *arguments)
+
+    monkeypatch.setattr(Learner, "decay", watched_decay)
+    monkeypatch.setattr(Learner, "log_probabilities", watched_evaluation)
+    train_model(task(batch=10, epochs=2, evaluate_every=20, patience=99), tmp_path / "model")
+    assert at_evaluations == [entry["tokens"] for entry in log_of(tmp_path / "model")]
+    assert len(at_evaluations) > 3
 
 
 def test_a_deadline_far_away_changes_nothing(tmp_path: Path) -> None:
@@ -177,9 +213,9 @@ def test_every_evaluation_is_a_line_of_json(tmp_path: Path, capsys: pytest.Captu
     assert 0 < seconds[0] < seconds[1] < seconds[2]
     # The first epoch's objective is the mean ln P while learning; that of uniform words would be ln 1/36.
     assert -math.log(36) < log[0]["objective"] < log[1]["objective"] < log[2]["objective"] < 0
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert f"epoch 2: development perplexity {log[1]['development_perplexity']:.2f}" in said.err
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert f"epoch 2: development perplexity {log[1]['development_perplexity']:.2f}" in output.err
 
 
 def test_the_objective_is_the_mean_of_the_log_probabilities(tmp_path: Path) -> None:
@@ -377,10 +413,10 @@ def test_two_trainings_cannot_write_to_one_place(tmp_path: Path, monkeypatch: py
 
     def step(learner: Learner, *arguments: Any) -> float:
         if not refused:
-            for place in (tmp_path / "model", tmp_path / "link", tmp_path / "other" / ".." / "model"):
+            for path in (tmp_path / "model", tmp_path / "link", tmp_path / "other" / ".." / "model"):
                 with pytest.raises(ConfigError, match=r"another training writes to this place; wait until it has"):
-                    train_model(task("lbl"), place, resume=True)
-                refused.append(place)
+                    train_model(task("lbl"), path, resume=True)
+                refused.append(path)
         return original(learner, *arguments)
 
     monkeypatch.setattr(Learner, "step", step)

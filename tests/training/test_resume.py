@@ -30,8 +30,8 @@ from morphlm.training.checkpoint import (
     write_checkpoint,
 )
 from morphlm.training.config import TrainingConfig
-from morphlm.training.log import LOG_FILE, end_by
-from morphlm.training.loop import Task, train_model
+from morphlm.training.log import LOG_FILE, find_end
+from morphlm.training.loop import TrainingTask, train_model
 
 from .small import contents, sentences, task
 
@@ -68,7 +68,7 @@ def control_c() -> None:
 
 def stop(
     monkeypatch: pytest.MonkeyPatch,
-    wanted: Task,
+    wanted: TrainingTask,
     out: Path,
     k: int,
     action: Any,
@@ -90,7 +90,7 @@ def log_without_seconds(out: Path) -> list[str]:
     return [line[: line.index('"seconds"')] + line[line.index('"objective"') :] for line in lines]
 
 
-def assert_as_if_never_stopped(wanted: Task, out: Path, whole: Path, **options: Any) -> None:
+def assert_as_if_never_stopped(wanted: TrainingTask, out: Path, whole: Path, **options: Any) -> None:
     """Resume; compare the model, the log but its times, and what lies beside it."""
     model = train_model(wanted, out, resume=True, **options)
     assert contents(out) == contents(whole)
@@ -300,7 +300,7 @@ def test_a_signal_from_outside(tmp_path: Path, number: signal.Signals, minutes: 
 # ---------------------------------------------------------------- what is refused
 
 
-def unfinished(monkeypatch: pytest.MonkeyPatch, out: Path, k: int = 5, **settings: Any) -> Task:
+def unfinished(monkeypatch: pytest.MonkeyPatch, out: Path, k: int = 5, **settings: Any) -> TrainingTask:
     wanted = task(**settings)
     assert stop(monkeypatch, wanted, out, k, control_c)
     return wanted
@@ -390,6 +390,22 @@ def test_a_new_training_replaces_the_model_of_another_only_when_it_has_one(
     assert train_model(wanted, tmp_path / "model", resume=True).kind == "clbl++"
     train_model(wanted, tmp_path / "whole")
     assert contents(tmp_path / "model") == contents(tmp_path / "whole")
+
+
+def test_the_identity_depends_on_the_revision_of_the_kind_and_not_on_the_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once the algorithm of a kind has changed, neither its old models nor its old checkpoints are continued."""
+    wanted = unfinished(monkeypatch, tmp_path / "model")
+    train_model(task(), tmp_path / "done")
+    monkeypatch.setattr(loop, "__version__", "99.0")
+    assert task().identity == wanted.identity
+    original = loop.kind_named
+    monkeypatch.setattr(loop, "kind_named", lambda name: replace(original(name), revision=original(name).revision + 1))
+    assert task().identity != wanted.identity
+    for name in ("model", "done"):
+        with pytest.raises(ConfigError, match="of other data or other settings"):
+            train_model(task(), tmp_path / name, resume=True)
 
 
 @pytest.mark.parametrize("replaced", [True, False])
@@ -485,7 +501,7 @@ def test_what_ended_by_patience_has_ended_with_more_epochs_too(
 )
 def test_the_end_follows_from_the_log(bests: str, epochs: int, patience: int, expected: tuple[int, str]) -> None:
     log = [{"epoch": number, "best": mark == "+"} for number, mark in enumerate(bests, 1)]
-    assert end_by(log, TrainingConfig(epochs=epochs, patience=patience)) == expected
+    assert find_end(log, TrainingConfig(epochs=epochs, patience=patience)) == expected
 
 
 # ---------------------------------------------------------------- the checkpoint
@@ -495,8 +511,8 @@ def test_every_damage_of_a_checkpoint_is_refused(tmp_path: Path, monkeypatch: py
     wanted = unfinished(monkeypatch, tmp_path / "model", k=2)
     for path in sorted(checkpoint_path(tmp_path / "model").iterdir()):
         original = path.read_bytes()
-        for place in range(0, len(original), len(original) // 9):
-            path.write_bytes(original[:place] + bytes([original[place] ^ 1]) + original[place + 1 :])
+        for offset in range(0, len(original), len(original) // 9):
+            path.write_bytes(original[:offset] + bytes([original[offset] ^ 1]) + original[offset + 1 :])
             with pytest.raises(FormatError, match=path.name):
                 train_model(wanted, tmp_path / "model", resume=True)
         path.write_bytes(original)
@@ -529,7 +545,7 @@ def test_a_checkpoint_is_not_read_twice_into_memory(tmp_path: Path) -> None:
     before = resident_in_files()
     mapped.sum()
     assert resident_in_files() > before + 3_000_000
-    checkpoint._taken(mapped)
+    checkpoint._unmapped(mapped)
     assert resident_in_files() < before + 1_000_000
 
 

@@ -13,7 +13,7 @@ from morphlm import ConfigError, TrainingError
 from morphlm.training import tune as tuning
 from morphlm.training.config import recipe
 from morphlm.training.inputs import InputOptions
-from morphlm.training.loop import Task
+from morphlm.training.loop import TrainingTask
 from morphlm.training.pipeline import ModelOptions, RunOptions
 from morphlm.training.tune import Candidate, TuneResult, design, tune
 from tests.training.test_pipeline import HELD_OUT, SENTENCES
@@ -32,7 +32,7 @@ class Machine:
         monkeypatch.setattr(tuning, "time", SimpleNamespace(monotonic=lambda: self.now))
         monkeypatch.setattr(tuning, "train_model", self.train)
 
-    def train(self, task: Task, *, threads: int | None, deadline: float) -> Any:
+    def train(self, task: TrainingTask, *, threads: int | None, deadline: float) -> Any:
         """The best epoch is the third; the perplexity is lowest at step 0.2, decay 1 and width 16."""
         training, learning = task.training, task.training.learning
         if self.until_interrupt == 0:

@@ -8,7 +8,6 @@ are added in order, everything else is disjoint, so that results do not depend o
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import numpy as np
 
@@ -16,30 +15,32 @@ from morphlm.arrays import Float32Array, Float64Array, Int32Array, Int64Array
 from morphlm.logbilinear.config import LearningConfig, LogBilinearConfig
 from morphlm.logbilinear.kernels import batch as batching
 from morphlm.logbilinear.kernels import context, noise, numerics, softmax
-from morphlm.logbilinear.kernels.batch import Batch
-from morphlm.logbilinear.kernels.wide import Wide
+from morphlm.logbilinear.kernels.batch import Batch, ContextDropout, Stretch
+from morphlm.logbilinear.kernels.noise import ContrastErrors
+from morphlm.logbilinear.kernels.records import AdaGrad, Layer, Predictions, SurfaceDropout
+from morphlm.logbilinear.kernels.softmax import SharedGradients
+from morphlm.logbilinear.kernels.wide import TokenOrigin, WideVectors, WideWindows
 from morphlm.logbilinear.parameters import Parameters, log_unigram
 from morphlm.logbilinear.structure import FactorRows, Structure
-from morphlm.logbilinear.wide import Means, Origin, WideContexts
-from morphlm.logbilinear.workspace import SHARDS, SMALLEST_PIECE, Workspace, over_range
+from morphlm.logbilinear.wide import WideContexts
+from morphlm.logbilinear.workspace import SHARDS, SMALLEST_PIECE, Workspace
 from morphlm.threads import Workers, balance_by_cost, tapered_bounds
-from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
+from morphlm.vocabulary.vocabulary import BEGIN_ID
 
-EVALUATED = 1 << 15  # tokens that are evaluated at a time
-SCORED_TOKENS = 256  # of one class, by one thread
-DECAY_EVERY = 16  # minibatches after which weight decay beside AdaGrad is applied for all of them at once
+EVALUATED_TOKENS = 1 << 15  # tokens that are evaluated at a time
+SCORED_TOKENS = 256  # tokens of one class that a thread scores at a time
+DECAY_EVERY = 16  # minibatches for which weight decay outside of the gradient is applied at once
 
-# A minibatch's key, below 2^60, is changed for each thing that is random in it.
+# The key of a minibatch is below 2^60; each use of random numbers in it sets another bit.
 CONTEXT_DROPOUT, PREDICTION_DROPOUT, OUTPUT_SURFACES = 1 << 60, 1 << 61, 1 << 62
 
 
 class Engine:
-    """A model's parameters with the threads and the space to change or evaluate them."""
+    """The parameters of a model with the threads and the working space to evaluate them."""
 
     def __init__(
         self, config: LogBilinearConfig, structure: Structure, parameters: Parameters, workers: Workers
     ) -> None:
-        """The parameters are changed in place."""
         self.config, self.structure, self.parameters, self.workers = config, structure, parameters, workers
         self.space = Workspace()
         self.wide = WideContexts(config, structure, workers, self.space) if config.wide else None
@@ -56,19 +57,14 @@ class Engine:
         rate: float = 0.0,
         contexts: Int32Array | None = None,
     ) -> Batch:
-        """The minibatch of tokens begin .. end - 1; `contexts` is the stream as contexts have it, if it differs."""
+        """The minibatch of tokens begin .. end - 1; `contexts` is the stream as contexts see it, if that differs."""
         batch: Batch = batching.plan_batch(
-            stream,
-            stream if contexts is None else contexts,
-            begin,
-            end,
+            Stretch(stream, stream if contexts is None else contexts, begin, end),
             self.config.distances,
-            (BEGIN_ID, END_ID),
             self.structure.class_of,
             self.structure.classes,
             self._slot_of_word,
-            np.uint64(key ^ CONTEXT_DROPOUT),
-            np.float32(rate),
+            ContextDropout(np.uint64(key ^ CONTEXT_DROPOUT), np.float32(rate)),
         )
         return batch
 
@@ -77,26 +73,34 @@ class Engine:
     ) -> Float32Array:
         """(U, d): the vectors of some words."""
         out = self.space.rows(name, len(words), self.config.width)
-        arguments = words, table, side.rows, side.surfaces, np.uint64(key), np.float32(rate), out
-        self.workers.run_ranges(lambda a, b: context.compose_words(a, b, *arguments), len(words), SMALLEST_PIECE)
+        dropout = SurfaceDropout(side.surfaces, np.uint64(key), np.float32(rate))
+        self.workers.run_ranges(
+            lambda a, b: context.compose_words(a, b, words, table, side.rows, dropout, out), len(words), SMALLEST_PIECE
+        )
         return out
 
     def predict(self, batch: Batch, vectors: Float32Array) -> Float32Array:
         """(L, d): p = sum_j q_j C_j."""
-        out = self.space.rows("predictions", len(batch.targets), self.config.width)
-        transforms = self.parameters.C[: self.config.distances]
+        length, transforms = len(batch.targets), self.parameters.C[: self.config.distances]
+        out = self.space.rows("predictions", length, self.config.width)
         if self.config.diagonal:
-            task = partial(over_range, context.predict_diagonal, batch.slots, vectors, transforms, out)
-        else:
-            rows = self.space.rows("transformed", len(transforms) * len(vectors), self.config.width)
-            transformed = rows.reshape(len(transforms), *vectors.shape)
-            transform = partial(over_range, context.transform_words, vectors, transforms, transformed)
-            self.workers.run_ranges(transform, len(vectors), context.BLOCK)
-            task = partial(over_range, context.predict_full, batch.slots, transformed, out)
-        self.workers.run_ranges(task, len(batch.targets), SMALLEST_PIECE)
+            self.workers.run_ranges(
+                lambda a, b: context.predict_diagonal(a, b, batch.slots, vectors, transforms, out),
+                length,
+                SMALLEST_PIECE,
+            )
+            return out
+        rows = self.space.rows("transformed", len(transforms) * len(vectors), self.config.width)
+        transformed = rows.reshape(len(transforms), *vectors.shape)
+        self.workers.run_ranges(
+            lambda a, b: context.transform_words(a, b, vectors, transforms, transformed), len(vectors), context.BLOCK
+        )
+        self.workers.run_ranges(
+            lambda a, b: context.predict_full(a, b, batch.slots, transformed, out), length, SMALLEST_PIECE
+        )
         return out
 
-    def widen(self, batch: Batch, origin: Origin | None) -> tuple[Batch, Wide | None]:
+    def widen(self, batch: Batch, origin: TokenOrigin | None) -> tuple[Batch, WideWindows | None]:
         """The wide contexts of a minibatch, if the model has them; `origin` is of its tokens alone."""
         if self.wide is None:
             return batch, None
@@ -104,9 +108,9 @@ class Engine:
         return self.wide.plan(origin, batch, self._slot_of_word)
 
     def add_wide(
-        self, batch: Batch, wide: Wide | None, vectors: Float32Array, predictions: Float32Array
-    ) -> Means | None:
-        """p += u C, if the model has wide contexts."""
+        self, batch: Batch, wide: WideWindows | None, vectors: Float32Array, predictions: Float32Array
+    ) -> WideVectors | None:
+        """p += u C, if the model has wide contexts; returns u."""
         if self.wide is None or wide is None:
             return None
         return self.wide.add(batch, wide, vectors, self.parameters.C[-1], predictions)
@@ -122,72 +126,61 @@ class Engine:
     ) -> Float64Array:
         """ln P of every token of encoded sentences, exactly normalised, in their order.
 
-        Output vectors and biases by position may be given, if they are composed already; and the tokens as the words
-        after them see them, whose ids are rows of the context side, if these differ.
+        `vectors` and `biases` of the output words, by position, need not be composed again if they are given.
+        `contexts` are the tokens as contexts see them, ids of rows of the context side, if these differ.
         """
         vectors = self.output_vectors() if vectors is None else vectors
         biases = self.parameters.b[self.structure.layout.members] if biases is None else biases
+        contexts = tokens if contexts is None else contexts
         result = np.empty(len(tokens))
-        for begin in range(0, len(tokens), EVALUATED):
-            end = min(begin + EVALUATED, len(tokens))
-            self._evaluate(tokens, contexts, begin, end, vectors, biases, result[begin:end])
+        for begin in range(0, len(tokens), EVALUATED_TOKENS):
+            end = min(begin + EVALUATED_TOKENS, len(tokens))
+            result[begin:end] = self._evaluate(tokens, contexts, begin, end, Layer(vectors, biases))
         return result
 
     def output_vectors(self) -> Float32Array:
-        """R = M R^(f) by position, in space that training uses too."""
-        layout = self.structure.layout
+        """R = M R^(f) by position, in working space that training uses too."""
+        layout, table = self.structure.layout, self.parameters.R
         vectors = self.space.rows("output", len(layout.members), self.config.width)
-        task = partial(over_range, softmax.compose_positions, layout, self.parameters.R, vectors)
-        self.workers.run_ranges(task, len(layout.members), SMALLEST_PIECE)
+        self.workers.run_ranges(
+            lambda a, b: softmax.compose_positions(a, b, layout, table, vectors), len(vectors), SMALLEST_PIECE
+        )
         return vectors
 
-    def _evaluate(
-        self,
-        tokens: Int32Array,
-        contexts: Int32Array | None,
-        begin: int,
-        end: int,
-        vectors: Float32Array,
-        biases: Float32Array,
-        result: Float64Array,
-    ) -> None:
+    def _evaluate(self, tokens: Int32Array, contexts: Int32Array, begin: int, end: int, output: Layer) -> Float64Array:
+        """ln P of tokens begin .. end - 1."""
         batch = self.plan(tokens, begin, end, contexts=contexts)
-        batch, wide = self.widen(batch, Origin(tokens if contexts is None else contexts, np.arange(begin, end)))
+        batch, wide = self.widen(batch, TokenOrigin(contexts, np.arange(begin, end)))
         composed = self.compose("context", batch.words, self.parameters.Q, self.structure.context)
         predictions = self.predict(batch, composed)
         self.add_wide(batch, wide, composed, predictions)
         scores = np.zeros(end - begin)
         if self.config.classes:
-            task = partial(
-                over_range,
-                softmax.score_classes,
-                batch,
-                self.structure.class_of,
-                predictions,
-                self.parameters.S,
-                self.parameters.t,
-                scores,
+            class_of, classes = self.structure.class_of, Layer(self.parameters.S, self.parameters.t)
+            self.workers.run_ranges(
+                lambda a, b: softmax.score_classes(a, b, batch, class_of, predictions, classes, scores),
+                end - begin,
+                softmax.BLOCK,
             )
-            self.workers.run_ranges(task, end - begin, softmax.BLOCK)
         jobs = _jobs(batch)
 
         def score(job: int, _: int) -> None:
-            softmax.score_words(*jobs[job], batch, self.structure.layout, predictions, vectors, biases, scores)
+            softmax.score_words(*jobs[job], batch, self.structure.layout, predictions, output, scores)
 
         self.workers.run_pieces(score, len(jobs))
-        result[batch.places] = scores
+        result = np.empty(end - begin)
+        result[batch.offsets] = scores
+        return result
 
     # ------------------------------------------------------------ weight decay
 
     def shrink(self, factor: float) -> None:
         """Multiply all weights but the biases."""
         for table in self.parameters.weights:
-            rows = table.reshape(-1, table.shape[-1])
-            self.workers.run_ranges(
-                lambda a, b, rows=rows: numerics.scale_rows(rows, a, b, np.float32(factor)),  # type: ignore[misc]
-                len(rows),
-                SMALLEST_PIECE,
-            )
+            self._scale(table.reshape(-1, table.shape[-1]), np.float32(factor))
+
+    def _scale(self, rows: Float32Array, factor: np.float32) -> None:
+        self.workers.run_ranges(lambda a, b: numerics.scale_rows(rows, a, b, factor), len(rows), SMALLEST_PIECE)
 
 
 def _jobs(batch: Batch) -> list[tuple[int, int, int]]:
@@ -201,7 +194,7 @@ def _jobs(batch: Batch) -> list[tuple[int, int, int]]:
 
 
 class Learner(Engine):
-    """An engine that learns: AdaGrad on the parameters, with its sums of squares."""
+    """An engine that learns by AdaGrad; the parameters and the sums of squares are changed in place."""
 
     def __init__(
         self,
@@ -221,10 +214,10 @@ class Learner(Engine):
         self._slot_of_factor = np.full(max(side.factors for side in sides), -1, np.int32)
         if config.classes:
             shared = len(structure.layout.shared)
-            # Each shard adds up its own gradients of shared factors; many of those, and fewer shards must do.
+            # Each shard has its own sums for all shared factors; if these are many, fewer shards save memory.
             shards = max(2, min(SHARDS, len(structure.vocabulary) // max(shared, 1)))
-            self._shared = np.zeros((shards, shared, config.width), np.float32)
-            self._touched = np.zeros((shards, shared), np.bool_)
+            sums = np.zeros((shards, shared, config.width), np.float32)
+            self._shared = SharedGradients(sums, np.zeros((shards, shared), np.bool_))
         else:
             self._noise_logs = log_unigram(structure.vocabulary.counts)
             probabilities = np.exp(self._noise_logs)
@@ -233,171 +226,152 @@ class Learner(Engine):
             self._noise_cumulated /= self._noise_cumulated[-1]
 
     def tidy(self) -> None:
-        """Give back the largest spaces that only steps or only evaluations need; nothing is in them between two calls.
+        """Free the largest arrays that only steps or only evaluations need; between two calls they hold nothing.
 
         Called before and after an evaluation, it keeps the peak of memory below three times the parameters.
         """
         self.space.forget("output")
         if self.config.classes:
-            self._shared = np.zeros(self._shared.shape, np.float32)  # takes memory only where it is touched again
+            sums = np.zeros(self._shared.sums.shape, np.float32)  # takes memory only where it is touched again
+            self._shared = self._shared._replace(sums=sums)
 
-    def step(self, stream: Int32Array, begin: int, end: int, key: int, origin: Origin | None = None) -> float:
-        """Learn from tokens begin .. end - 1; `key` decides all that is random. Returns the sum of the objective.
+    def step(self, stream: Int32Array, begin: int, end: int, key: int, origin: TokenOrigin | None = None) -> float:
+        """Learn from tokens begin .. end - 1; `key` seeds everything random. Returns the sum of the objective.
 
         The objective is ln P, or with noise-contrastive estimation the log-likelihood of telling text from noise. Wide
         contexts need the origin of the stream.
         """
         batch = self.plan(stream, begin, end, key, self.learning.context_dropout)
-        batch, wide = self.widen(batch, None if origin is None else origin._replace(places=origin.places[begin:end]))
+        if origin is not None:
+            origin = origin._replace(positions=origin.positions[begin:end])
+        batch, wide = self.widen(batch, origin)
         composed = self.compose(
             "context", batch.words, self.parameters.Q, self.structure.context, key, self.learning.surface_dropout
         )
-        predictions = self.predict(batch, composed)
-        means = self.add_wide(batch, wide, composed, predictions)
-        self._drop_out(batch, key, predictions)
-        errors = self.space.rows("errors", len(batch.targets), self.config.width)
+        p = self.predict(batch, composed)
+        u = self.add_wide(batch, wide, composed, p)
+        self._drop_out(batch, key, p)
+        predictions = Predictions(p, self.space.rows("errors", *p.shape), self._scale_of_errors(len(p)))
         if self.config.classes:
-            objective = self._learn_classes(batch, predictions, errors) + self._learn_words(
-                batch, key, predictions, errors
-            )
+            objective = self._learn_classes(batch, predictions) + self._learn_words(batch, key, predictions)
         else:
-            objective = self._learn_from_noise(batch, key, predictions, errors)
-        self._drop_out(batch, key, errors)
-        self._learn_context(batch, key, composed, errors, wide, means)
+            objective = self._learn_from_noise(batch, key, predictions)
+        self._drop_out(batch, key, predictions.errors)
+        self._learn_context(batch, key, composed, predictions.errors, wide, u)
         return objective
 
     def decay(self, tokens: int) -> None:
-        """W -= xi lambda (L/N) W for minibatches of so many tokens together, as one factor exp(-xi lambda tokens/N)."""
+        """W -= xi lambda (L/N) W, for several minibatches of `tokens` tokens at once: W *= exp(-xi lambda tokens/N)."""
         if not self.learning.l2_in_gradient and self.learning.decay:
             self.shrink(math.exp(-self.step_size * self.learning.decay * tokens / self.tokens))
 
-    def _factor(self, length: int) -> np.float32:
-        """What the error of each token is multiplied by."""
+    def _scale_of_errors(self, length: int) -> np.float32:
+        """1, or 1/L for mean gradients."""
         return np.float32(1.0 / length if self.learning.mean_gradients else 1.0)
 
-    def _shrink_inside(self, length: int) -> np.float32:
-        """lambda L/N, the share of the L2 term's gradient; with mean gradients lambda / N."""
-        if not self.learning.l2_in_gradient:
-            return np.float32(0.0)
-        return np.float32(self.learning.decay * length / self.tokens) * self._factor(length)
+    def _adagrad(self, name: str, length: int) -> AdaGrad:
+        """A table of parameters for updates; the L2 term in its gradient is lambda L/N, or lambda/N for means."""
+        shrink = np.float32(0.0)
+        if self.learning.l2_in_gradient and name not in ("b", "t"):
+            shrink = np.float32(self.learning.decay * length / self.tokens) * self._scale_of_errors(length)
+        weights, squares = getattr(self.parameters, name), getattr(self.squares, name)
+        return AdaGrad(weights, squares, np.float32(self.step_size), shrink)
 
     def _drop_out(self, batch: Batch, key: int, table: Float32Array) -> None:
         rate = self.learning.prediction_dropout
         if rate:
-            task = partial(
-                over_range, context.drop_out, batch.places, np.uint64(key ^ PREDICTION_DROPOUT), np.float32(rate), table
+            dropout = np.uint64(key ^ PREDICTION_DROPOUT), np.float32(rate)
+            self.workers.run_ranges(
+                lambda a, b: context.drop_out(a, b, batch.offsets, *dropout, table), len(table), SMALLEST_PIECE
             )
-            self.workers.run_ranges(task, len(table), SMALLEST_PIECE)
 
-    def _update_dense(self, name: str, shards: Float32Array, shrink: np.float32) -> None:
-        weights, squares = getattr(self.parameters, name), getattr(self.squares, name)
-        numerics.update_dense(
-            weights.reshape(-1), squares.reshape(-1), shards.reshape(SHARDS, -1), np.float32(self.step_size), shrink
-        )
+    def _update_dense(self, name: str, shards: Float32Array, length: int) -> None:
+        table = self._adagrad(name, length)
+        flat = table._replace(weights=table.weights.reshape(-1), squares=table.squares.reshape(-1))
+        numerics.update_dense(flat, shards.reshape(SHARDS, -1))
 
     # ------------------------------------------------------------ with classes
 
-    def _learn_classes(self, batch: Batch, predictions: Float32Array, errors: Float32Array) -> float:
+    def _learn_classes(self, batch: Batch, predictions: Predictions) -> float:
         """P(c|h): updates S and t, writes the errors."""
         length, shape = len(batch.targets), self.parameters.S.shape
         vector_shards, bias_shards = self.space.rows("S", SHARDS, *shape), self.space.rows("t", SHARDS, shape[0])
-        objectives = np.zeros(SHARDS)
+        layer, objectives = Layer(self.parameters.S, self.parameters.t), np.zeros(SHARDS)
         cuts = tapered_bounds(length, SHARDS)
 
         def score(shard: int, _: int) -> None:
+            begin, end = cuts[shard : shard + 2]
+            gradient = Layer(vector_shards[shard], bias_shards[shard])
             objectives[shard] = softmax.class_softmax(
-                cuts[shard],
-                cuts[shard + 1],
-                batch,
-                self.structure.class_of,
-                predictions,
-                self.parameters.S,
-                self.parameters.t,
-                self._factor(length),
-                errors,
-                vector_shards[shard],
-                bias_shards[shard],
+                begin, end, batch, self.structure.class_of, predictions, layer, gradient
             )
 
         self.workers.run_pieces(score, SHARDS)
-        self._update_dense("S", vector_shards, self._shrink_inside(length))
-        self._update_dense("t", bias_shards, np.float32(0.0))
+        self._update_dense("S", vector_shards, length)
+        self._update_dense("t", bias_shards, length)
         return math.fsum(objectives)
 
-    def _learn_words(self, batch: Batch, key: int, predictions: Float32Array, errors: Float32Array) -> float:
+    def _learn_words(self, batch: Batch, key: int, predictions: Predictions) -> float:
         """P(w|h,c): updates R and b, adds to the errors."""
         layout, length = self.structure.layout, len(batch.targets)
         objectives = np.zeros(self.structure.classes)
         shards = self._class_shards(batch)
-        updated = self.parameters.R, self.squares.R
-        steps = np.float32(self.step_size), self._shrink_inside(length)
+        table, biases = self._adagrad("R", length), self._adagrad("b", length)
+        dropout = self._surface_dropout(self.structure.output, key ^ OUTPUT_SURFACES)
 
         def score(shard: int, _: int) -> None:
-            softmax.word_softmax(
-                shards[shard],
-                batch,
-                layout,
-                self.structure.output.surfaces,
-                np.uint64(key ^ OUTPUT_SURFACES),
-                np.float32(self.learning.surface_dropout),
-                predictions,
-                *updated,
-                self.parameters.b,
-                self.squares.b,
-                self._factor(length),
-                *steps,
-                self._shared[shard],
-                self._touched[shard],
-                errors,
-                objectives,
-            )
+            shared = SharedGradients(self._shared.sums[shard], self._shared.touched[shard])
+            softmax.word_softmax(shards[shard], batch, layout, dropout, predictions, table, biases, shared, objectives)
 
         self.workers.run_pieces(score, len(shards))
-        task = partial(over_range, softmax.update_shared, layout, self._shared, self._touched, *updated, *steps)
-        self.workers.run_ranges(task, len(layout.shared), SMALLEST_PIECE)
+        self.workers.run_ranges(
+            lambda a, b: softmax.update_shared(a, b, layout, self._shared, table), len(layout.shared), SMALLEST_PIECE
+        )
         return math.fsum(objectives)
 
     def _class_shards(self, batch: Batch) -> list[Int64Array]:
-        """The classes of the minibatch in shards that cost about the same; a class of one word has nothing to learn."""
+        """The classes of the minibatch in shards of about equal cost; a class of one word has nothing to learn."""
         words, tokens = np.diff(self.structure.layout.starts), np.diff(batch.class_starts)
         costs = (words * (tokens + 8.0)).tolist()
         present = np.flatnonzero((tokens > 0) & (words > 1)).tolist()
-        shards = balance_by_cost([(costs[c], c) for c in present], len(self._shared))
+        shards = balance_by_cost([(costs[c], c) for c in present], len(self._shared.sums))
         return [np.array(shard, np.int64) for shard in shards]
 
     # ------------------------------------------------------------ without classes
 
-    def _learn_from_noise(self, batch: Batch, key: int, predictions: Float32Array, errors: Float32Array) -> float:
+    def _learn_from_noise(self, batch: Batch, key: int, predictions: Predictions) -> float:
         """Noise-contrastive estimation: updates R and b, writes the errors."""
         k, length, output = self.learning.samples, len(batch.targets), self.structure.output
-        shared = self.learning.noise == "block"
-        blocks = -(-length // self.learning.noise_block)
-        drawn = self._draw_noise(key, (blocks if shared else length) * k)
-        contrast = noise.plan_contrast(batch.targets, drawn, self._slot_of_word)
+        is_shared = self.learning.noise == "block"
+        block = self.learning.noise_block if is_shared else 1
+        blocks = -(-length // block)
+        drawn = self._draw_noise(key, blocks * k)
+        contrast = noise.plan_contrast(batch.targets, drawn, k, block, self._slot_of_word)
         words, width = contrast.words, self.config.width
         surface_key, rate = key ^ OUTPUT_SURFACES, self.learning.surface_dropout
         vectors = self.compose("noise", words, self.parameters.R, output, surface_key, rate)
-        offsets = (self.parameters.b[words] - self._noise_logs[words] - np.log(k)).astype(np.float32)
-        target_errors, noise_errors = np.empty(length, np.float32), np.empty(len(drawn), np.float32)
-        noise_gradients = self.space.rows("noise gradients", len(drawn) if shared else 0, width)
-        objectives = np.zeros(blocks if shared else length)
-        scale = self._factor(length)
-        scored = contrast, predictions, vectors, offsets, scale, errors, target_errors, noise_errors
-        if shared:
-            block = self.learning.noise_block
-            self.workers.run_ranges(
-                lambda a, b: noise.contrast_shared(a, b, block, k, *scored, noise_gradients, objectives), blocks
-            )
-        else:
-            self.workers.run_ranges(
-                lambda a, b: noise.contrast_each(a, b, k, *scored, objectives), length, SMALLEST_PIECE
-            )
-        gradients = self.space.rows("output", len(words), width)
-        bias_gradients = np.empty(len(words), np.float32)
-        gathered = contrast, predictions, target_errors, noise_errors, noise_gradients, k, gradients, bias_gradients
-        self.workers.run_ranges(lambda a, b: noise.gather_contrast(a, b, *gathered), len(words), SMALLEST_PIECE)
-        numerics.update_biases(words, bias_gradients, self.parameters.b, self.squares.b, np.float32(self.step_size))
-        self._update_factors(words, output, surface_key, gradients, "R", length)
+        biases = self.parameters.b[words] - self._noise_logs[words] - np.log(k)  # b_w - ln k p_n(w)
+        layer = Layer(vectors, biases.astype(np.float32))
+        errors = ContrastErrors(
+            np.empty(length, np.float32),
+            np.empty(len(drawn), np.float32),
+            self.space.rows("noise gradients", len(drawn) if is_shared else 0, width),
+        )
+        objectives = np.zeros(blocks)
+        learn = noise.contrast_shared if is_shared else noise.contrast_each
+        self.workers.run_ranges(
+            lambda a, b: learn(a, b, contrast, layer, predictions, errors, objectives),
+            blocks,
+            1 if is_shared else SMALLEST_PIECE,
+        )
+        gradient = Layer(self.space.rows("output", len(words), width), np.empty(len(words), np.float32))
+        self.workers.run_ranges(
+            lambda a, b: noise.gather_contrast(a, b, contrast, predictions.vectors, errors, gradient),
+            len(words),
+            SMALLEST_PIECE,
+        )
+        numerics.update_biases(words, gradient.biases, self._adagrad("b", length))
+        self._update_factors(words, output, surface_key, gradient.vectors, "R", length)
         return math.fsum(objectives)
 
     def _draw_noise(self, key: int, count: int) -> Int32Array:
@@ -412,10 +386,10 @@ class Learner(Engine):
         key: int,
         vectors: Float32Array,
         errors: Float32Array,
-        wide: Wide | None,
-        means: Means | None,
+        wide: WideWindows | None,
+        u: WideVectors | None,
     ) -> None:
-        """Updates C and Q."""
+        """Update C and Q."""
         gradients = self.space.rows("context gradients", *vectors.shape)
         shards = self.space.rows("C", SHARDS, *self.parameters.C.shape)
         back = context.back_diagonal if self.config.diagonal else context.back_full
@@ -427,36 +401,30 @@ class Learner(Engine):
             back(begin, end, batch, errors, vectors, transforms[:distances], gradients, shards[shard, :distances])
 
         self.workers.run_pieces(learn, SHARDS)
-        if self.wide is not None and wide is not None and means is not None:
-            self.wide.learn(batch, wide, means, errors, transforms[-1], gradients, shards[:, -1])
+        if self.wide is not None and wide is not None and u is not None:
+            self.wide.learn(batch, wide, u, errors, transforms[-1], gradients, shards[:, -1])
         length = len(batch.targets)
-        self._update_dense("C", shards, self._shrink_inside(length))
+        self._update_dense("C", shards, length)
         self._update_factors(batch.words, self.structure.context, key, gradients, "Q", length)
 
     def _update_factors(
         self, words: Int32Array, side: FactorRows, key: int, gradients: Float32Array, name: str, length: int
     ) -> None:
         """AdaGrad on the factors of some words, whose gradients are given."""
-        factors, holders = batching.touched_factors(words, side.rows, self._slot_of_factor)
-        arguments = (
-            factors,
-            holders,
-            words,
-            side.rows,
-            side.surfaces,
-            np.uint64(key),
-            np.float32(self.learning.surface_dropout),
-            gradients,
-            getattr(self.parameters, name),
-            getattr(self.squares, name),
-            np.float32(self.step_size),
-            self._shrink_inside(length),
+        touched = batching.touched_factors(words, side.rows, self._slot_of_factor)
+        dropout, table = self._surface_dropout(side, key), self._adagrad(name, length)
+        self.workers.run_ranges(
+            lambda a, b: context.update_factors(a, b, touched, side.rows, dropout, gradients, table),
+            len(touched.factors),
+            SMALLEST_PIECE,
         )
-        self.workers.run_ranges(lambda a, b: context.update_factors(a, b, *arguments), len(factors), SMALLEST_PIECE)
+
+    def _surface_dropout(self, side: FactorRows, key: int) -> SurfaceDropout:
+        return SurfaceDropout(side.surfaces, np.uint64(key), np.float32(self.learning.surface_dropout))
 
 
 def _even_cuts(batch: Batch, distances: int) -> list[int]:
-    """Where to cut the slots so that each shard has about as many occurrences; the first words have most of them."""
+    """Where to cut the slots so that the shards have a similar number of occurrences; the first words have most."""
     starts = batch.occurrences.starts[::distances] + np.arange(len(batch.words) + 1)
     targets = np.array(tapered_bounds(int(starts[-1]), SHARDS))
     cuts = np.searchsorted(starts, targets, side="left")

@@ -21,7 +21,7 @@ from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.engine import Engine
 from morphlm.logbilinear.kernels.query import log_probability
 from morphlm.logbilinear.parameters import Parameters, shapes
-from morphlm.logbilinear.query import Queries, compile_model, compile_part, new_cache
+from morphlm.logbilinear.query import CachedQueries, compile_model, compile_part, new_cache
 from morphlm.logbilinear.structure import Structure, build_structure, with_new_words
 from morphlm.logbilinear.wide import WideQueries, WideState
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
@@ -35,18 +35,18 @@ from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, VOCABULARY_F
 
 CLASSES_FILE = "classes.tsv"
 FIXED = "fixed_wide_context"  # in the training record of a model whose wide context was fixed: how many words it had
-CLASS_OF = "class_of"  # the tensor behind classes.tsv, which is for people
-SMALL_TEXT = 4096  # tokens; less are scored by one thread, which starts sooner
+CLASS_OF = "class_of"  # the tensor that is read; classes.tsv is for people
+SMALL_TEXT = 4096  # tokens; a shorter text is scored by one thread, which starts sooner
 _COMPILING = threading.Lock()
 
 State = tuple[int, ...] | WideState  # the n - 1 words before, the nearest first; more with wide contexts
 
 
 class LogBilinearModel(LanguageModel):
-    """Any of the eight models of the paper. Word vectors are composed once, so that ++ scores as fast as plain."""
+    """Any of the eight models of the paper. Word vectors are composed once, so that CLBL++ scores as fast as CLBL."""
 
-    threads: int | None = None  # that score a text; None: all cores
-    cache_megabytes: float = 32.0  # of each thread that asks queries; set it before the first
+    threads: int | None = None  # for scoring a text; None: all cores
+    cache_megabytes: float = 32.0  # for each thread that asks queries; set it before the first query
 
     def __init__(
         self,
@@ -56,23 +56,20 @@ class LogBilinearModel(LanguageModel):
         training: dict[str, Any],
         output: Float32Array | None = None,
     ) -> None:
-        """Take parameters whose rows belong to the factors and classes of a structure.
-
-        `output`, the vectors of the words in the order of the classes, is composed when it is needed, if not given.
-        """
+        """`output`, the vectors of the words in the order of the classes, is composed when needed, if not given."""
         self.config, self.structure, self.parameters, self.training = config, structure, parameters, training
-        self._given_output = output
+        self._precomposed_output = output
         self.vocabulary, self.order, self.kind = structure.vocabulary, config.order, config.kind
 
     @property
     def signature(self) -> Signature:
-        """As that of every model, with the width of the vectors and the recipe of the training."""
-        plain = super().signature
+        """The common signature with the width of the vectors, the wide context and the recipe of the training."""
+        common = super().signature
         reach = f"fixed{self.training[FIXED]}" if FIXED in self.training else str(self.config.wide or "")
         wide = {"wide": reach} if reach else {}
         added = {"d": str(self.config.width), **wide, "recipe": str(self.training.get("recipe", "own"))}
-        at = [name for name, _ in plain.fields].index("V")
-        return Signature(plain.measure, (*plain.fields[:at], *added.items(), *plain.fields[at:]))
+        index = [name for name, _ in common.fields].index("V")
+        return Signature(common.measure, (*common.fields[:index], *added.items(), *common.fields[index:]))
 
     # ------------------------------------------------------------ scoring
 
@@ -103,10 +100,10 @@ class LogBilinearModel(LanguageModel):
         return self.queries.log_probability(state, word), (word, *state[:-1])
 
     def after_text(self, sentences: Iterable[Sequence[str]]) -> LogBilinearModel:
-        """The model for one more sentence after a text: what comes before is fixed, so that states are n - 1 words.
+        """The model for one more sentence after a text: the wide context is fixed, so that states are n - 1 words.
 
-        Made for decoders: queries are as fast as those of a model without wide contexts. Its first word has the same
-        probabilities as under this model; later ones do not see the sentence itself in their wide context.
+        Made for decoders: queries are as fast as without wide contexts. The first word of the sentence has the same
+        probability as under this model; the wide context of later words does not include the sentence itself.
         """
         if not self.config.wide:
             return self
@@ -123,7 +120,7 @@ class LogBilinearModel(LanguageModel):
         return self._score(tokens, self.structure)
 
     def score_composed(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:
-        """The same, with id V + k for an unknown word forms[k], which contexts see as the sum of its known factors."""
+        """`score_tokens` with id V + k for an unknown word forms[k], composed of its known factors in contexts."""
         if not self.composes_contexts or self.structure.factors is None:
             return super().score_composed(tokens, forms)
         structure = with_new_words(self.structure, self.structure.factors.of_new_words(forms))
@@ -137,7 +134,7 @@ class LogBilinearModel(LanguageModel):
 
     @property
     def composes_contexts(self) -> bool:
-        """Whether contexts can have the factors of words that are not in the vocabulary."""
+        """Whether words that are not in the vocabulary can be composed of their factors in contexts."""
         factors = self.structure.factors
         return self.config.context_factors and factors is not None and factors.analyser is not None
 
@@ -153,26 +150,27 @@ class LogBilinearModel(LanguageModel):
         return self.queries.distribution(state, self.threads or available_cores())
 
     @cached_property
-    def queries(self) -> Queries:
-        """The model compiled for queries, which is done at the first one; any threads may share it."""
+    def queries(self) -> CachedQueries:
+        """The model compiled for queries, at the first use; threads share it."""
         with _COMPILING:
-            if "queries" in self.__dict__:  # another thread has done it meanwhile
+            if "queries" in self.__dict__:  # another thread was faster
                 return self.__dict__["queries"]  # type: ignore[no-any-return]
             with workers(self.threads or available_cores()) as threads:
                 compiled = compile_model(self.config, self.structure, self.parameters, threads, self._output)
-            made = self.__dict__["queries"] = Queries(compiled, self.structure.layout.members, self.cache_megabytes)
-        return made
+            members = self.structure.layout.members
+            queries = self.__dict__["queries"] = CachedQueries(compiled, members, self.cache_megabytes)
+        return queries
 
     @cached_property
     def wide_queries(self) -> WideQueries:
-        """For states with wide contexts."""
+        """Queries by states with wide contexts."""
         return WideQueries(self.config, self.structure, self.parameters, self._output, self._biases)
 
     @cached_property
     def _output(self) -> Float32Array:
         """R = M R^(f) by position."""
-        if self._given_output is not None:
-            return self._given_output
+        if self._precomposed_output is not None:
+            return self._precomposed_output
         with workers(self.threads or available_cores()) as threads:
             return Engine(self.config, self.structure, self.parameters, threads).output_vectors()
 
@@ -180,18 +178,18 @@ class LogBilinearModel(LanguageModel):
     def _biases(self) -> Float32Array:
         return self.parameters.b[self.structure.layout.members]
 
-    def _few_tokens(self, tokens: Sequence[str]) -> list[float]:
-        """As `sentence`, but no more words are composed than are looked at: a model just loaded stays small."""
+    def _score_few(self, tokens: Sequence[str]) -> list[float]:
+        """`sentence` that composes only the words it needs, so that a model just loaded stays small."""
         if self.config.wide:
             return self.sentence(tokens)
         ids = [*self.vocabulary.encode(tokens).tolist(), END_ID]
         states = [(BEGIN_ID,) * self.config.distances]
         for word in ids[:-1]:
             states.append((word, *states[-1][:-1]))
-        words, places = np.unique(np.array(states, np.int32), return_inverse=True)
+        words, indices = np.unique(np.array(states, np.int32), return_inverse=True)
         classes = np.unique(self.structure.class_of[ids]).astype(np.int64)
         part = compile_part(self.config, self.structure, self.parameters, words, classes)
-        contexts = places.reshape(len(ids), -1).astype(np.int32)
+        contexts = indices.reshape(len(ids), -1).astype(np.int32)
         cache = new_cache(part, 0)
         return [float(log_probability(part, cache, *query)) for query in zip(contexts, ids, strict=True)]
 
@@ -211,7 +209,7 @@ class LogBilinearModel(LanguageModel):
         write_model(directory, self.to_files(notes or {}))
 
     def to_files(self, notes: Mapping[str, str]) -> ModelFiles:
-        """All that the directory holds."""
+        """The content of the model directory."""
         structure = self.structure
         tensors: dict[str, Array] = dict(self.parameters.named())
         texts = {VOCABULARY_FILE: self.vocabulary.to_tsv()}
@@ -249,7 +247,7 @@ def logbilinear_from_files(directory: str | Path, files: ModelFiles) -> LogBilin
         if array.shape != shape or array.dtype != np.float32:
             raise FormatError(f"{directory}: {name} does not fit the vocabulary; make the model again")
     model = LogBilinearModel(config, structure, parameters, files.training)
-    check_self_test(directory, files.self_test, model._few_tokens)
+    check_self_test(directory, files.self_test, model._score_few)
     return model
 
 

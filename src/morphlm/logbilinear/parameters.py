@@ -1,4 +1,4 @@
-"""The parameters of a model, one set for all eight variants, and how they begin."""
+"""The parameters of a model, the same arrays for all eight variants, and their initial values."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ class Parameters(NamedTuple):
 
     @property
     def weights(self) -> tuple[Float32Array, ...]:
-        """All but the biases: what the L2 term shrinks."""
+        """All but the biases; the L2 term is of these."""
         return self.Q, self.C, self.R, self.S
 
     def named(self) -> Iterator[tuple[str, Float32Array]]:
-        """Each with its name."""
+        """Pairs of name and array."""
         return zip(self._fields, self, strict=True)
 
     @property
     def numbers(self) -> int:
-        """How many numbers there are."""
+        """The number of parameters."""
         return sum(array.size for array in self)
 
     def first_not_finite(self) -> str | None:
-        """The name of the first that has a NaN or an infinity.
+        """The name of the first array with a NaN or an infinity.
 
         The sum in float64 of finite float32 numbers is finite; unlike `np.isfinite` it needs no second array.
         """
@@ -47,7 +47,7 @@ class Parameters(NamedTuple):
 
 
 def shapes(config: LogBilinearConfig, structure: Structure) -> dict[str, tuple[int, ...]]:
-    """The shape of each."""
+    """The shape of each array."""
     d, transforms = config.width, config.distances + bool(config.wide)
     classes = structure.classes if config.classes else 0
     return {

@@ -1,7 +1,7 @@
 """A trained model made ready for queries: R = M R^(f) and Q C_j are computed once, so that all variants cost the same.
 
 `compile_model` gives arrays for other compiled code, which asks by `log_probability` of kernels/query.py, or many at
-once by `log_probabilities` of kernels/query_batch.py, with a cache of its own. `Queries` is the same for Python.
+once by `log_probabilities` of kernels/query_batch.py, with a cache of its own. `CachedQueries` is for Python.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from morphlm.errors import ConfigError
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.kernels import query as kernels
 from morphlm.logbilinear.kernels import query_batch
-from morphlm.logbilinear.kernels.query import TILE, WAYS, Cache, Compiled
+from morphlm.logbilinear.kernels.query import TILE, WAYS, Cache, CompiledModel
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.logbilinear.structure import FactorRows, Structure
 from morphlm.threads import Workers, workers
 
 MEGABYTE = 1 << 20
 SMALLEST_PIECE = 256  # words, of the work for a thread
-DISTRIBUTED = 1 << 22  # numbers of R; from here on several threads share the scores of a distribution
+DISTRIBUTED = 1 << 22  # elements of R from which on several threads compute a distribution
 
 
 @dataclass(frozen=True)
 class CacheCounts:
-    """How often the cache had what a query needed."""
+    """Hits and misses of a cache."""
 
-    found_words: int  # the sum over the words of a class
-    missed_words: int
-    found_classes: int  # the sum over the classes, which is asked for only when the former is missing
-    missed_classes: int
+    word_hits: int  # the sum over the words of a class
+    word_misses: int
+    class_hits: int  # the sum over the classes, which is looked up only after a miss of the former
+    class_misses: int
 
 
 # ---------------------------------------------------------------- compiling
@@ -47,11 +47,11 @@ def compile_model(
     parameters: Parameters,
     pool: Workers,
     output: Float32Array | None = None,
-) -> Compiled:
+) -> CompiledModel:
     """The model for queries. `output`, R by position, may be given if it is composed already.
 
-    With diagonal C_j it takes as much memory as Q and R have for all words; a full C_j takes Q once for each of the
-    n - 1 places. Where Q belongs to words and C_j is diagonal, Q is not copied.
+    With diagonal C_j it takes as much memory as Q and R of all words; with full C_j, Q is there n - 1 times. Where Q
+    belongs to words and C_j is diagonal, Q is not copied.
     """
     words = np.arange(len(structure.vocabulary), dtype=np.int32)
     positions = np.arange(len(structure.layout.members), dtype=np.int64)
@@ -64,10 +64,10 @@ def compile_part(
     parameters: Parameters,
     words: Int32Array,
     classes: Int64Array,
-) -> Compiled:
-    """The same for some words in contexts, whose ids are then their places in this list, and the words of some classes.
+) -> CompiledModel:
+    """`compile_model` for some words of contexts, whose ids become their indices in `words`, and for some classes.
 
-    All other words have no probability. For looking at a few sentences without composing everything.
+    All other words have no probability. For scoring a few sentences without composing everything.
     """
     starts, chosen = structure.layout.starts, np.zeros(structure.classes, bool)
     chosen[classes] = True
@@ -83,12 +83,12 @@ def _compile(
     words: Int32Array,
     positions: Int64Array,
     output: Float32Array | None,
-) -> Compiled:
+) -> CompiledModel:
     layout, members = structure.layout, structure.layout.members[positions]
     position_of = np.full(len(structure.vocabulary), -1, np.int32)
     position_of[members] = np.arange(len(members), dtype=np.int32)
     class_of = layout.class_of[positions]
-    arrays = Compiled(
+    arrays = CompiledModel(
         context=_context_table(config, structure.context, parameters, pool, words),
         offset=0 if config.diagonal else len(words),
         diagonals=parameters.C if config.diagonal else np.zeros((0, config.width), np.float32),
@@ -113,32 +113,32 @@ def _read_only(array: Array) -> Array:
 def _context_table(
     config: LogBilinearConfig, side: FactorRows, parameters: Parameters, pool: Workers | None, words: Int32Array
 ) -> Float32Array:
-    """((n - 1) V, d): Q C_j, or Q alone where it is multiplied by diagonals, which takes no time and less memory."""
+    """((n - 1) V, d): Q C_j; with diagonal C_j (V, d): Q, which takes less memory and as little time."""
     if config.diagonal:
         is_all = not config.context_factors and len(words) == len(parameters.Q)
         return parameters.Q if is_all else _composed(side, parameters.Q, pool, words)
     out = np.empty((config.order - 1, len(words), config.width), np.float32)
     arguments = words, parameters.Q, side.rows, parameters.C, out
-    _spread(pool, lambda a, b: kernels.transform_range(a, b, *arguments), len(words))
+    _run_ranges(pool, lambda a, b: kernels.transform_range(a, b, *arguments), len(words))
     return out.reshape(-1, config.width)
 
 
 def _composed(side: FactorRows, table: Float32Array, pool: Workers | None, words: Int32Array) -> Float32Array:
     """The vectors of some words."""
     out = np.empty((len(words), table.shape[1]), np.float32)
-    _spread(pool, lambda a, b: kernels.compose_range(a, b, words, table, side.rows, out), len(words))
+    _run_ranges(pool, lambda a, b: kernels.compose_range(a, b, words, table, side.rows, out), len(words))
     return out
 
 
-def _spread(pool: Workers | None, task: Callable[[int, int], None], words: int) -> None:
-    """Without threads nothing must be loaded that manages them."""
+def _run_ranges(pool: Workers | None, task: Callable[[int, int], None], words: int) -> None:
+    """Run a task over all words; without a pool nothing is loaded that manages threads."""
     if pool is None:
         task(0, words)
     else:
         pool.run_ranges(task, words, SMALLEST_PIECE)
 
 
-def compiled_bytes(model: Compiled) -> int:
+def compiled_bytes(model: CompiledModel) -> int:
     """The memory that a compiled model takes."""
     return sum(part.nbytes for part in model if not isinstance(part, int))
 
@@ -146,15 +146,15 @@ def compiled_bytes(model: Compiled) -> int:
 # ---------------------------------------------------------------- the cache
 
 
-def new_cache(model: Compiled, megabytes: float) -> Cache:
-    """A cache of at most this size, for one thread; 0 megabytes: nothing is kept. It never grows.
+def new_cache(model: CompiledModel, megabytes: float) -> Cache:
+    """A cache of at most this size, for one thread; with 0 megabytes nothing is cached. It never grows.
 
-    Memory that no entry has reached yet is not taken from the system.
+    Memory is taken from the system only where entries are stored.
     """
     if not megabytes >= 0:
         raise ConfigError(f"a cache of {megabytes} MB cannot be; give 0 or more")
     order = model_order(model)
-    sets = int(megabytes * MEGABYTE) // bytes_of_a_set(order)
+    sets = int(megabytes * MEGABYTE) // set_bytes(order)
     return Cache(
         keys=np.zeros((sets, WAYS * order), np.int32),
         values=np.zeros((sets, WAYS), np.float64),
@@ -165,38 +165,38 @@ def new_cache(model: Compiled, megabytes: float) -> Cache:
     )
 
 
-def model_order(model: Compiled) -> int:
-    """n."""
+def model_order(model: CompiledModel) -> int:
+    """n, which the shapes of the arrays tell."""
     return 1 + (len(model.context) // model.offset if model.offset else len(model.diagonals))
 
 
-def bytes_of_a_set(order: int) -> int:
-    """What WAYS entries of a model of this order take."""
+def set_bytes(order: int) -> int:
+    """The memory of one set of the cache."""
     return WAYS * (4 * order + 8) + 1
 
 
-def counts_of(cache: Cache) -> CacheCounts:
-    """What has been found and not found so far."""
+def cache_counts(cache: Cache) -> CacheCounts:
+    """Hits and misses so far."""
     return CacheCounts(*cache.counts.tolist())
 
 
 # ---------------------------------------------------------------- from Python
 
 
-class _OfThread(threading.local):
-    """What only one thread may touch."""
+class _ThreadState(threading.local):
+    """The cache and the working space of one thread."""
 
     cache: Cache | None = None
     context: Int32Array
 
 
-class Queries:
+class CachedQueries:
     """Queries to a compiled model from any number of threads; each has its own cache."""
 
-    def __init__(self, model: Compiled, members: Int32Array, megabytes: float) -> None:
+    def __init__(self, model: CompiledModel, members: Int32Array, megabytes: float) -> None:
         """`members` are the words by position."""
         self.model, self.megabytes = model, megabytes
-        self._members, self._own = members, _OfThread()
+        self._members, self._own = members, _ThreadState()
         self._words = len(model.position_of)
 
     @property
@@ -245,7 +245,7 @@ class Queries:
         return result
 
     def _context(self, state: Sequence[int]) -> Int32Array:
-        """The state in this thread's array, checked: compiled code would read beyond the tables."""
+        """The state in this thread's array; ids are checked, since compiled code would read beyond the tables."""
         context = self._own.context
         if len(state) != len(context) or min(state) < 0 or max(state) >= self._words:
             raise IndexError(f"{state} is no state of this model")

@@ -1,4 +1,4 @@
-"""What the parameters of a model belong to: the words, their factors and their classes, as arrays for the kernels."""
+"""The words of a model, their factors and their classes as arrays for the kernels: what the parameters belong to."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from morphlm.arrays import Int32Array
 from morphlm.classes.partition import Partition, by_frequency
 from morphlm.errors import ConfigError
 from morphlm.logbilinear.config import LogBilinearConfig
-from morphlm.logbilinear.kernels.numerics import Rows
-from morphlm.logbilinear.kernels.softmax import PRIVATE, Layout
+from morphlm.logbilinear.kernels.records import SparseRows
+from morphlm.logbilinear.kernels.softmax import PRIVATE, OutputLayout
 from morphlm.segmentation.factors import Factors
 from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
 
@@ -21,21 +21,21 @@ from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
 class FactorRows:
     """The matrix M of one side of the model, or the identity."""
 
-    rows: Rows  # the factors of each word
+    rows: SparseRows  # the factors of each word
     factors: int  # F, the number of vectors
-    surfaces: int  # the first so many factors are surface forms, each of one word
+    surfaces: int  # the factors below this number are surface forms, each of one word
 
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """All that is fixed before training begins."""
+    """Everything that is fixed before training begins."""
 
     vocabulary: Vocabulary
     partition: Partition | None  # None: no classes
     factors: Factors | None  # None: no factors on either side
     context: FactorRows
     output: FactorRows
-    layout: Layout  # the output words in order of their classes
+    layout: OutputLayout  # the output words in order of their classes
     class_of: Int32Array  # (V,) by word; all 0 without classes
 
     @property
@@ -48,35 +48,36 @@ def build_structure(
     config: LogBilinearConfig, vocabulary: Vocabulary, partition: Partition | None, factors: Factors | None
 ) -> Structure:
     """Arrange words, factors and classes; what the model does not use is left out."""
-    _check_given(config, vocabulary, partition, factors)
+    _check_inputs(config, vocabulary, partition, factors)
     partition = partition if config.classes else None
     factors = factors if config.context_factors or config.output_factors else None
     identity = identity_rows(len(vocabulary))
-    given = identity if factors is None else FactorRows(_rows_of(factors), len(factors), factors.surfaces)
-    context, output = (given if used else identity for used in (config.context_factors, config.output_factors))
+    factored = identity if factors is None else FactorRows(_rows_of(factors), len(factors), factors.surfaces)
+    context, output = (factored if used else identity for used in (config.context_factors, config.output_factors))
     class_of = np.zeros(len(vocabulary), np.int32) if partition is None else partition.class_of
     members = [by_frequency(vocabulary)] if partition is None else partition.members
     return Structure(vocabulary, partition, factors, context, output, _layout(members, output), class_of)
 
 
 def arranged_by_class(structure: Structure) -> tuple[Structure, Int32Array]:
-    """The same with the rows of R in the order in which training goes through them, and the factor of each row.
+    """A structure whose rows of R are in the order of the classes, and the factor of each row.
 
-    A class's words are then neighbours in memory. Surface forms stay before the others.
+    The words of a class are then neighbours in memory. Surface forms stay before the other factors.
     """
     output, layout = structure.output, structure.layout
-    seen = np.concatenate([layout.rows.items, np.arange(output.factors, dtype=np.int32)])  # BEGIN's, of no class, last
-    _, first = np.unique(seen, return_index=True)
+    # The factors of BEGIN, which has no class, come last.
+    visited = np.concatenate([layout.rows.items, np.arange(output.factors, dtype=np.int32)])
+    _, first = np.unique(visited, return_index=True)
     is_other = np.arange(output.factors) >= output.surfaces
     order = np.lexsort((first, is_other)).astype(np.int32)
     row_of = np.empty(output.factors, np.int32)
     row_of[order] = np.arange(output.factors, dtype=np.int32)
-    moved = FactorRows(Rows(output.rows.starts, row_of[output.rows.items]), output.factors, output.surfaces)
+    moved = FactorRows(SparseRows(output.rows.starts, row_of[output.rows.items]), output.factors, output.surfaces)
     members = np.split(layout.members, layout.starts[1:-1])
     return replace(structure, output=moved, layout=_layout(members, moved)), order
 
 
-def _check_given(
+def _check_inputs(
     config: LogBilinearConfig, vocabulary: Vocabulary, partition: Partition | None, factors: Factors | None
 ) -> None:
     if config.classes and (partition is None or partition.vocabulary.words != vocabulary.words):
@@ -88,29 +89,29 @@ def _check_given(
 
 
 def with_new_words(structure: Structure, factors_of: Sequence[Int32Array]) -> Structure:
-    """The same with rows of the context side, after those of the words, for words that are not in the vocabulary.
+    """Add rows to the context side, after those of the vocabulary, for words that are not in it.
 
-    Each is composed of the factors that are given for it, of UNK's if there are none.
+    Each is composed of its factors, or of UNK's if it has none.
     """
     rows = structure.context.rows
     unknown = rows.items[rows.starts[UNK_ID] : rows.starts[UNK_ID + 1]]
     added = [factors if len(factors) else unknown for factors in factors_of]
     starts = rows.starts[-1] + np.cumsum([len(factors) for factors in added], dtype=np.int64)
-    extended = Rows(np.concatenate([rows.starts, starts]), np.concatenate([rows.items, *added]).astype(np.int32))
+    extended = SparseRows(np.concatenate([rows.starts, starts]), np.concatenate([rows.items, *added]).astype(np.int32))
     return replace(structure, context=replace(structure.context, rows=extended))
 
 
 def identity_rows(words: int) -> FactorRows:
     """Every word is its only factor."""
-    return FactorRows(Rows(np.arange(words + 1, dtype=np.int64), np.arange(words, dtype=np.int32)), words, words)
+    return FactorRows(SparseRows(np.arange(words + 1, dtype=np.int64), np.arange(words, dtype=np.int32)), words, words)
 
 
-def _rows_of(factors: Factors) -> Rows:
-    return Rows(factors.indptr.astype(np.int64), factors.indices.astype(np.int32))
+def _rows_of(factors: Factors) -> SparseRows:
+    return SparseRows(factors.indptr.astype(np.int64), factors.indices.astype(np.int32))
 
 
-def _layout(members_of_classes: list[Int32Array], output: FactorRows) -> Layout:
-    """Words by class; what belongs to one word alone and what is shared."""
+def _layout(members_of_classes: list[Int32Array], output: FactorRows) -> OutputLayout:
+    """Words by class; which factors belong to one word alone and which are shared."""
     members = np.concatenate(members_of_classes).astype(np.int32)
     sizes = np.array([len(words) for words in members_of_classes])
     position_of = np.full(len(output.rows.starts) - 1, -1, np.int32)
@@ -119,7 +120,7 @@ def _layout(members_of_classes: list[Int32Array], output: FactorRows) -> Layout:
     shared = np.flatnonzero(np.bincount(rows.items, minlength=output.factors) > 1).astype(np.int32)
     number_of = np.full(output.factors, PRIVATE, np.int32)
     number_of[shared] = np.arange(len(shared), dtype=np.int32)
-    return Layout(
+    return OutputLayout(
         members=members,
         position_of=position_of,
         starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
@@ -130,9 +131,9 @@ def _layout(members_of_classes: list[Int32Array], output: FactorRows) -> Layout:
     )
 
 
-def _selected(rows: Rows, chosen: Int32Array) -> Rows:
+def _selected(rows: SparseRows, chosen: Int32Array) -> SparseRows:
     """Some of the rows, in this order."""
     lengths = (rows.starts[1:] - rows.starts[:-1])[chosen]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-    return Rows(starts, rows.items[np.repeat(rows.starts[:-1][chosen], lengths) + within])
+    return SparseRows(starts, rows.items[np.repeat(rows.starts[:-1][chosen], lengths) + within])

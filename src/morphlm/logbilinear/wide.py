@@ -7,29 +7,27 @@ everywhere, so that u says what the text is about.
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from morphlm.arrays import Float32Array, Float64Array, Int32Array
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.kernels import wide as kernels
 from morphlm.logbilinear.kernels.batch import Batch
-from morphlm.logbilinear.kernels.wide import NEUTRAL, Wide
+from morphlm.logbilinear.kernels.wide import NEUTRAL, TokenOrigin, WideVectors, WideWindows
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.logbilinear.structure import Structure
-from morphlm.logbilinear.workspace import SHARDS, SMALLEST_PIECE, Workspace, over_range
+from morphlm.logbilinear.workspace import SHARDS, SMALLEST_PIECE, Workspace
 from morphlm.text.reading import RESERVED
 from morphlm.threads import Workers, tapered_bounds
 from morphlm.vocabulary.vocabulary import UNK_ID
 
-CONTENT = 1e-4  # t: a word with a larger share of the text counts less
+CONTENT = 1e-4  # t: a word with a larger share of the text has a smaller weight
 
 
 def content_weights(structure: Structure) -> Float32Array:
-    """omega(w) = sqrt(t / f(w)), at most 1, with f the word's share of the training text; marks and UNK say nothing."""
+    """omega(w) = sqrt(t / f(w)), at most 1, f the word's share of the training text; 0 for sentence marks and UNK."""
     counts = structure.vocabulary.counts.astype(np.float64)
     shares = np.maximum(counts, 0.5) / max(counts.sum(), 1.0)
     weights = np.minimum(1.0, np.sqrt(CONTENT / shares))
@@ -38,7 +36,7 @@ def content_weights(structure: Structure) -> Float32Array:
 
 
 def _weights_of_new_words(structure: Structure) -> Float64Array:
-    """1 for words of contexts that are not in the vocabulary but have known factors, as rare words have."""
+    """1, as for rare words, for words of contexts that are not in the vocabulary but have known factors; else 0."""
     rows, words = structure.context.rows, len(structure.vocabulary)
     factors = [
         rows.items[begin:end] for begin, end in zip(rows.starts[words:-1], rows.starts[words + 1 :], strict=True)
@@ -47,56 +45,39 @@ def _weights_of_new_words(structure: Structure) -> Float64Array:
     return np.array([not np.array_equal(items, unknown) for items in factors], np.float64)
 
 
-class Origin(NamedTuple):
-    """Where the tokens of a stream of sentences in another order come from."""
-
-    text: Int32Array  # the text as it is
-    places: NDArray[np.integer[Any]]  # the place in it of each token of the stream
-
-
-class Means(NamedTuple):
-    """The wide vectors of a minibatch, by the places of its tokens."""
-
-    vectors: Float32Array  # (L, d): u
-    scales: Float32Array  # (L,): 1 / (c + sum of the weights)
-
-
 class WideContexts:
     """The wide contexts of one engine's minibatches."""
 
     def __init__(self, config: LogBilinearConfig, structure: Structure, workers: Workers, space: Workspace) -> None:
-        """The space is shared with the engine."""
         self.config, self.workers, self.space = config, workers, space
-        self.weights = content_weights(structure)
-        self._reach = config.wide, np.float32(config.wide_decay)
+        self.weights, self._decay = content_weights(structure), np.float32(config.wide_decay)
 
-    def plan(self, origin: Origin, batch: Batch, slot_of_word: Int32Array) -> tuple[Batch, Wide]:
-        """The words before the tokens of a minibatch, which are added to its words. `origin` is of its tokens alone."""
-        words, wide = kernels.plan_wide(
-            origin.text, origin.places, self.config.wide, self.weights, batch.words, slot_of_word
-        )
+    def plan(self, origin: TokenOrigin, batch: Batch, slot_of_word: Int32Array) -> tuple[Batch, WideWindows]:
+        """Add the words before the tokens of a minibatch to its words. `origin` is of its tokens alone."""
+        words, wide = kernels.plan_wide(origin, self.config.wide, self.weights, batch.words, slot_of_word)
         added = (len(words) - len(batch.words)) * self.config.distances
         starts = np.append(batch.occurrences.starts, np.full(added, batch.occurrences.starts[-1]))
         return batch._replace(words=words, occurrences=batch.occurrences._replace(starts=starts)), wide
 
     def add(
-        self, batch: Batch, wide: Wide, vectors: Float32Array, transform: Float32Array, predictions: Float32Array
-    ) -> Means:
+        self, batch: Batch, wide: WideWindows, vectors: Float32Array, transform: Float32Array, predictions: Float32Array
+    ) -> WideVectors:
         """p += u C; returns u."""
-        means = Means(self.space.rows("wide", *predictions.shape), self.space.rows("scales", len(predictions)))
+        u = WideVectors(self.space.rows("wide", *predictions.shape), self.space.rows("scales", len(predictions)))
+        self.workers.run_ranges(lambda a, b: kernels.wide_vectors(a, b, wide, vectors, self._decay, u), _pieces(wide))
+        predict = kernels.predict_wide_diagonal if self.config.diagonal else kernels.predict_wide_full
         self.workers.run_ranges(
-            partial(over_range, kernels.wide_vectors, wide, vectors, *self._reach, *means), _pieces(wide)
+            lambda a, b: predict(a, b, batch.offsets, u.vectors, transform, predictions),
+            len(predictions),
+            SMALLEST_PIECE,
         )
-        kernel = kernels.predict_wide_diagonal if self.config.diagonal else kernels.predict_wide_full
-        task = partial(over_range, kernel, batch.places, means.vectors, transform, predictions)
-        self.workers.run_ranges(task, len(predictions), SMALLEST_PIECE)
-        return means
+        return u
 
     def learn(
         self,
         batch: Batch,
-        wide: Wide,
-        means: Means,
+        wide: WideWindows,
+        u: WideVectors,
         errors: Float32Array,
         transform: Float32Array,
         gradients: Float32Array,
@@ -104,23 +85,26 @@ class WideContexts:
     ) -> None:
         """Writes dL/dC in shards, and adds to the gradients of the minibatch's words."""
         cuts = tapered_bounds(len(errors), SHARDS)
-        by_place = self.space.rows("wide errors", *errors.shape)
+        by_offset = self.space.rows("wide errors", *errors.shape)
         back = kernels.back_wide_diagonal if self.config.diagonal else kernels.back_wide_full
 
         def transformed(shard: int, _: int) -> None:
             begin, end = cuts[shard : shard + 2]
-            back(begin, end, batch.places, errors, *means, transform, by_place, transform_shards[shard])
+            back(begin, end, batch.offsets, errors, u, transform, by_offset, transform_shards[shard])
 
         self.workers.run_pieces(transformed, SHARDS)
         rows = self.space.rows("wide rows", int(wide.starts[-1]), errors.shape[1])
         self.workers.run_ranges(
-            partial(over_range, kernels.back_pieces, wide, by_place, *self._reach, rows), _pieces(wide)
+            lambda a, b: kernels.back_pieces(a, b, wide, by_offset, self._decay, rows), _pieces(wide)
         )
-        task = partial(over_range, kernels.add_wide_gradients, wide.holders, rows, gradients)
-        self.workers.run_ranges(task, len(batch.words), SMALLEST_PIECE)
+        self.workers.run_ranges(
+            lambda a, b: kernels.add_wide_gradients(a, b, wide.holders, rows, gradients),
+            len(batch.words),
+            SMALLEST_PIECE,
+        )
 
 
-def _pieces(wide: Wide) -> int:
+def _pieces(wide: WideWindows) -> int:
     return len(wide.tokens) - 1
 
 
@@ -135,7 +119,7 @@ class WideState(NamedTuple):
 
 
 class WideQueries:
-    """P(w|h) by states of a model with wide contexts, in plain NumPy: each state has its own p, so nothing is kept."""
+    """P(w|h) by states of a model with wide contexts, in plain NumPy; p hardly ever repeats, so nothing is cached."""
 
     def __init__(
         self,
@@ -159,7 +143,7 @@ class WideQueries:
         return self._transformed(u, -1)
 
     def after(self, state: WideState, word: int) -> WideState:
-        """The state after a word. Words that count nothing are dropped at the far end: equal futures, equal states."""
+        """The state after a word. Words of weight 0 at the far end are dropped: equal futures, equal states."""
         before = (word, *state.before)[: self.config.wide]
         while before and not self._weights[before[-1]]:
             before = before[:-1]
@@ -171,8 +155,8 @@ class WideQueries:
         c = int(self.structure.class_of[word])
         first, last = self.structure.layout.starts[c : c + 2]
         scores = self._output[first:last] @ p + self._biases[first:last]
-        at = self.structure.layout.position_of[word] - first
-        return float(_log_softmax(scores)[at] + self._log_classes(p)[c])
+        within_class = self.structure.layout.position_of[word] - first
+        return float(_log_softmax(scores)[within_class] + self._log_classes(p)[c])
 
     def distribution(self, state: WideState) -> Float64Array:
         """P of every word, by id."""

@@ -1,7 +1,8 @@
-"""The state of a training that goes on: beside the model, in a directory with the model's name and `.checkpoint`.
+"""Checkpoints of a training: beside the model, in a directory with the model's name and `.checkpoint`.
 
-It is written like a model, in one step, so that it is whole whenever the process ends. Nothing random has a state:
-what a minibatch draws depends on seed, epoch and its number. So parameters, AdaGrad's sums and these counters suffice.
+A checkpoint is written like a model, in one step, so that it is whole whenever the process ends. It holds no state of a
+random generator: what a minibatch draws depends on seed, epoch and its number. So parameters, AdaGrad's sums of squares
+and the counters of `Progress` suffice.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import mmap
 import shutil
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,77 +30,84 @@ class Progress:
 
     epoch: int = 0  # complete epochs
     batch: int = 0  # minibatches of the next one that are done
-    due: bool = False  # what comes next is an evaluation, not a minibatch
+    due: bool = False  # an evaluation comes next, not a minibatch
     objective: float = 0.0  # summed since the last evaluation
-    tokens: int = 0  # ... over so many tokens
+    tokens: int = 0  # since the last evaluation
     total_tokens: int = 0  # since the beginning
-    undecayed: int = 0  # tokens since weight decay beside AdaGrad was applied
+    undecayed: int = 0  # tokens since weight decay was last applied
     seconds: float = 0.0
-    step: float = 0.0  # xi now
+    step: float = 0.0  # the current xi
     best: float | None = None  # the lowest development perplexity
     worse: int = 0  # evaluations since then
     ended: str = ""  # why training has ended, if it has
-    log: list[dict[str, Any]] = field(default_factory=list)  # one entry an evaluation
+    log: list[dict[str, Any]] = field(default_factory=list)  # one entry per evaluation
+
+
+class TrainingState(NamedTuple):
+    """Everything that the next minibatch depends on."""
+
+    progress: Progress
+    parameters: Parameters
+    squares: Parameters  # AdaGrad's sums of squared gradients
 
 
 def checkpoint_path(out: Path) -> Path:
-    """Where the checkpoint of a model stands."""
+    """The checkpoint directory of a model."""
     named = out if out.name else out.absolute()
     return named.with_name(named.name + ".checkpoint")
 
 
 def lock_path(out: Path) -> Path:
-    """The file that is locked while a training writes to a place."""
-    target = out.resolve()  # a link leads to the same place
+    """The file that is locked while a training writes to `out`."""
+    target = out.resolve()  # a link leads to the same lock
     return target.with_name(f".{target.name[:200]}.lock")
 
 
 def write_checkpoint(
-    place: Path, identity: str, progress: Progress, parameters: Parameters | None, squares: Parameters | None
+    path: Path, identity: str, progress: Progress, parameters: Parameters | None, squares: Parameters | None
 ) -> None:
-    """Write it; without arrays it says that training begins at the beginning."""
+    """Write a checkpoint; without arrays it only says that a training has been started."""
     tensors: dict[str, Array] = {}
     for prefix, arrays in (("", parameters), ("squares.", squares)):
         if arrays is not None:
             tensors |= {prefix + name: array for name, array in arrays.named()}
-    write_model(place, ModelFiles(KIND, {"identity": identity}, asdict(progress), tensors))
+    write_model(path, ModelFiles(KIND, {"identity": identity}, asdict(progress), tensors))
 
 
-def has_begun(place: Path) -> bool:
-    """Whether there is a checkpoint with something in it; one without arrays is as good as none."""
-    return place.exists() and bool(read_model(place).tensors)
+def has_begun(path: Path) -> bool:
+    """Whether there is a checkpoint with parameters in it."""
+    return path.exists() and bool(read_model(path).tensors)
 
 
-def read_checkpoint(place: Path, identity: str) -> tuple[Progress, Parameters, Parameters]:
-    """Read it; it must have begun, and belong to the same data and settings."""
-    files = read_model(place)
+def read_checkpoint(path: Path, identity: str) -> TrainingState:
+    """Read a checkpoint with parameters; one of other data or settings is refused."""
+    files = read_model(path)
     if files.kind != KIND or files.configuration.get("identity") != identity:
         raise ConfigError(
-            f"{place}: this checkpoint is of other data or other settings; resume with those it was begun with, or "
+            f"{path}: this checkpoint is of other data or other settings; resume with those it was begun with, or "
             "remove it to begin anew"
         )
     try:
-        progress = Progress(**files.training)
-        return progress, _copied(files, ""), _copied(files, "squares.")
+        return TrainingState(Progress(**files.training), _copied(files, ""), _copied(files, "squares."))
     except (TypeError, KeyError) as error:
-        raise FormatError(f"{place}: parts are missing or not known ({error}); remove it to begin anew") from error
+        raise FormatError(f"{path}: parts are missing or not known ({error}); remove it to begin anew") from error
 
 
-def belongs_to(place: Path, identity: str) -> bool:
-    """Whether there is a checkpoint, whole and of the same data and settings."""
+def belongs_to(path: Path, identity: str) -> bool:
+    """Whether there is an undamaged checkpoint of the same data and settings."""
     try:
-        files = read_model(place)
+        files = read_model(path)
     except FormatError:
         return False
     return files.kind == KIND and files.configuration.get("identity") == identity
 
 
 def _copied(files: ModelFiles, prefix: str) -> Parameters:
-    return Parameters(*(_taken(files.tensors[prefix + name]) for name in Parameters._fields))
+    return Parameters(*(_unmapped(files.tensors[prefix + name]) for name in Parameters._fields))
 
 
-def _taken(mapped: Array) -> Array:
-    """A copy of a mapped array; the pages of the file do not stay in memory beside it."""
+def _unmapped(mapped: Array) -> Array:
+    """A copy of a mapped array; the pages of the file are given back at once."""
     copy = np.array(mapped)
     base: Any = mapped
     while isinstance(base, np.ndarray):
@@ -109,16 +117,16 @@ def _taken(mapped: Array) -> Array:
     return copy
 
 
-def remove_checkpoint(place: Path) -> None:
-    """It is not needed any more. It loses its name first: half a checkpoint would not be one."""
-    if place.exists():
-        aside = partial_path(place)
-        place.rename(aside)
-        shutil.rmtree(aside, ignore_errors=True)
+def remove_checkpoint(path: Path) -> None:
+    """Rename it first, so that half a checkpoint never has its name."""
+    if path.exists():
+        doomed = partial_path(path)
+        path.rename(doomed)
+        shutil.rmtree(doomed, ignore_errors=True)
 
 
 def remove_leftovers(out: Path) -> None:
-    """What a process that was killed was writing: models and checkpoints beside `out`, files in it."""
+    """Remove what a killed process was writing: models and checkpoints beside `out`, files in it."""
     for path in (out, checkpoint_path(out)):
         target = path.resolve()
         leftover = partial_pattern(target)

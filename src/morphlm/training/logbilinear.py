@@ -13,7 +13,7 @@ from morphlm.training.checkpoint import checkpoint_path
 from morphlm.training.config import LogBilinearOptions
 from morphlm.training.inputs import TrainingInputs
 from morphlm.training.job import TrainingJob
-from morphlm.training.loop import Task, ended_otherwise, load_trained, train_model
+from morphlm.training.loop import TrainingTask, ended_otherwise, load_trained, train_model
 
 
 def train_logbilinear(job: TrainingJob) -> LanguageModel:
@@ -31,7 +31,7 @@ def train_logbilinear(job: TrainingJob) -> LanguageModel:
     return train_model(task, out, resume=run.resume, threads=run.threads, checkpoint_minutes=run.checkpoint_minutes)
 
 
-def training_task(kind: str, inputs: TrainingInputs, options: LogBilinearOptions) -> Task:
+def training_task(kind: str, inputs: TrainingInputs, options: LogBilinearOptions) -> TrainingTask:
     """What the training loop takes."""
     config = options.config(kind)
     structure = build_structure(config, inputs.vocabulary, inputs.partition, inputs.factors)
@@ -40,10 +40,10 @@ def training_task(kind: str, inputs: TrainingInputs, options: LogBilinearOptions
         "factors": None if factors is None else factors.to_json(),
         "classes": None if partition is None else partition.to_json(),
     }
-    return Task(config, structure, options.training, inputs.train, inputs.dev.corpus, record)
+    return TrainingTask(config, structure, options.training, inputs.train, inputs.dev.corpus, record)
 
 
-def _is_trained(task: Task, out: Path) -> bool:
+def _is_trained(task: TrainingTask, out: Path) -> bool:
     """Whether a model of the same data and settings is there, and its training has ended."""
     try:
         return not checkpoint_path(out).exists() and bool(read_model(out).training.get("identity") == task.identity)

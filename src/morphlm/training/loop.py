@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,21 +17,23 @@ from typing import Any, NoReturn
 import numpy as np
 
 from morphlm.arrays import Float32Array, Int32Array
-from morphlm.artefacts import fingerprint
+from morphlm.artefacts import Producer
 from morphlm.errors import ConfigError, TrainingError
 from morphlm.files import atomic_writer, exclusive
+from morphlm.kinds import kind_named
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.engine import DECAY_EVERY, Learner
+from morphlm.logbilinear.kernels.wide import TokenOrigin
 from morphlm.logbilinear.model import LogBilinearModel, logbilinear_from_files
 from morphlm.logbilinear.parameters import Parameters, filled_like, initial_parameters
 from morphlm.logbilinear.structure import Structure, arranged_by_class
-from morphlm.logbilinear.wide import Origin
 from morphlm.modelfile import MANIFEST, check_can_hold_model, read_model, write_model
 from morphlm.progress import notify, progress_bar
 from morphlm.threads import Workers, available_cores, workers
-from morphlm.training.batches import key_of, shuffled_places
+from morphlm.training.batches import minibatch_key, shuffled_positions
 from morphlm.training.checkpoint import (
     Progress,
+    TrainingState,
     checkpoint_path,
     has_begun,
     lock_path,
@@ -44,48 +46,46 @@ from morphlm.training.config import STOPPING, TrainingConfig
 from morphlm.training.log import (
     DIVERGED,
     LOG_FILE,
-    end_by,
+    describe_position,
+    end_reason,
+    find_end,
     log_text,
-    place_in_words,
     read_log,
-    reason_of,
-    reason_to_end,
+    stopping_reason,
 )
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus
 
-MOVED_COLUMNS = 8  # of R at a time, when its rows change places
+MOVED_COLUMNS = 8  # columns of R that are permuted at a time
 
 
 @dataclass(frozen=True)
-class Task:
-    """What is to be learned from what."""
+class TrainingTask:
+    """A model to train: its configuration, the data, and how to train it."""
 
     config: LogBilinearConfig
     structure: Structure
     training: TrainingConfig
     train: Corpus
     dev: Corpus
-    record: dict[str, Any]  # how vocabulary, segmentation and classes came about; goes into the model's manifest
+    record: dict[str, Any]  # how vocabulary, segmentation and classes were made; goes into the model's manifest
 
     def __post_init__(self) -> None:
-        """Without text there is nothing to learn or to stop by."""
         if not len(self.train.tokens) or not len(self.dev.tokens):
             raise ConfigError("the training or the development text has no sentences; give both")
 
     @property
     def batch(self) -> int:
-        """L, the tokens of a minibatch."""
+        """L, the number of tokens of a minibatch."""
         return self.training.batch_for(len(self.train.tokens))
 
     @cached_property
     def identity(self) -> str:
-        """Equal for trainings that do the same steps; how long they go on is not part of it."""
-        structure = self.structure
+        """A hash of everything that the training steps depend on; when to stop is not part of it."""
+        structure, kind = self.structure, kind_named(self.config.kind)
         parts: dict[str, Any] = {
             "config": self.config.to_json(),
             "training": {name: value for name, value in self.training.to_json().items() if name not in STOPPING},
-            "version": __version__,
             "train": self.train.tokens,
             "dev": self.dev.tokens,
             "words": structure.vocabulary.words,
@@ -95,11 +95,17 @@ class Task:
         for name, side in (("context", structure.context), ("output", structure.output)):
             parts |= {f"{name}.starts": side.rows.starts, f"{name}.items": side.rows.items}
             parts |= {f"{name}.factors": [side.factors, side.surfaces]}
-        return fingerprint(parts)
+        return Producer(kind.name, kind.revision, kind.modules).key(**parts)
+
+    @property
+    def stopping(self) -> dict[str, Any]:
+        """The settings that are not part of the identity."""
+        settings = self.training.to_json()
+        return {name: settings[name] for name in STOPPING}
 
 
 def train_model(
-    task: Task,
+    task: TrainingTask,
     out: str | Path | None = None,
     *,
     resume: bool = False,
@@ -107,47 +113,39 @@ def train_model(
     checkpoint_minutes: float = 10.0,
     deadline: float | None = None,
 ) -> LogBilinearModel:
-    """Train until the development perplexity rises; returns the best model, which is also written to `out`.
+    """Train until the development perplexity stops falling; returns the best model, which is also written to `out`.
 
-    A run that was interrupted, at any point, goes on with `resume` and gives the same bytes. `threads` change the time
-    only. After `deadline` (as of `time.monotonic`) it evaluates once more and ends with the best model so far. Two runs
-    cannot write to one place: the second is refused.
+    A run that was interrupted, at any point, continues with `resume` and gives the same bytes. `threads` is the number
+    of threads; results do not depend on it. After `deadline` (in terms of `time.monotonic`) the model is evaluated once
+    more and the training ends with the best one so far. While one run writes to `out`, another one is refused.
     """
-    place = None if out is None else Path(out)
-    taken = f"{place}: another training writes to this place; wait until it has ended, or choose another place"
-    with nullcontext() if place is None else exclusive(lock_path(place), taken):
-        model = _train_alone(task, place, resume, threads or available_cores(), checkpoint_minutes * 60.0, deadline)
+    path = None if out is None else Path(out)
+    with nullcontext() if path is None else _locked(path):
+        if path is not None and resume and _has_ended(task, path):
+            notify(f"{path}: its training has ended; there is nothing to resume")
+            model: LogBilinearModel | None = load_trained(path)
+        else:
+            with workers(threads or available_cores()) as pool:
+                best = TrainingRun(task, path, pool, resume, checkpoint_minutes * 60.0, deadline).train()
+            # The best model is read only now, when the memory of the run is free.
+            model = best if path is None else _finished_model(task, path)
+    assert model is not None
     model.threads = threads
     return model
 
 
-def _train_alone(
-    task: Task, out: Path | None, resume: bool, threads: int, checkpoint_seconds: float, deadline: float | None
-) -> LogBilinearModel:
-    """Train, unless that has been done; nobody else writes to the place."""
-    if out is not None and resume and _has_ended(task, out):
-        notify(f"{out}: its training has ended; there is nothing to resume")
-        return load_trained(out)
-    with workers(threads) as pool:
-        best = _train(task, out, resume, pool, checkpoint_seconds, deadline)
-    if out is not None:  # only now, when the memory of the training is free
-        _restate(task, out)
-        return load_trained(out)
-    assert best is not None
-    return best
+def _locked(out: Path) -> AbstractContextManager[None]:
+    refusal = f"{out}: another training writes to this place; wait until it has ended, or choose another place"
+    return exclusive(lock_path(out), refusal)
 
 
-def _train(
-    task: Task, out: Path | None, resume: bool, pool: Workers, checkpoint_seconds: float, deadline: float | None
-) -> LogBilinearModel | None:
-    """Train; returns the best model if there is no directory for it."""
-    structure, order = arranged_by_class(task.structure)
-    progress, parameters, squares = _begin(task, order, out, resume)
-    learning, tokens = task.training.learning, len(task.train.tokens)
-    learner = Learner(task.config, structure, parameters, squares, learning, tokens, pool)
-    run = TrainingRun(task, order, out, learner, progress, checkpoint_seconds, deadline)
-    run.train()
-    return run.best
+def _finished_model(task: TrainingTask, out: Path) -> LogBilinearModel:
+    """The best model; its manifest states when this run stopped, though it may have been written by an earlier one."""
+    files = read_model(out)
+    record = files.training | task.stopping
+    if record != files.training:
+        write_model(out, replace(files, training=record, notes={LOG_FILE: log_text(read_log(out))}))
+    return load_trained(out)
 
 
 def load_trained(out: Path) -> LogBilinearModel:
@@ -155,14 +153,19 @@ def load_trained(out: Path) -> LogBilinearModel:
     return logbilinear_from_files(out, read_model(out))
 
 
-# ---------------------------------------------------------------- beginning and going on
+# ---------------------------------------------------------------- trainings that have ended
 
 
-def _has_ended(task: Task, out: Path) -> bool:
-    """Whether a model is there and no checkpoint any more; it must have come from the same data and settings."""
+def is_trained_by(task: TrainingTask, out: Path) -> bool:
+    """Whether the model in a directory was trained on the same data with the same settings."""
+    return (out / MANIFEST).is_file() and read_model(out).training.get("identity") == task.identity
+
+
+def _has_ended(task: TrainingTask, out: Path) -> bool:
+    """Whether there is a model and no checkpoint; a model of other data, settings or stopping is refused."""
     if checkpoint_path(out).exists() or not (out / MANIFEST).is_file():
         return False
-    if not is_of(task, out):
+    if not is_trained_by(task, out):
         raise ConfigError(
             f"{out}: this model is of other data or other settings, and its training has ended; train without "
             "--resume to replace it, or choose another place"
@@ -171,7 +174,7 @@ def _has_ended(task: Task, out: Path) -> bool:
     if otherwise.startswith(DIVERGED):
         notify(f"{out}: its training {otherwise}; it is trained again")
     elif otherwise:
-        reason = reason_of(read_log(out)) or "its log does not say why"
+        reason = end_reason(read_log(out)) or "its log does not say why"
         raise ConfigError(
             f"{out}: its training has ended ({reason}) and its checkpoint is gone, so it cannot go on with other "
             "--epochs or --patience; train without --resume to begin anew"
@@ -179,80 +182,53 @@ def _has_ended(task: Task, out: Path) -> bool:
     return not otherwise
 
 
-def ended_otherwise(task: Task, out: Path) -> str:
-    """How the training of a model, of the same data and settings, ended if this one would not end so; else ''."""
+def ended_otherwise(task: TrainingTask, out: Path) -> str:
+    """How the training of a model with this identity ended, if not where `task` would end; else ''."""
     log = read_log(out)
-    if reason_of(log).startswith(DIVERGED):
-        return reason_of(log)
+    if end_reason(log).startswith(DIVERGED):
+        return end_reason(log)
     if log:
-        evaluations, reason = end_by(log, task.training)
+        evaluations, reason = find_end(log, task.training)
         is_as_asked = bool(reason) and evaluations == len(log)
     else:
-        is_as_asked = stopping_of(task).items() <= read_model(out).training.items()
+        is_as_asked = task.stopping.items() <= read_model(out).training.items()
     return "" if is_as_asked else "ended by other --epochs or --patience"
 
 
-def stopping_of(task: Task) -> dict[str, Any]:
-    """The settings that are not part of the identity."""
-    settings = task.training.to_json()
-    return {name: settings[name] for name in STOPPING}
+# ---------------------------------------------------------------- beginning and resuming
 
 
-def _restate(task: Task, out: Path) -> None:
-    """Say in the manifest until when the training went on; a model from before it was resumed says something else."""
-    files = read_model(out)
-    record = files.training | stopping_of(task)
-    if record != files.training:
-        write_model(out, replace(files, training=record, notes={LOG_FILE: log_text(read_log(out))}))
-
-
-def is_of(task: Task, out: Path) -> bool:
-    """Whether the model in a directory came from the same data and settings."""
-    return (out / MANIFEST).is_file() and read_model(out).training.get("identity") == task.identity
-
-
-def _begin(task: Task, order: Int32Array, out: Path | None, resume: bool) -> tuple[Progress, Parameters, Parameters]:
-    """Initialise, or take up what a checkpoint holds; the rows of R are in the order of the training."""
-    if out is not None:
-        check_can_hold_model(out)
-        place = checkpoint_path(out)
-        if has_begun(place):
-            if resume:
-                return _take_up(task, out)
-            raise ConfigError(
-                f"{place} holds a training that has not ended; give --resume to go on with it, or remove it"
-            )
-    progress = Progress(step=task.training.learning.step)
-    training = task.training
+def _initial_state(task: TrainingTask, order: Int32Array) -> TrainingState:
+    """Random parameters; row k of R belongs to factor order[k]."""
+    training, learning = task.training, task.training.learning
     parameters = initial_parameters(
         task.config, task.structure, training.seed, training.init_std, near_identity=training.near_identity
     )
     parameters = parameters._replace(R=parameters.R[order])
-    squares = filled_like(parameters, task.training.learning.first_squares(task.config))
-    if out is not None:  # from now on a model that may be there is known to be of another training
-        write_checkpoint(checkpoint_path(out), task.identity, progress, None, None)
-    return progress, parameters, squares
+    squares = filled_like(parameters, learning.first_squares(task.config))
+    return TrainingState(Progress(step=learning.step), parameters, squares)
 
 
-def _take_up(task: Task, out: Path) -> tuple[Progress, Parameters, Parameters]:
-    """What a checkpoint holds; the best model before it must still be there."""
-    place = checkpoint_path(out)
-    progress, parameters, squares = read_checkpoint(place, task.identity)
-    if progress.best is not None and not is_of(task, out):
-        raise ConfigError(f"{out}: the best model so far is not there any more; remove {place} to begin anew")
-    _decide_end_again(task, progress, place)
+def _resumed_state(task: TrainingTask, out: Path) -> TrainingState:
+    """The state in the checkpoint; the best model before it must still be there."""
+    path = checkpoint_path(out)
+    state = read_checkpoint(path, task.identity)
+    progress = state.progress
+    if progress.best is not None and not is_trained_by(task, out):
+        raise ConfigError(f"{out}: the best model so far is not there any more; remove {path} to begin anew")
+    _update_end(task, progress, path)
     remove_leftovers(out)
     if progress.total_tokens:
-        notify(f"resuming after {place_in_words(progress.epoch, progress.batch)}")
-    return progress, parameters, squares
+        notify(f"resuming after {describe_position(progress.epoch, progress.batch)}")
+    return state
 
 
-def _decide_end_again(task: Task, progress: Progress, place: Path) -> None:
-    """The epochs and the patience may be others than before."""
-    evaluations, progress.ended = end_by(progress.log, task.training)
+def _update_end(task: TrainingTask, progress: Progress, path: Path) -> None:
+    """Decide again whether the training has ended: --epochs and --patience may have changed."""
+    evaluations, progress.ended = find_end(progress.log, task.training)
     if evaluations < len(progress.log):
         raise ConfigError(
-            f"{place}: this training has gone on for longer than --epochs and --patience now allow; give more, or "
+            f"{path}: this training has gone on for longer than --epochs and --patience now allow; give more, or "
             "remove it to begin anew"
         )
     if progress.log:
@@ -262,32 +238,49 @@ def _decide_end_again(task: Task, progress: Progress, place: Path) -> None:
 
 
 class TrainingRun:
-    """A training under way."""
+    """A training under way: the learner, how far it has come, and where its model and checkpoints go."""
 
     def __init__(
         self,
-        task: Task,
-        order: Int32Array,
+        task: TrainingTask,
         out: Path | None,
-        learner: Learner,
-        progress: Progress,
+        pool: Workers,
+        resume: bool,
         checkpoint_seconds: float,
         deadline: float | None,
     ) -> None:
-        """Go on from where `progress` says that the learner is; `order` has the factor of each row of its R."""
-        self.task, self.out, self.learner, self.progress = task, out, learner, progress
-        self._order = order
+        self.task, self.out = task, out
         self.checkpoint_seconds, self.deadline = checkpoint_seconds, deadline
-        learner.step_size = progress.step
-        self.best: LogBilinearModel | None = None  # kept here when there is no directory to keep it in
-        self._written = time.monotonic()  # when the last checkpoint was
+        structure, self._order = arranged_by_class(task.structure)
+        self.progress, parameters, squares = self._begin_or_resume(resume)
+        learning, tokens = task.training.learning, len(task.train.tokens)
+        self.learner = Learner(task.config, structure, parameters, squares, learning, tokens, pool)
+        self.learner.step_size = self.progress.step
+        self.best: LogBilinearModel | None = None  # kept in memory if there is no directory
+        self._last_checkpoint = time.monotonic()
         self._interrupted = False
-        self._changes_nothing = False  # what runs now can be given up at any point
+        self._is_evaluating = False  # then Ctrl-C takes effect at once: nothing is changed
+
+    def _begin_or_resume(self, resume: bool) -> TrainingState:
+        if self.out is None:
+            return _initial_state(self.task, self._order)
+        check_can_hold_model(self.out)
+        path = checkpoint_path(self.out)
+        if has_begun(path):
+            if resume:
+                return _resumed_state(self.task, self.out)
+            raise ConfigError(
+                f"{path} holds a training that has not ended; give --resume to go on with it, or remove it"
+            )
+        state = _initial_state(self.task, self._order)
+        # From now on a model that may be in `out` is known to be of another training.
+        write_checkpoint(path, self.task.identity, state.progress, None, None)
+        return state
 
     # ------------------------------------------------------------ the loop
 
-    def train(self) -> None:
-        """Epoch after epoch until an evaluation ends it."""
+    def train(self) -> LogBilinearModel | None:
+        """Epoch after epoch until an evaluation ends it; returns the best model if there is no directory for it."""
         with self._catching_interrupts():
             while not self.progress.ended:
                 if self.progress.due:
@@ -298,13 +291,14 @@ class TrainingRun:
         if self.out is not None:
             self._write_log(self.out)
             remove_checkpoint(checkpoint_path(self.out))
+        return self.best
 
     def _epoch(self) -> None:
-        """What is left of one epoch, up to the evaluation after it; evaluations on the way may end it early."""
+        """The rest of an epoch, up to the evaluation after it; evaluations within it may end it early."""
         training, progress, epoch = self.task.training, self.progress, self.progress.epoch
         text = self.task.train.tokens
-        origin = Origin(text, shuffled_places(text, training.seed, epoch))
-        stream = text[origin.places]
+        origin = TokenOrigin(text, shuffled_positions(text, training.seed, epoch))
+        stream = text[origin.positions]
         with progress_bar(f"epoch {epoch + 1}", len(stream)) as bar:
             bar.initial = bar.n = progress.batch * self.task.batch  # not counted as done since the bar began
             while progress.epoch == epoch and not progress.ended:
@@ -316,16 +310,16 @@ class TrainingRun:
                     bar.update(self._minibatch(stream, origin))
                 self._pause()
 
-    def _minibatch(self, stream: Int32Array, origin: Origin) -> int:
+    def _minibatch(self, stream: Int32Array, origin: TokenOrigin) -> int:
         """Learn from the next minibatch; returns the number of its tokens."""
         training, progress, batch = self.task.training, self.progress, self.task.batch
         begin = progress.batch * batch
         end = min(begin + batch, len(stream))
         started = time.monotonic()
-        key = key_of(training.seed, progress.epoch, progress.batch)
+        key = minibatch_key(training.seed, progress.epoch, progress.batch)
         objective = self.learner.step(stream, begin, end, key, origin)
         if not math.isfinite(objective):
-            self._refuse(f"minibatch {progress.batch + 1} of epoch {progress.epoch + 1}")
+            self._fail(f"minibatch {progress.batch + 1} of epoch {progress.epoch + 1}")
         progress.batch += 1
         progress.undecayed += end - begin
         progress.due = bool(training.evaluate_every) and progress.batch % training.evaluate_every == 0
@@ -341,12 +335,12 @@ class TrainingRun:
         return end - begin
 
     def _pause(self) -> None:
-        """Between two minibatches: Ctrl-C, the deadline, a checkpoint."""
+        """Between two minibatches: react to Ctrl-C and to the deadline, write a checkpoint if it is time."""
         if self._interrupted:
             self._stop()
         if self._is_late and self.progress.tokens:
             self.progress.due = True
-        if time.monotonic() - self._written > self.checkpoint_seconds:
+        if time.monotonic() - self._last_checkpoint > self.checkpoint_seconds:
             self._checkpoint()
 
     @property
@@ -359,33 +353,33 @@ class TrainingRun:
             write_checkpoint(
                 checkpoint_path(self.out), self.task.identity, self.progress, learner.parameters, learner.squares
             )
-        self._written = time.monotonic()
+        self._last_checkpoint = time.monotonic()
 
-    def _refuse(self, where: str) -> None:
-        """Something is not finite: say where, keep what is good. The checkpoint would lead to the same end."""
+    def _fail(self, where: str) -> NoReturn:
+        """A number is not finite: say where, and keep the best model. The checkpoint would lead to the same error."""
         name = self.learner.parameters.first_not_finite() or self.learner.squares.first_not_finite()
-        what = f"the parameters {name} are" if name else "the objective is"
+        subject = f"the parameters {name} are" if name else "the objective is"
         kept = ""
         if self.out is not None:
             if self.progress.best is not None:
                 kept = f"; the best model so far is kept in {self.out}"
-                self.progress.log[-1]["ended"] = f"{DIVERGED}: {where}, {what} not finite any more"
+                self.progress.log[-1]["ended"] = f"{DIVERGED}: {where}, {subject} not finite any more"
                 self._write_log(self.out)
             remove_checkpoint(checkpoint_path(self.out))
         raise TrainingError(
-            f"{where}: {what} not finite any more; train with a smaller --step or a larger --accumulator{kept}"
+            f"{where}: {subject} not finite any more; train with a smaller --step or a larger --accumulator{kept}"
         )
 
     # ------------------------------------------------------------ evaluation
 
     def _evaluate(self) -> None:
-        """The development perplexity: keep the best model, decide whether to go on."""
+        """Measure the development perplexity, keep the model if it is the best, decide whether to go on."""
         progress = self.progress
         started = time.monotonic()
         self.learner.tidy()
         perplexity = self._development_perplexity()
         if not math.isfinite(perplexity) or self.learner.parameters.first_not_finite():
-            self._refuse(f"evaluation after {place_in_words(progress.epoch, progress.batch)}")
+            self._fail(f"evaluation after {describe_position(progress.epoch, progress.batch)}")
         progress.seconds += time.monotonic() - started
         is_best = progress.best is None or perplexity < progress.best
         report = self._log(perplexity, is_best)
@@ -396,7 +390,7 @@ class TrainingRun:
             self._keep_best()
         else:
             progress.worse += 1
-        progress.ended = self._reason_to_end()
+        progress.ended = self._stopping_reason()
         if progress.ended:
             progress.log[-1]["ended"] = progress.ended
         if self.out is not None:
@@ -405,35 +399,35 @@ class TrainingRun:
         notify(report)
 
     def _adapt_step(self, perplexity: float) -> None:
-        """Smaller steps once an epoch has brought little, then after every epoch."""
+        """Reduce the step after the first epoch that gains little (a plateau), and after every one from then on."""
         training, progress = self.task.training, self.progress
         epochs = [entry["development_perplexity"] for entry in progress.log if not entry["minibatch"]]
         if progress.batch or len(epochs) < 2:
             return
-        is_slow = perplexity >= epochs[-2] * (1.0 - training.plateau_ratio)
-        if is_slow or progress.step < training.learning.step:
+        is_plateau = perplexity >= epochs[-2] * (1.0 - training.plateau_ratio)
+        if is_plateau or progress.step < training.learning.step:
             progress.step *= training.step_decay
             self.learner.step_size = progress.step
 
     def _development_perplexity(self) -> float:
-        """It takes long and changes nothing: Ctrl-C stops it at once, and it is done again on resuming."""
-        self._changes_nothing = True
+        """Ctrl-C stops it at once, since nothing is changed; it is measured again on resuming."""
+        self._is_evaluating = True
         try:
             logprobs = self.learner.log_probabilities(self.task.dev.tokens)
         except KeyboardInterrupt:
             self._stop()
         finally:
-            self._changes_nothing = False
+            self._is_evaluating = False
         with np.errstate(over="ignore"):
             # An exact sum: NumPy's may depend on how its array lies in memory.
             return float(np.exp(-math.fsum(logprobs) / len(logprobs)))
 
-    def _reason_to_end(self) -> str:
-        reason = reason_to_end(self.task.training, self.progress.epoch, self.progress.worse)
+    def _stopping_reason(self) -> str:
+        reason = stopping_reason(self.task.training, self.progress.epoch, self.progress.worse)
         return reason or ("the time is over" if self._is_late else "")
 
     def _log(self, perplexity: float, is_best: bool) -> str:
-        """Keep the figures of an evaluation; returns them for a person."""
+        """Append an evaluation to the log; returns the line that reports it."""
         progress = self.progress
         entry = {
             "epoch": progress.epoch,
@@ -448,8 +442,8 @@ class TrainingRun:
         progress.log.append(entry)
         rate = progress.total_tokens / max(progress.seconds, 1e-9)
         mark = "" if is_best else " (not better)"
-        place = place_in_words(progress.epoch, progress.batch)
-        return f"{place}: development perplexity {perplexity:.2f}{mark}, {rate:,.0f} tokens/s"
+        position = describe_position(progress.epoch, progress.batch)
+        return f"{position}: development perplexity {perplexity:.2f}{mark}, {rate:,.0f} tokens/s"
 
     def _write_log(self, out: Path) -> None:
         with atomic_writer(out / LOG_FILE) as file:
@@ -458,7 +452,7 @@ class TrainingRun:
     # ------------------------------------------------------------ the best model
 
     def _keep_best(self) -> None:
-        """Write the parameters as they are now, with the rows of R in the order of the factors, or keep a copy."""
+        """Save the model as it is now, or copy it; the rows of R go back to the order of the factors."""
         parameters = self.learner.parameters
         if self.out is None:
             rows = np.empty_like(parameters.R)
@@ -471,7 +465,6 @@ class TrainingRun:
             self._model(parameters, output).save(self.out, notes={LOG_FILE: log_text(self.progress.log)})
 
     def _model(self, parameters: Parameters, output: Float32Array | None = None) -> LogBilinearModel:
-        """The model with its record."""
         task, progress = self.task, self.progress
         record = task.record | task.training.to_json()
         record |= {
@@ -488,7 +481,7 @@ class TrainingRun:
     # ------------------------------------------------------------ Ctrl-C
 
     def _stop(self) -> NoReturn:
-        """Ctrl-C was pressed and nothing is half done: leave a checkpoint."""
+        """Write a checkpoint, then raise KeyboardInterrupt; called between minibatches only."""
         self._checkpoint()
         if self.out is not None:
             notify(f"stopped; {checkpoint_path(self.out)} holds the training so far, go on with --resume")
@@ -496,18 +489,18 @@ class TrainingRun:
 
     @contextmanager
     def _catching_interrupts(self) -> Iterator[None]:
-        """Ctrl-C ends training after the minibatch, with a checkpoint; pressed again, at once."""
+        """The first Ctrl-C ends the training after the minibatch, with a checkpoint; the second one at once."""
         before = signal.getsignal(signal.SIGINT) or signal.default_int_handler
         if threading.current_thread() is not threading.main_thread() or before == signal.SIG_IGN:
-            yield  # what runs in the background of a script is not to be interrupted
+            yield  # other threads get no signals, and a script's background jobs ignore them
             return
 
         def interrupt(number: int, frame: FrameType | None) -> None:
             self._interrupted = True
             signal.signal(signal.SIGINT, before)
-            if self._changes_nothing:
+            if self._is_evaluating:
                 raise KeyboardInterrupt
-            with suppress(RuntimeError):  # the signal came while something else was being written there
+            with suppress(RuntimeError):  # the signal came in the middle of other output
                 notify("stopping after this minibatch (Ctrl-C again stops at once)")
 
         signal.signal(signal.SIGINT, interrupt)
@@ -519,15 +512,15 @@ class TrainingRun:
 
 @contextmanager
 def rows_by_factor(table: Float32Array, order: Int32Array) -> Iterator[None]:
-    """Row k of the table is that of factor order[k]; while the block lasts it is that of factor k.
+    """Row k of the table belongs to factor order[k]; inside the block it belongs to factor k.
 
-    Rows change places within the table, some columns at a time: a second table would be half a model more in memory.
+    Rows are permuted in place, some columns at a time: a second table would take half a model more memory.
     """
     columns = [slice(begin, begin + MOVED_COLUMNS) for begin in range(0, table.shape[1], MOVED_COLUMNS)]
-    for some in columns:
-        table[order, some] = table[:, some].copy()
+    for part in columns:
+        table[order, part] = table[:, part].copy()
     try:
         yield
     finally:
-        for some in columns:
-            table[:, some] = table[order, some]
+        for part in columns:
+            table[:, part] = table[order, part]

@@ -25,7 +25,7 @@ from morphlm.tables import format_columns
 from morphlm.training.checkpoint import checkpoint_path
 from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
 from morphlm.training.job import ModelShelf, RunOptions, TrainingJob
-from morphlm.training.log import place_in_words, read_log
+from morphlm.training.log import describe_position, read_log
 from morphlm.vocabulary.corpus import Source
 
 ARTEFACTS_FOLDER = "artefacts"
@@ -83,7 +83,7 @@ class Trained:
 
     def format(self) -> str:
         """Some lines for a person."""
-        best = None if self.best_epoch is None else place_in_words(self.best_epoch, self._best_minibatch)
+        best = None if self.best_epoch is None else describe_position(self.best_epoch, self._best_minibatch)
         after = "" if best is None else f", after {best}"
         lines = [f"{self.model.kind}", f"  development  {self.development.including_unknown:.2f}{after}"]
         if self.test is not None:

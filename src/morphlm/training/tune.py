@@ -25,7 +25,7 @@ from morphlm.training.config import LogBilinearOptions
 from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
 from morphlm.training.job import RunOptions
 from morphlm.training.logbilinear import training_task
-from morphlm.training.loop import Task, train_model
+from morphlm.training.loop import TrainingTask, train_model
 from morphlm.training.pipeline import (
     ModelOptions,
     artefacts_beside,
@@ -319,7 +319,7 @@ class _Search:
         self.trials.append(trial)
         return trial
 
-    def _result(self, task: Task, deadline: float) -> tuple[float, float]:
+    def _result(self, task: TrainingTask, deadline: float) -> tuple[float, float]:
         """After how many epochs a training was best, and its perplexity then; infinite if it failed."""
         try:
             training = train_model(task, threads=self.threads, deadline=deadline).training

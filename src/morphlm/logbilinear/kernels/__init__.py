@@ -1,1 +1,1 @@
-"""Compiled loops of the log-bilinear models: arrays in, arrays out; one file a stage of the training step."""
+"""Compiled loops of the log-bilinear models: arrays in, arrays out; one file per stage of the training step."""

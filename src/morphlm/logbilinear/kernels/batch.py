@@ -5,7 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.logbilinear.kernels.numerics import Rows, compiled, dropped
+from morphlm.logbilinear.kernels.numerics import compiled, dropped
+from morphlm.logbilinear.kernels.records import SparseRows
+from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
 
 DROPPED = -1
 
@@ -14,46 +16,50 @@ class Batch(NamedTuple):
     """L tokens in order of their classes, with the U different words of their contexts in *slots* 0 .. U - 1."""
 
     targets: Array  # int32 (L): the words to predict
-    places: Array  # int64 (L): where they stand in the stretch of text
+    offsets: Array  # int64 (L): where they stand in the stretch of text, from 0
     class_starts: Array  # int64 (C + 1): the tokens of class c are class_starts[c] .. class_starts[c + 1] - 1
     slots: Array  # int32 (L, n - 1): the slots of the words before each, the nearest first; DROPPED: left out
     words: Array  # int32 (U): the word in each slot
-    occurrences: Rows  # U x (n - 1) rows: the tokens that have the word of slot u at distance j in row u (n - 1) + j
+    occurrences: SparseRows  # U x (n - 1): row u (n - 1) + j has the tokens with the word of slot u at distance j
+
+
+class Stretch(NamedTuple):
+    """The tokens begin .. end - 1 of a stream of sentences."""
+
+    stream: Array  # int32: the words to predict
+    contexts: Array  # int32: the same sentences as contexts see them: the stream itself, or with some words replaced
+    begin: int
+    end: int
+
+
+class ContextDropout(NamedTuple):
+    """Context words are left out at a rate."""
+
+    key: np.uint64  # decides which
+    rate: np.float32
 
 
 @compiled
 def plan_batch(
-    stream: Array,
-    contexts: Array,
-    begin: int,
-    end: int,
-    distances: int,
-    boundary: tuple[int, int],
-    class_of: Array,
-    classes: int,
-    slot_of: Array,
-    key: int,
-    rate: float,
+    stretch: Stretch, distances: int, class_of: Array, classes: int, slot_of: Array, dropout: ContextDropout
 ) -> Batch:
-    """The tokens begin .. end - 1 of a stream of sentences. `boundary` is (BEGIN, END); contexts end at a BEGIN.
+    """Sort the tokens of a stretch by class and list the words of their contexts; before a sentence there is BEGIN.
 
-    `contexts` are the same sentences as the words after them see them: the stream itself, or with other words in place
-    of some. `slot_of` is working space, -1 for every word before and after. Each context word is left out with
-    probability `rate`.
+    `slot_of` is working space, -1 for every word before and after.
     """
-    length = end - begin
-    targets, places, class_starts = sort_by_class(stream, begin, end, class_of, classes)
+    contexts, length = stretch.contexts, stretch.end - stretch.begin
+    targets, offsets, class_starts = sort_by_class(stretch, class_of, classes)
     slots = np.empty((length, distances), np.int32)
     words = np.empty(length * distances, np.int32)
     size = 0
     for i in range(length):
-        at = begin + places[i]
+        at = stretch.begin + offsets[i]
         inside = True
         for j in range(distances):
             at -= 1
-            inside = inside and at >= 0 and contexts[at] != boundary[1]
-            word = contexts[at] if inside else boundary[0]
-            if rate > 0 and dropped(key, places[i] * distances + j, rate):
+            inside = inside and at >= 0 and contexts[at] != END_ID
+            word = contexts[at] if inside else BEGIN_ID
+            if dropout.rate > 0 and dropped(dropout.key, offsets[i] * distances + j, dropout.rate):
                 slots[i, j] = DROPPED
                 continue
             if slot_of[word] < 0:
@@ -63,28 +69,29 @@ def plan_batch(
             slots[i, j] = slot_of[word]
     for slot in range(size):
         slot_of[words[slot]] = -1
-    return Batch(targets, places, class_starts, slots, words[:size].copy(), list_occurrences(slots, size))
+    return Batch(targets, offsets, class_starts, slots, words[:size].copy(), list_occurrences(slots, size))
 
 
 @compiled
-def sort_by_class(stream: Array, begin: int, end: int, class_of: Array, classes: int) -> tuple[Array, Array, Array]:
-    """The tokens in stable order of their classes, where they stood, and where each class begins."""
+def sort_by_class(stretch: Stretch, class_of: Array, classes: int) -> tuple[Array, Array, Array]:
+    """The tokens in stable order of their classes, their offsets in the stretch, and where each class begins."""
+    stream, begin, end = stretch.stream, stretch.begin, stretch.end
     starts = np.zeros(classes + 1, np.int64)
     for at in range(begin, end):
         starts[class_of[stream[at]] + 1] += 1
     for c in range(classes):
         starts[c + 1] += starts[c]
     free = starts[:-1].copy()
-    targets, places = np.empty(end - begin, np.int32), np.empty(end - begin, np.int64)
+    targets, offsets = np.empty(end - begin, np.int32), np.empty(end - begin, np.int64)
     for at in range(begin, end):
         c = class_of[stream[at]]
-        targets[free[c]], places[free[c]] = stream[at], at - begin
+        targets[free[c]], offsets[free[c]] = stream[at], at - begin
         free[c] += 1
-    return targets, places, starts
+    return targets, offsets, starts
 
 
 @compiled
-def list_occurrences(slots: Array, size: int) -> Rows:
+def list_occurrences(slots: Array, size: int) -> SparseRows:
     """The tokens by slot and distance."""
     length, distances = slots.shape
     starts = np.zeros(size * distances + 1, np.int64)
@@ -102,15 +109,20 @@ def list_occurrences(slots: Array, size: int) -> Rows:
                 row = slots[i, j] * distances + j
                 items[free[row]] = i
                 free[row] += 1
-    return Rows(starts, items)
+    return SparseRows(starts, items)
+
+
+class TouchedFactors(NamedTuple):
+    """The factors of some words, each once."""
+
+    words: Array  # int32
+    factors: Array  # int32
+    holders: SparseRows  # by factor: the indices of its words in the list
 
 
 @compiled
-def touched_factors(words: Array, rows: Rows, slot_of: Array) -> tuple[Array, Rows]:
-    """The factors of some words, each once, and for each the positions of its words in the list.
-
-    `slot_of` is working space by factor, -1 before and after.
-    """
+def touched_factors(words: Array, rows: SparseRows, slot_of: Array) -> TouchedFactors:
+    """List the factors of some words. `slot_of` is working space by factor, -1 before and after."""
     entries = 0
     for word in words:
         entries += rows.starts[word + 1] - rows.starts[word]
@@ -134,4 +146,4 @@ def touched_factors(words: Array, rows: Rows, slot_of: Array) -> tuple[Array, Ro
             free[slot] += 1
     for slot in range(size):
         slot_of[factors[slot]] = -1
-    return factors[:size].copy(), Rows(starts, items)
+    return TouchedFactors(words, factors[:size].copy(), SparseRows(starts, items))

@@ -7,15 +7,16 @@ which a word occurs are gathered in a fixed order, so that no two threads add to
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.logbilinear.kernels.batch import DROPPED, Batch
-from morphlm.logbilinear.kernels.numerics import Rows, adagrad, compiled, dropped, inlined, surface_weight
+from morphlm.logbilinear.kernels.batch import DROPPED, Batch, TouchedFactors
+from morphlm.logbilinear.kernels.numerics import compiled, dropped, inlined, surface_weight, update_row
+from morphlm.logbilinear.kernels.records import AdaGrad, SparseRows, SurfaceDropout
 
 F = np.float32
 BLOCK = 128  # words that are transformed at a time
 
 
 @inlined
-def compose(out: Array, table: Array, word: int, rows: Rows, weight: float) -> None:
+def compose(out: Array, table: Array, word: int, rows: SparseRows, weight: float) -> None:
     """out = the sum of the vectors of a word's factors, the first of them times `weight`."""
     first = rows.items[rows.starts[word]]
     for k in range(out.size):
@@ -28,13 +29,13 @@ def compose(out: Array, table: Array, word: int, rows: Rows, weight: float) -> N
 
 @compiled
 def compose_words(
-    begin: int, end: int, words: Array, table: Array, rows: Rows, surfaces: int, key: int, rate: float, out: Array
+    begin: int, end: int, words: Array, table: Array, rows: SparseRows, dropout: SurfaceDropout, out: Array
 ) -> None:
-    """out[u] = the vector of words[u], for u in begin .. end - 1, with factor dropout at a rate."""
+    """out[u] = the vector of words[u], for u in begin .. end - 1, with factor dropout."""
     for u in range(begin, end):
         word = words[u]
         first = rows.starts[word]
-        weight = surface_weight(word, rows.starts[word + 1] - first, rows.items[first], surfaces, key, rate)
+        weight = surface_weight(word, rows.starts[word + 1] - first, rows.items[first], dropout)
         compose(out[u], table, word, rows, weight)
 
 
@@ -72,19 +73,19 @@ def predict_diagonal(begin: int, end: int, slots: Array, vectors: Array, diagona
 
 
 @compiled
-def drop_out(begin: int, end: int, places: Array, key: int, rate: float, table: Array) -> None:
+def drop_out(begin: int, end: int, offsets: Array, key: int, rate: float, table: Array) -> None:
     """Set a random share of the numbers to 0 and multiply the others by 1 / (1 - rate); equal keys choose the same."""
     scale = F(1.0) / (F(1.0) - rate)
     for i in range(begin, end):
         for k in range(table.shape[1]):
-            if dropped(key, places[i] * table.shape[1] + k, rate):
+            if dropped(key, offsets[i] * table.shape[1] + k, rate):
                 table[i, k] = 0
             else:
                 table[i, k] *= scale
 
 
 @inlined
-def gather_rows(out: Array, rows: Rows, row: int, table: Array) -> None:
+def gather_rows(out: Array, rows: SparseRows, row: int, table: Array) -> None:
     """out = the sum of the table's rows that a row lists."""
     for k in range(out.size):
         out[k] = 0
@@ -120,7 +121,7 @@ def back_diagonal(
 def back_full(
     begin: int, end: int, batch: Batch, errors: Array, vectors: Array, transforms: Array, out: Array, gradient: Array
 ) -> None:
-    """The same for full C_j: dL/dq_u = sum_j g_uj C_j', dL/dC_j = sum_u q_u' g_uj, in blocks of words."""
+    """`back_diagonal` for full C_j: dL/dq_u = sum_j g_uj C_j', dL/dC_j = sum_u q_u' g_uj, in blocks of words."""
     distances, width = transforms.shape[0], transforms.shape[1]
     gathered, part, square = np.empty((BLOCK, width), F), np.empty((BLOCK, width), F), np.empty((width, width), F)
     gradient[:] = 0
@@ -144,29 +145,22 @@ def back_full(
 def update_factors(
     begin: int,
     end: int,
-    factors: Array,
-    holders: Rows,
-    words: Array,
-    rows: Rows,
-    surfaces: int,
-    key: int,
-    rate: float,
+    touched: TouchedFactors,
+    rows: SparseRows,
+    dropout: SurfaceDropout,
     gradients: Array,
-    table: Array,
-    squares: Array,
-    step: float,
-    shrink: float,
+    table: AdaGrad,
 ) -> None:
-    """AdaGrad on the factors in slots begin .. end - 1; a factor's gradient is the sum over the words that hold it."""
-    gradient = np.empty(table.shape[1], F)
+    """AdaGrad on the touched factors begin .. end - 1; a factor's gradient is the sum over the words that hold it."""
+    gradient = np.empty(table.weights.shape[1], F)
     for slot in range(begin, end):
-        factor = factors[slot]
-        gather_rows(gradient, holders, slot, gradients)
-        if rate > 0 and factor < surfaces:
-            word = words[holders.items[holders.starts[slot]]]
-            weight = surface_weight(word, rows.starts[word + 1] - rows.starts[word], factor, surfaces, key, rate)
+        factor = touched.factors[slot]
+        gather_rows(gradient, touched.holders, slot, gradients)
+        if dropout.rate > 0 and factor < dropout.surfaces:
+            word = touched.words[touched.holders.items[touched.holders.starts[slot]]]
+            weight = surface_weight(word, rows.starts[word + 1] - rows.starts[word], factor, dropout)
             if weight == 0:
                 continue
             for k in range(gradient.size):
                 gradient[k] *= weight
-        adagrad(table[factor], squares[factor], gradient, step, shrink)
+        update_row(table, factor, gradient)

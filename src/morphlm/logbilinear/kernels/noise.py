@@ -1,6 +1,6 @@
 """The output side without classes: noise-contrastive estimation (Gutmann & Hyvarinen 2012; Mnih & Teh 2012).
 
-A token's word is told from k words drawn from the unigram distribution p_n: the model says that w is the text's with
+A token's word is told from k words drawn from the unigram distribution p_n: the model says that w is from the text with
 probability sigma(nu(w) - ln k p_n(w)). Words are in slots 0 .. U - 1, every different target and noise word once.
 """
 
@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.logbilinear.kernels.numerics import Rows, compiled, inlined, sigmoid
+from morphlm.logbilinear.kernels.numerics import compiled, inlined, sigmoid
+from morphlm.logbilinear.kernels.records import Layer, Predictions, SparseRows
 
 F = np.float32
 SMALLEST = 1e-30
@@ -20,12 +21,22 @@ class Contrast(NamedTuple):
 
     words: Array  # int32 (U): the word in each slot
     targets: Array  # int32 (L): slots
-    noise: Array  # int32 (samples): slots; k for each block of tokens, or for each token
-    entries: Rows  # by slot: tokens i where it is the target as i, samples s where it is noise as L + s
+    noise: Array  # int32 (samples): slots; k for each block of tokens
+    samples: int  # k
+    block: int  # tokens that share their k samples; 1: each token has its own
+    entries: SparseRows  # by slot: tokens i where it is the target as i, samples s where it is noise as L + s
+
+
+class ContrastErrors(NamedTuple):
+    """What the scores of targets and noise give back."""
+
+    targets: Array  # float32 (L,): the error of each target's score
+    noise: Array  # float32 (samples,): the error of each sample's score, summed over its block
+    noise_gradients: Array  # float32 (samples, d): of the samples' vectors; no rows if each token has its own samples
 
 
 @compiled
-def plan_contrast(targets: Array, noise: Array, slot_of: Array) -> Contrast:
+def plan_contrast(targets: Array, noise: Array, samples: int, block: int, slot_of: Array) -> Contrast:
     """Slots of targets and noise words; `slot_of` is working space, -1 for every word before and after."""
     both = np.concatenate((targets, noise))
     slots, words, counts = (
@@ -50,7 +61,8 @@ def plan_contrast(targets: Array, noise: Array, slot_of: Array) -> Contrast:
     for slot in range(size):
         slot_of[words[slot]] = -1
     length = len(targets)
-    return Contrast(words[:size].copy(), slots[:length].copy(), slots[length:].copy(), Rows(starts, items))
+    entries = SparseRows(starts, items)
+    return Contrast(words[:size].copy(), slots[:length].copy(), slots[length:].copy(), samples, block, entries)
 
 
 @inlined
@@ -63,70 +75,58 @@ def log_of_noise(score: float, y: float) -> float:
 def contrast_shared(
     begin: int,
     end: int,
-    block: int,
-    samples: int,
     contrast: Contrast,
-    predictions: Array,
-    vectors: Array,
-    offsets: Array,
-    scale: float,
-    errors: Array,
-    target_errors: Array,
-    noise_errors: Array,
-    noise_gradients: Array,
+    layer: Layer,
+    predictions: Predictions,
+    errors: ContrastErrors,
     objectives: Array,
 ) -> None:
-    """Blocks begin .. end - 1 of the tokens, each against its own k samples; `offsets` are b_w - ln k p_n(w) by slot.
+    """Blocks begin .. end - 1 of the tokens, each against its own k samples; biases of the layer are b_w - ln k p_n(w).
 
     Writes dL/dp, the error of each target's score, and the gradient of each sample's vector and bias.
     """
-    width = predictions.shape[1]
+    block, samples, vectors, biases = contrast.block, contrast.samples, layer.vectors, layer.biases
+    length, width = predictions.vectors.shape
     scores, noise = np.empty((block, samples), F), np.empty((samples, width), F)
     for number in range(begin, end):
-        a, b = number * block, min((number + 1) * block, len(predictions))
+        a, b = number * block, min((number + 1) * block, length)
+        p = predictions.vectors[a:b]
         drawn = contrast.noise[number * samples : (number + 1) * samples]
         for q in range(samples):
             for k in range(width):
                 noise[q, k] = vectors[drawn[q], k]
         s = scores[: b - a]
-        np.dot(predictions[a:b], noise.T, s)
-        sums = noise_errors[number * samples : (number + 1) * samples]
+        np.dot(p, noise.T, s)
+        sums = errors.noise[number * samples : (number + 1) * samples]
         sums[:] = 0
         objective = 0.0
         for i in range(b - a):
             for q in range(samples):
-                score = s[i, q] + offsets[drawn[q]]
+                score = s[i, q] + biases[drawn[q]]
                 y = sigmoid(score)
                 objective += log_of_noise(score, y)
-                s[i, q] = y * scale
-                sums[q] += y * scale
-        np.dot(s, noise, errors[a:b])
-        np.dot(s.T, predictions[a:b], noise_gradients[number * samples : (number + 1) * samples])
+                s[i, q] = y * predictions.scale
+                sums[q] += y * predictions.scale
+        np.dot(s, noise, predictions.errors[a:b])
+        np.dot(s.T, p, errors.noise_gradients[number * samples : (number + 1) * samples])
         for i in range(a, b):
-            objective += contrast_target(i, contrast, predictions, vectors, offsets, scale, errors, target_errors)
+            objective += contrast_target(i, contrast, layer, predictions, errors)
         objectives[number] = objective
 
 
 @inlined
 def contrast_target(
-    i: int,
-    contrast: Contrast,
-    predictions: Array,
-    vectors: Array,
-    offsets: Array,
-    scale: float,
-    errors: Array,
-    target_errors: Array,
+    i: int, contrast: Contrast, layer: Layer, predictions: Predictions, errors: ContrastErrors
 ) -> float:
     """The target of token i: adds to dL/dp, keeps the error of its score, returns ln sigma."""
-    slot = contrast.targets[i]
-    score = offsets[slot]
-    for k in range(predictions.shape[1]):
-        score += predictions[i, k] * vectors[slot, k]
+    slot, width = contrast.targets[i], predictions.vectors.shape[1]
+    score = layer.biases[slot]
+    for k in range(width):
+        score += predictions.vectors[i, k] * layer.vectors[slot, k]
     y = sigmoid(score)
-    target_errors[i] = (y - F(1.0)) * scale
-    for k in range(predictions.shape[1]):
-        errors[i, k] += target_errors[i] * vectors[slot, k]
+    errors.targets[i] = (y - F(1.0)) * predictions.scale
+    for k in range(width):
+        predictions.errors[i, k] += errors.targets[i] * layer.vectors[slot, k]
     return np.log(max(y, F(SMALLEST)))
 
 
@@ -134,54 +134,37 @@ def contrast_target(
 def contrast_each(
     begin: int,
     end: int,
-    samples: int,
     contrast: Contrast,
-    predictions: Array,
-    vectors: Array,
-    offsets: Array,
-    scale: float,
-    errors: Array,
-    target_errors: Array,
-    noise_errors: Array,
+    layer: Layer,
+    predictions: Predictions,
+    errors: ContrastErrors,
     objectives: Array,
 ) -> None:
     """Tokens begin .. end - 1, each against k samples of its own."""
+    samples, width, vectors = contrast.samples, predictions.vectors.shape[1], layer.vectors
     for i in range(begin, end):
         objective = 0.0
-        errors[i] = 0
+        predictions.errors[i] = 0
         for number in range(i * samples, (i + 1) * samples):
             slot = contrast.noise[number]
-            score = offsets[slot]
-            for k in range(predictions.shape[1]):
-                score += predictions[i, k] * vectors[slot, k]
+            score = layer.biases[slot]
+            for k in range(width):
+                score += predictions.vectors[i, k] * vectors[slot, k]
             y = sigmoid(score)
             objective += log_of_noise(score, y)
-            noise_errors[number] = y * scale
-            for k in range(predictions.shape[1]):
-                errors[i, k] += noise_errors[number] * vectors[slot, k]
-        objectives[i] = objective + contrast_target(
-            i, contrast, predictions, vectors, offsets, scale, errors, target_errors
-        )
+            errors.noise[number] = y * predictions.scale
+            for k in range(width):
+                predictions.errors[i, k] += errors.noise[number] * vectors[slot, k]
+        objectives[i] = objective + contrast_target(i, contrast, layer, predictions, errors)
 
 
 @compiled
 def gather_contrast(
-    begin: int,
-    end: int,
-    contrast: Contrast,
-    predictions: Array,
-    target_errors: Array,
-    noise_errors: Array,
-    noise_gradients: Array,
-    samples: int,
-    gradients: Array,
-    bias_gradients: Array,
+    begin: int, end: int, contrast: Contrast, predictions: Array, errors: ContrastErrors, gradient: Layer
 ) -> None:
-    """The gradients of the words in slots begin .. end - 1.
-
-    `noise_gradients` has a row for each sample, or none: then a sample belongs to one token and its error is enough.
-    """
+    """The gradients of the words in slots begin .. end - 1; (L, d) are the predictions."""
     length, width = predictions.shape
+    gradients, noise_gradients = gradient.vectors, errors.noise_gradients
     for slot in range(begin, end):
         bias = F(0.0)
         for k in range(width):
@@ -189,17 +172,17 @@ def gather_contrast(
         for at in range(contrast.entries.starts[slot], contrast.entries.starts[slot + 1]):
             entry = contrast.entries.items[at]
             if entry < length:
-                error = target_errors[entry]
+                error = errors.targets[entry]
                 for k in range(width):
                     gradients[slot, k] += error * predictions[entry, k]
             elif len(noise_gradients):
-                error = noise_errors[entry - length]
+                error = errors.noise[entry - length]
                 for k in range(width):
                     gradients[slot, k] += noise_gradients[entry - length, k]
             else:
-                error = noise_errors[entry - length]
-                token = (entry - length) // samples
+                error = errors.noise[entry - length]
+                token = (entry - length) // contrast.samples
                 for k in range(width):
                     gradients[slot, k] += error * predictions[token, k]
             bias += error
-        bias_gradients[slot] = bias
+        gradient.biases[slot] = bias

@@ -1,6 +1,6 @@
 """Small functions that the other kernels inline: a vectorised exponential, counter-based random numbers, AdaGrad."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -9,10 +9,11 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from morphlm.arrays import Array
+from morphlm.logbilinear.kernels.records import AdaGrad, SurfaceDropout
 
 F = np.float32
 
-# Sums may be reordered, which is what makes them vector code; infinities and NaNs keep their meaning, so they show.
+# Sums may be reordered, so that they become vector code; infinities and NaNs keep their meaning, so that they show.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 _FLAGS: dict[str, Any] = {"fastmath": FAST, "error_model": "numpy", "nogil": True}  # numpy: 1/0 is infinite, no check
 compiled = njit(cache=True, **_FLAGS)
@@ -21,13 +22,6 @@ inlined = njit(inline="always", **_FLAGS)
 LOG2_E, LN2_HIGH, LN2_LOW = F(1.4426950408889634), F(0.693359375), F(-2.12194440e-4)
 CACHE_LINE = 16  # numbers of 4 bytes
 EXP_LOWEST, EXP_HIGHEST = F(-87.0), F(88.0)
-
-
-class Rows(NamedTuple):
-    """A sparse matrix of ones in compressed rows: the items of row i are items[starts[i] : starts[i + 1]]."""
-
-    starts: Array  # int64
-    items: Array  # int32
 
 
 @intrinsic
@@ -42,17 +36,17 @@ def float_of_bits(typing_context: Any, bits: Any) -> Any:
 
 @intrinsic
 def prefetch(typing_context: Any, table: Any, row: Any, column: Any) -> Any:
-    """Begin to load a place of a table into the cache; nothing happens otherwise."""
+    """Begin to load an element of a table into the cache; nothing happens otherwise."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
         indices = list(arguments[1:])
-        place = cgutils.get_item_pointer(context, builder, signature.args[0], array, indices)  # type: ignore[no-untyped-call]
+        pointer = cgutils.get_item_pointer(context, builder, signature.args[0], array, indices)  # type: ignore[no-untyped-call]
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")  # type: ignore[no-untyped-call]
         to_read, to_all_levels, data = (number(value) for value in (0, 3, 1))
-        builder.call(function, [builder.bitcast(place, byte), to_read, to_all_levels, data])
+        builder.call(function, [builder.bitcast(pointer, byte), to_read, to_all_levels, data])
         return context.get_dummy_value()
 
     return types.void(table, types.int64, types.int64), generate
@@ -60,7 +54,7 @@ def prefetch(typing_context: Any, table: Any, row: Any, column: Any) -> Any:
 
 @inlined
 def prefetch_row(table: Array, row: int) -> None:
-    """Begin to load a row, cache line by cache line: rows are far apart, so that the machine cannot guess the next."""
+    """Begin to load a row, cache line by cache line: rows are far apart, so the hardware cannot predict the next."""
     for column in range(0, table.shape[1], CACHE_LINE):
         prefetch(table, np.int64(row), np.int64(column))  # type: ignore[call-arg]
 
@@ -105,14 +99,14 @@ def dropped(key: int, counter: int, rate: float) -> bool:
 
 
 @inlined
-def surface_weight(word: int, factors: int, first: int, surfaces: int, key: int, rate: float) -> Any:
-    """How much of a word's surface vector is used: all of it, or under factor dropout nothing or 1 / (1 - rate).
+def surface_weight(word: int, factors: int, first: int, dropout: SurfaceDropout) -> Any:
+    """The weight of a word's first factor: 1, or under factor dropout of a surface form 0 or 1 / (1 - rate).
 
-    A word that has nothing but its surface form keeps it.
+    A word that has only its surface form keeps it.
     """
-    if rate == F(0.0) or factors < 2 or first >= surfaces:
+    if dropout.rate == F(0.0) or factors < 2 or first >= dropout.surfaces:
         return F(1.0)
-    return F(0.0) if dropped(key, word, rate) else F(1.0) / (F(1.0) - rate)
+    return F(0.0) if dropped(dropout.key, word, dropout.rate) else F(1.0) / (F(1.0) - dropout.rate)
 
 
 @inlined
@@ -124,22 +118,29 @@ def adagrad(weights: Array, squares: Array, gradient: Array, step: float, shrink
         weights[k] -= step * g / np.sqrt(squares[k])
 
 
+@inlined
+def update_row(table: AdaGrad, row: int, gradient: Array) -> None:
+    """AdaGrad on one row of a table."""
+    adagrad(table.weights[row], table.squares[row], gradient, table.step, table.shrink)
+
+
 @compiled
-def update_biases(words: Array, gradients: Array, biases: Array, squares: Array, step: float) -> None:
+def update_biases(words: Array, gradients: Array, biases: AdaGrad) -> None:
     """AdaGrad on the biases of some words, each listed once."""
+    weights, squares = biases.weights, biases.squares
     for u in range(len(words)):
         squares[words[u]] += gradients[u] * gradients[u]
-        biases[words[u]] -= step * gradients[u] / np.sqrt(squares[words[u]])
+        weights[words[u]] -= biases.step * gradients[u] / np.sqrt(squares[words[u]])
 
 
 @compiled
-def update_dense(weights: Array, squares: Array, shards: Array, step: float, shrink: float) -> None:
-    """AdaGrad on flat weights whose gradient is the sum of shards, added in their order."""
+def update_dense(flat: AdaGrad, shards: Array) -> None:
+    """AdaGrad on a flat array whose gradient is the sum of shards, added in their order."""
     gradient = shards[0]
     for shard in range(1, len(shards)):
         for k in range(gradient.size):
             gradient[k] += shards[shard, k]
-    adagrad(weights, squares, gradient, step, shrink)
+    adagrad(flat.weights, flat.squares, gradient, flat.step, flat.shrink)
 
 
 @compiled

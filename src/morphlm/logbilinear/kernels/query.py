@@ -12,21 +12,22 @@ from numba import njit
 from morphlm.arrays import Array
 from morphlm.logbilinear.kernels.context import BLOCK as TRANSFORMED
 from morphlm.logbilinear.kernels.context import compose
-from morphlm.logbilinear.kernels.numerics import FAST, Rows, compiled, exponential, inlined, mixed
+from morphlm.logbilinear.kernels.numerics import FAST, compiled, exponential, inlined, mixed
+from morphlm.logbilinear.kernels.records import SparseRows
 
 F = np.float32
-WAYS = 4  # places in the cache where one entry may lie
+WAYS = 4  # entries of a set of the cache
 TILE = 1024  # words that are scored at a time
-ALL_CLASSES = 1  # in place of a class number + 2 in a key: the sum over the classes; 0: nothing is kept here
+ALL_CLASSES = 1  # in a key, instead of a class + 2: the sum over the classes; 0: the entry is empty
 LOWEST = F(-3e38)
 MULTIPLIER = np.uint64(0xD1342543DE82EF95)
 
-# The arrays of a model and a cache are more than a hundred numbers; to hand them over would take longer than a query.
+# Passing the arrays of a model and a cache, more than a hundred numbers, would take longer than a query.
 called_inside = njit(cache=True, forceinline=True, fastmath=FAST, error_model="numpy", nogil=True)
 
 
-class Compiled(NamedTuple):
-    """A model for queries. All arrays are read-only, so that one machine code serves what is mapped and what is made.
+class CompiledModel(NamedTuple):
+    """A model for queries. All arrays are read-only, so that the same machine code serves mapped and computed ones.
 
     Words that can be predicted are in order of their classes; their numbers in this order are *positions*.
     """
@@ -44,18 +45,17 @@ class Compiled(NamedTuple):
 
 
 class Cache(NamedTuple):
-    """Sums of exponentials by context and class in a fixed number of places, and space to work in. Of one thread.
+    """Sums of exponentials by context and class, and working space; for one thread. Set-associative, of a fixed size.
 
-    An entry may lie in any of the WAYS places of its set; a new one replaces the oldest of them. All of the key is
-    kept and compared, so that contexts are never mixed up.
+    An entry may be in any of the WAYS of its set; a new one replaces the oldest of them. The whole key is stored and
+    compared, so that contexts are never mixed up. A class has the value ln P(c|h) - ln sum_w exp nu(w), ALL_CLASSES
+    has ln sum_c exp tau(c).
     """
 
-    keys: Array  # int32 (sets, WAYS n): each the context, then the class + 2 or ALL_CLASSES; 0 where nothing is kept
-    values: (
-        Array  # float64 (sets, WAYS): of a class: ln P(c|h) - ln sum_w exp nu(w); of ALL_CLASSES: ln sum_c exp tau(c)
-    )
-    oldest: Array  # uint8 (sets,): the place that is replaced next
-    counts: Array  # int64 (4,): found and not found, of classes' words and of ALL_CLASSES
+    keys: Array  # int32 (sets, WAYS n): each the context, then the class + 2 or ALL_CLASSES; 0: empty
+    values: Array  # float64 (sets, WAYS)
+    oldest: Array  # uint8 (sets,): the way that is replaced next; no sets: nothing is cached
+    counts: Array  # int64 (4,): hits and misses, of classes' words and of ALL_CLASSES
     prediction: Array  # float32 (d,): p
     scores: Array  # float32 (TILE,)
 
@@ -73,44 +73,56 @@ def hash_context(context: Array) -> Any:
 
 
 @inlined
-def set_of(cache: Cache, code: Any, number: int) -> Any:
-    """The set of places where an entry may lie: 32 bits of a hash code, scaled to the number of sets."""
+def set_index(cache: Cache, code: Any, number: int) -> Any:
+    """The set of an entry: 32 bits of a hash code, scaled to the number of sets."""
     high = mixed(code, number) >> np.uint64(32)
     return np.int64((high * np.uint64(len(cache.oldest))) >> np.uint64(32))
 
 
 @inlined
-def find(cache: Cache, place: int, context: Array, number: int) -> int:
-    """Which of the places of a set holds an entry; -1 if none does."""
-    found, last = -1, context.size
+def find_way(cache: Cache, index: int, context: Array, number: int) -> int:
+    """Which way of a set has an entry; -1 if none."""
+    hit, last = -1, context.size
     for way in range(WAYS):
         at = way * (last + 1)
-        if cache.keys[place, at + last] == number:
+        if cache.keys[index, at + last] == number:
             same = True
             for j in range(last):
-                same = same and cache.keys[place, at + j] == context[j]
+                same = same and cache.keys[index, at + j] == context[j]
             if same:
-                found = way
-    return found
+                hit = way
+    return hit
 
 
 @inlined
-def keep(cache: Cache, place: int, context: Array, number: int, value: float) -> None:
-    """Put an entry where the oldest of its set is."""
-    way = np.int64(cache.oldest[place])
-    cache.oldest[place] = (way + 1) % WAYS
-    at = way * (context.size + 1)
-    for j in range(context.size):
-        cache.keys[place, at + j] = context[j]
-    cache.keys[place, at + context.size] = number
-    cache.values[place, way] = value
+def look_up(cache: Cache, context: Array, code: Any, number: int) -> tuple[int, int]:
+    """The set and the way of an entry; the way is -1 if the cache does not have it. `code` is of the context."""
+    index, way = 0, -1
+    if len(cache.oldest):
+        index = set_index(cache, code, number)
+        way = find_way(cache, index, context, number)
+    return index, way
+
+
+@inlined
+def store(cache: Cache, context: Array, code: Any, number: int, value: float) -> None:
+    """Replace the oldest entry of the set, if the cache has any sets."""
+    if len(cache.oldest):
+        index = set_index(cache, code, number)
+        way = np.int64(cache.oldest[index])
+        cache.oldest[index] = (way + 1) % WAYS
+        at = way * (context.size + 1)
+        for j in range(context.size):
+            cache.keys[index, at + j] = context[j]
+        cache.keys[index, at + context.size] = number
+        cache.values[index, way] = value
 
 
 # ---------------------------------------------------------------- one query
 
 
 @inlined
-def predict(model: Compiled, context: Array, out: Array) -> None:
+def predict(model: CompiledModel, context: Array, out: Array) -> None:
     """p = sum_j q_j C_j."""
     for k in range(out.size):
         out[k] = 0
@@ -125,11 +137,11 @@ def predict(model: Compiled, context: Array, out: Array) -> None:
 
 
 @inlined
-def score_word(model: Compiled, context: Array, position: int) -> Any:
-    """nu(w) = p . r_w + b_w without writing p down, which would take longer than what the cache leaves to do."""
+def score_word(model: CompiledModel, context: Array, position: int) -> Any:
+    """nu(w) = p . r_w + b_w without writing p to memory, which would take longer than the rest of a cached query."""
     table, diagonals, output = model.context, model.diagonals, model.output
     total = F(0.0)
-    if context.size == 3:  # n = 4 is usual
+    if context.size == 3:  # n = 4, the usual order, in one loop
         a, b, c = np.int64(context[0]), model.offset + context[1], 2 * model.offset + context[2]
         if len(diagonals):
             for k in range(output.shape[1]):
@@ -168,7 +180,7 @@ def score_rows(table: Array, biases: Array, begin: int, end: int, prediction: Ar
 
 @inlined
 def add_exponentials(scores: Array, highest: float, total: float) -> tuple[Any, Any]:
-    """Go on with a sum of exponentials, which is kept relative to the highest score so far."""
+    """Continue a sum of exponentials, relative to the highest score so far; returns that score and the sum."""
     most = highest
     for i in range(scores.size):
         most = max(most, scores[i])
@@ -190,34 +202,30 @@ def log_sum(table: Array, biases: Array, begin: int, end: int, prediction: Array
 
 
 @compiled
-def log_sum_of_classes(model: Compiled, cache: Cache, context: Array, code: Any, prediction: Array) -> float:
-    """ln sum_c exp tau(c), found or computed."""
-    place, way = 0, -1
-    if len(cache.oldest):
-        place = set_of(cache, code, ALL_CLASSES)
-        way = find(cache, place, context, ALL_CLASSES)
+def log_sum_of_classes(model: CompiledModel, cache: Cache, context: Array, code: Any, prediction: Array) -> float:
+    """ln sum_c exp tau(c), from the cache or computed."""
+    index, way = look_up(cache, context, code, ALL_CLASSES)
     if way >= 0:
         cache.counts[2] += 1
-        return cache.values[place, way]
+        return cache.values[index, way]
     cache.counts[3] += 1
     classes = len(model.class_biases)
     value = log_sum(model.class_vectors, model.class_biases, 0, classes, prediction, cache.scores)
-    if len(cache.oldest):
-        keep(cache, place, context, ALL_CLASSES, value)
+    store(cache, context, code, ALL_CLASSES, value)
     return value
 
 
 @inlined
-def with_class(model: Compiled, c: int, prediction: Array, class_sum: float, word_sum: float) -> float:
-    """ln P(c|h) - ln sum_w exp nu(w): what a word's score is added to."""
+def log_normaliser(model: CompiledModel, c: int, prediction: Array, class_sum: float, word_sum: float) -> float:
+    """ln P(c|h) - ln sum_w exp nu(w), from ln sum_c exp tau(c) and the other sum; plus nu(w) it is ln P(w|h)."""
     if len(model.class_biases) == 0:
         return -word_sum
     return np.float64(score_row(model.class_vectors, model.class_biases, c, prediction)) - class_sum - word_sum
 
 
 @compiled
-def normaliser(model: Compiled, cache: Cache, context: Array, code: Any, c: int) -> float:
-    """What the scores of the words of a class are added to, computed and kept."""
+def compute_normaliser(model: CompiledModel, cache: Cache, context: Array, code: Any, c: int) -> float:
+    """The log_normaliser of a class, computed and stored."""
     cache.counts[1] += 1
     prediction = cache.prediction
     predict(model, context, prediction)
@@ -225,34 +233,30 @@ def normaliser(model: Compiled, cache: Cache, context: Array, code: Any, c: int)
     if len(model.class_biases):
         class_sum = log_sum_of_classes(model, cache, context, code, prediction)
     word_sum = log_sum(model.output, model.biases, model.starts[c], model.starts[c + 1], prediction, cache.scores)
-    value = with_class(model, c, prediction, class_sum, word_sum)
-    if len(cache.oldest):
-        keep(cache, set_of(cache, code, c + 2), context, c + 2, value)
+    value = log_normaliser(model, c, prediction, class_sum, word_sum)
+    store(cache, context, code, c + 2, value)
     return value
 
 
 @called_inside
-def log_probability(model: Compiled, cache: Cache, context: Array, word: int) -> float:
+def log_probability(model: CompiledModel, cache: Cache, context: Array, word: int) -> float:
     """ln P(word | context); the context is int32 (n - 1,), the nearest word first. BEGIN has no probability: -inf."""
     position = np.int64(model.position_of[word])
     if position < 0:
         return -np.inf
     number = np.int64(model.class_of[position]) + 2
     code = hash_context(context)
-    place, way = 0, -1
-    if len(cache.oldest):
-        place = set_of(cache, code, number)
-        way = find(cache, place, context, number)
+    index, way = look_up(cache, context, code, number)
     if way >= 0:
         cache.counts[0] += 1
-        value = cache.values[place, way]
+        value = cache.values[index, way]
     else:
-        value = normaliser(model, cache, context, code, number - 2)
+        value = compute_normaliser(model, cache, context, code, number - 2)
     return value + np.float64(score_word(model, context, position))
 
 
 @compiled
-def score_positions(begin: int, end: int, model: Compiled, context: Array, out: Array) -> None:
+def score_positions(begin: int, end: int, model: CompiledModel, context: Array, out: Array) -> None:
     """out = the scores of the words at positions begin .. end - 1."""
     prediction = np.empty(model.output.shape[1], F)
     predict(model, context, prediction)
@@ -260,7 +264,7 @@ def score_positions(begin: int, end: int, model: Compiled, context: Array, out: 
 
 
 @compiled
-def distribute(model: Compiled, context: Array, members: Array, scores: Array, out: Array) -> None:
+def distribute(model: CompiledModel, context: Array, members: Array, scores: Array, out: Array) -> None:
     """Turn the scores of all positions into probabilities by word; float64, so that they sum to 1."""
     width, classes = model.output.shape[1], len(model.class_biases)
     prediction, class_scores = np.empty(width, F), np.empty(max(classes, 1), F)
@@ -275,16 +279,16 @@ def distribute(model: Compiled, context: Array, members: Array, scores: Array, o
 
 
 @compiled
-def softmax(scores: Array, places: Array, share: float, out: Array) -> None:
-    """out at these places = exp(score), divided by their sum, times a share."""
+def softmax(scores: Array, indices: Array, share: float, out: Array) -> None:
+    """out[indices] = exp(scores), divided by their sum, times a share."""
     highest = np.float64(scores.max())
     total = 0.0
     for i in range(scores.size):
         e = np.exp(np.float64(scores[i]) - highest)
-        out[places[i]] = e
+        out[indices[i]] = e
         total += e
     for i in range(scores.size):
-        out[places[i]] *= share / total
+        out[indices[i]] *= share / total
 
 
 # ---------------------------------------------------------------- compiling
@@ -292,7 +296,7 @@ def softmax(scores: Array, places: Array, share: float, out: Array) -> None:
 
 @compiled
 def transform_range(
-    begin: int, end: int, words: Array, table: Array, rows: Rows, transforms: Array, out: Array
+    begin: int, end: int, words: Array, table: Array, rows: SparseRows, transforms: Array, out: Array
 ) -> None:
     """out[j, u] = q C_j of words[u] for u in begin .. end - 1, with full C_j."""
     vectors = np.empty((TRANSFORMED, table.shape[1]), F)
@@ -305,7 +309,7 @@ def transform_range(
 
 
 @compiled
-def compose_range(begin: int, end: int, words: Array, table: Array, rows: Rows, out: Array) -> None:
+def compose_range(begin: int, end: int, words: Array, table: Array, rows: SparseRows, out: Array) -> None:
     """out[u] = the vector of words[u] for u in begin .. end - 1."""
     for u in range(begin, end):
         compose(out[u], table, words[u], rows, F(1.0))

@@ -1,7 +1,7 @@
-"""Many queries in one call: in order of contexts and classes, so that what several of them share is computed once.
+"""Many queries in one call: sorted by contexts and classes, so that what several of them share is computed once.
 
-The words of a class are read from memory once for all contexts that ask for them. What a query gives depends on no
-other query, to the last bit, so neither on what a cache holds.
+The words of a class are read from memory once for all contexts that ask for them. The result of a query depends, to the
+last bit, on no other query, and so not on what the cache holds either.
 """
 
 from typing import NamedTuple
@@ -15,35 +15,34 @@ from morphlm.logbilinear.kernels.query import (
     LOWEST,
     TILE,
     Cache,
-    Compiled,
+    CompiledModel,
     add_exponentials,
-    find,
     hash_context,
-    keep,
+    log_normaliser,
+    look_up,
     predict,
     score_row,
-    set_of,
-    with_class,
+    store,
 )
 
 F = np.float32
-QUERIES = 1 << 14  # that are sorted and scored together
+QUERIES = 1 << 14  # queries that are sorted and scored together
 FOUR = 4  # predictions that are multiplied with a word at a time
 BLOCK = 16 * FOUR  # predictions that are multiplied with the words of a class, while these are in the cache
 
 
-class Groups(NamedTuple):
-    """Queries in order of their contexts, every different context once."""
+class ContextGroups(NamedTuple):
+    """Queries grouped by their contexts."""
 
-    order: Array  # int64 (m,): the queries
+    order: Array  # int64 (m,): the queries, sorted by context
     group_of: Array  # int64 (m,): the number of each query's context
     firsts: Array  # int64 (groups,): a query that has this context
     codes: Array  # uint64 (groups,)
 
 
 @compiled
-def group_contexts(contexts: Array) -> Groups:
-    """Sort by hash code; neighbours that are really equal are one group."""
+def group_contexts(contexts: Array) -> ContextGroups:
+    """Sort by hash code; neighbours whose contexts are equal are one group."""
     codes = np.empty(len(contexts), np.uint64)
     for i in range(len(contexts)):
         codes[i] = hash_context(contexts[i])
@@ -60,20 +59,20 @@ def group_contexts(contexts: Array) -> Groups:
             firsts[groups] = i
             groups += 1
         group_of[i] = groups - 1
-    return Groups(order, group_of, firsts[:groups], codes[firsts[:groups]])
+    return ContextGroups(order, group_of, firsts[:groups], codes[firsts[:groups]])
 
 
-class Pairs(NamedTuple):
-    """Queries in order of their classes and contexts, every different pair of these once. Without BEGIN's."""
+class ContextClassPairs(NamedTuple):
+    """Queries sorted by class and context, with the different pairs of these. Those for BEGIN are left out."""
 
-    queries: Array  # int64: in this order
-    pair_of: Array  # int64: the number of the pair of each, in this order
+    queries: Array  # int64: the queries in this order
+    pair_of: Array  # int64: the pair of each, in this order
     groups: Array  # int64 (pairs,): its context
     classes: Array  # int64 (pairs,): its class
 
 
 @compiled
-def pair_with_classes(model: Compiled, groups: Groups, words: Array) -> Pairs:
+def pair_with_classes(model: CompiledModel, groups: ContextGroups, words: Array) -> ContextClassPairs:
     """Sort by class; the order by contexts stays inside."""
     classes = len(model.starts) - 1
     free = np.zeros(classes + 1, np.int64)
@@ -98,7 +97,7 @@ def pair_with_classes(model: Compiled, groups: Groups, words: Array) -> Pairs:
             of_groups[pairs], of_classes[pairs] = group, number
             pairs += 1
         pair_of[at] = pairs - 1
-    return Pairs(queries, pair_of, of_groups[:pairs], of_classes[:pairs])
+    return ContextClassPairs(queries, pair_of, of_groups[:pairs], of_classes[:pairs])
 
 
 @compiled
@@ -146,19 +145,18 @@ def score_block(table: Array, biases: Array, begin: int, end: int, block: Array,
 
 
 @compiled
-def look_up_pairs(cache: Cache, contexts: Array, groups: Groups, pairs: Pairs, values: Array) -> Array:
-    """Values of the pairs that the cache has; the numbers of those that it has not."""
+def look_up_pairs(
+    cache: Cache, contexts: Array, groups: ContextGroups, pairs: ContextClassPairs, values: Array
+) -> Array:
+    """Writes the values of the pairs that the cache has; returns the numbers of the others."""
     missing = np.empty(len(values), np.int64)
     size = 0
     for pair in range(len(values)):
         group, number = pairs.groups[pair], pairs.classes[pair] + 2
         context = contexts[groups.firsts[group]]
-        place, way = 0, -1
-        if len(cache.oldest):
-            place = set_of(cache, groups.codes[group], number)
-            way = find(cache, place, context, number)
+        index, way = look_up(cache, context, groups.codes[group], number)
         if way >= 0:
-            values[pair] = cache.values[place, way]
+            values[pair] = cache.values[index, way]
         else:
             missing[size] = pair
             size += 1
@@ -169,20 +167,17 @@ def look_up_pairs(cache: Cache, contexts: Array, groups: Groups, pairs: Pairs, v
 
 @compiled
 def sum_classes(
-    model: Compiled, cache: Cache, contexts: Array, groups: Groups, wanted: Array, predictions: Array
+    model: CompiledModel, cache: Cache, contexts: Array, groups: ContextGroups, needed: Array, predictions: Array
 ) -> Array:
-    """ln sum_c exp tau(c) of the contexts that are wanted, found or computed."""
-    values, missing = np.zeros(len(wanted)), np.empty(len(wanted), np.int64)
+    """ln sum_c exp tau(c) of the contexts that are needed, from the cache or computed."""
+    values, missing = np.zeros(len(needed)), np.empty(len(needed), np.int64)
     size = 0
-    for group in range(len(wanted)):
-        if wanted[group]:
+    for group in range(len(needed)):
+        if needed[group]:
             context = contexts[groups.firsts[group]]
-            place, way = 0, -1
-            if len(cache.oldest):
-                place = set_of(cache, groups.codes[group], ALL_CLASSES)
-                way = find(cache, place, context, ALL_CLASSES)
+            index, way = look_up(cache, context, groups.codes[group], ALL_CLASSES)
             if way >= 0:
-                values[group] = cache.values[place, way]
+                values[group] = cache.values[index, way]
                 cache.counts[2] += 1
             else:
                 missing[size] = group
@@ -193,30 +188,28 @@ def sum_classes(
     for i in range(size):
         group = missing[i]
         values[group] = sums[i]
-        if len(cache.oldest):
-            place = set_of(cache, groups.codes[group], ALL_CLASSES)
-            keep(cache, place, contexts[groups.firsts[group]], ALL_CLASSES, sums[i])
+        store(cache, contexts[groups.firsts[group]], groups.codes[group], ALL_CLASSES, sums[i])
     return values
 
 
 @compiled
 def compute_pairs(
-    model: Compiled,
+    model: CompiledModel,
     cache: Cache,
     contexts: Array,
-    groups: Groups,
-    pairs: Pairs,
+    groups: ContextGroups,
+    pairs: ContextClassPairs,
     missing: Array,
     predictions: Array,
     values: Array,
 ) -> None:
-    """Values of the pairs that the cache had not, class by class, so that a class's words are read once; keeps them."""
-    wanted = np.zeros(len(groups.firsts), np.bool_)
+    """Compute and store the missing pairs, class by class, so that the words of a class are read once."""
+    needed = np.zeros(len(groups.firsts), np.bool_)
     for pair in missing:
-        wanted[pairs.groups[pair]] = True
-    class_sums = np.zeros(len(wanted))
+        needed[pairs.groups[pair]] = True
+    class_sums = np.zeros(len(needed))
     if len(model.class_biases):
-        class_sums = sum_classes(model, cache, contexts, groups, wanted, predictions)
+        class_sums = sum_classes(model, cache, contexts, groups, needed, predictions)
     word_sums, chosen = np.empty(len(missing)), np.empty(len(missing), np.int64)
     for i in range(len(missing)):
         chosen[i] = pairs.groups[missing[i]]
@@ -231,15 +224,13 @@ def compute_pairs(
         first = last
     for i in range(len(missing)):
         group, c = chosen[i], pairs.classes[missing[i]]
-        value = with_class(model, c, predictions[group], class_sums[group], word_sums[i])
+        value = log_normaliser(model, c, predictions[group], class_sums[group], word_sums[i])
         values[missing[i]] = value
-        if len(cache.oldest):
-            place = set_of(cache, groups.codes[group], c + 2)
-            keep(cache, place, contexts[groups.firsts[group]], c + 2, value)
+        store(cache, contexts[groups.firsts[group]], groups.codes[group], c + 2, value)
 
 
 @compiled
-def score_batch(model: Compiled, cache: Cache, contexts: Array, words: Array, out: Array) -> None:
+def score_batch(model: CompiledModel, cache: Cache, contexts: Array, words: Array, out: Array) -> None:
     """out = ln P(words[i] | contexts[i]); what several queries share is computed once."""
     groups = group_contexts(contexts)
     pairs = pair_with_classes(model, groups, words)
@@ -260,7 +251,7 @@ def score_batch(model: Compiled, cache: Cache, contexts: Array, words: Array, ou
 
 
 @compiled
-def log_probabilities(model: Compiled, cache: Cache, contexts: Array, words: Array) -> Array:
+def log_probabilities(model: CompiledModel, cache: Cache, contexts: Array, words: Array) -> Array:
     """ln P of many words, int32 (m,), each after its own context, int32 (m, n - 1), the nearest word first."""
     out = np.empty(len(words))
     for begin in range(0, len(words), QUERIES):

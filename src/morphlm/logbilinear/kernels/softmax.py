@@ -12,40 +12,40 @@ from morphlm.arrays import Array
 from morphlm.logbilinear.kernels.batch import Batch
 from morphlm.logbilinear.kernels.context import compose, gather_rows
 from morphlm.logbilinear.kernels.numerics import (
-    Rows,
-    adagrad,
     compiled,
     exponential,
     inlined,
     prefetch_row,
     surface_weight,
     update_biases,
+    update_row,
 )
+from morphlm.logbilinear.kernels.records import AdaGrad, Layer, Predictions, SparseRows, SurfaceDropout
 
 F = np.float32
 BLOCK = 128  # tokens that are scored at a time against all classes
-SCORES = 1 << 16  # so many scores of one class are computed at a time, if it has that many tokens and words: 256 KB
-LEAST_BLOCK, MOST_BLOCK = 16, 1024
-PRIVATE = -1
-AHEAD = 3  # words whose vectors are loaded before they are needed
+SCORES = 1 << 16  # scores of one class that are computed at a time, within the bounds of the next line: 256 KB
+SMALLEST_BLOCK, LARGEST_BLOCK = 16, 1024  # tokens
+PRIVATE = -1  # the number of a factor that is not shared
+PREFETCHED = 3  # words whose vectors are loaded before they are needed
 TILE = 1024  # words of a class scored at a time when nothing is learned
 
 
-class Layout(NamedTuple):
+class OutputLayout(NamedTuple):
     """The words that can be predicted, in order of their classes; their numbers in this order are *positions*."""
 
     members: Array  # int32: the word at each position
     position_of: Array  # int32 (V): the position of each word
     starts: Array  # int64 (C + 1): where the positions of each class begin
     class_of: Array  # int32: the class of each position
-    rows: Rows  # the output factors of the word at each position
+    rows: SparseRows  # the output factors of the word at each position
     shared: Array  # int32: the factors that several words have, or one of them twice
     number_of: Array  # int32 (F): the number of each shared factor in this list, PRIVATE for those of one word alone
 
 
 @inlined
 def softmax_error(scores: Array, biases: Array, target: int, scale: float, bias_errors: Array) -> float:
-    """Turn scores into (probability - [target]) x scale, add that to the biases' errors; returns ln p(target)."""
+    """Turn scores into errors, (probability - [target]) x scale; add these to the biases'; returns ln p(target)."""
     highest = F(-3e38)
     for i in range(scores.size):
         scores[i] += biases[i]
@@ -66,61 +66,59 @@ def softmax_error(scores: Array, biases: Array, target: int, scale: float, bias_
 
 @compiled
 def class_softmax(
-    begin: int,
-    end: int,
-    batch: Batch,
-    class_of: Array,
-    predictions: Array,
-    vectors: Array,
-    biases: Array,
-    scale: float,
-    errors: Array,
-    vector_gradient: Array,
-    bias_gradient: Array,
+    begin: int, end: int, batch: Batch, class_of: Array, predictions: Predictions, layer: Layer, gradient: Layer
 ) -> float:
     """Tokens begin .. end - 1 against all classes: tau = p S' + t; writes dL/dp and sums the gradients of S and t."""
-    classes, width = vectors.shape
+    classes, width = layer.vectors.shape
     scores, part = np.empty((BLOCK, classes), F), np.empty((classes, width), F)
-    vector_gradient[:] = 0
-    bias_gradient[:] = 0
+    gradient.vectors[:] = 0
+    gradient.biases[:] = 0
     objective = 0.0
     for a in range(begin, end, BLOCK):
         b = min(a + BLOCK, end)
-        s = scores[: b - a]
-        np.dot(predictions[a:b], vectors.T, s)
+        p, s = predictions.vectors[a:b], scores[: b - a]
+        np.dot(p, layer.vectors.T, s)
         for i in range(b - a):
-            objective += softmax_error(s[i], biases, class_of[batch.targets[a + i]], scale, bias_gradient)
-        np.dot(s, vectors, errors[a:b])
-        np.dot(s.T, predictions[a:b], part)
+            target = class_of[batch.targets[a + i]]
+            objective += softmax_error(s[i], layer.biases, target, predictions.scale, gradient.biases)
+        np.dot(s, layer.vectors, predictions.errors[a:b])
+        np.dot(s.T, p, part)
         for c in range(classes):
             for k in range(width):
-                vector_gradient[c, k] += part[c, k]
+                gradient.vectors[c, k] += part[c, k]
     return objective
 
 
 @inlined
-def block_of(words: int) -> int:
-    """How many tokens of a class with so many words are scored at a time."""
-    return min(MOST_BLOCK, max(LEAST_BLOCK, SCORES // words))
+def tokens_per_block(words: int) -> int:
+    """How many tokens of a class with this number of words are scored at a time."""
+    return min(LARGEST_BLOCK, max(SMALLEST_BLOCK, SCORES // words))
 
 
-class Scratch(NamedTuple):
-    """Working space for the words of one class after another; to ask for new memory each time is slow."""
+class SoftmaxScratch(NamedTuple):
+    """Working space for the words of one class after another; allocating it for each class is slow."""
 
     scores: Array  # flat
-    back: Array  # (MOST_BLOCK, d)
+    back: Array  # (LARGEST_BLOCK, d)
     part: Array  # (words, d)
 
 
 @compiled
-def new_scratch(words: int, width: int) -> Scratch:
-    """Enough for classes of up to so many words."""
-    scores = max(SCORES, LEAST_BLOCK * words)
-    return Scratch(np.empty(scores, F), np.empty((MOST_BLOCK, width), F), np.empty((words, width), F))
+def new_scratch(words: int, width: int) -> SoftmaxScratch:
+    """Working space for classes of up to `words` words."""
+    scores = max(SCORES, SMALLEST_BLOCK * words)
+    return SoftmaxScratch(np.empty(scores, F), np.empty((LARGEST_BLOCK, width), F), np.empty((words, width), F))
+
+
+class SharedGradients(NamedTuple):
+    """Gradients of shared factors, by their numbers in the layout; those of several shards have one more dimension."""
+
+    sums: Array  # float32 (shared, d); 0 where nothing was added
+    touched: Array  # bool (shared,): where something was
 
 
 @compiled
-def largest_class(classes: Array, layout: Layout) -> int:
+def largest_class(classes: Array, layout: OutputLayout) -> int:
     """The number of words in the largest of some classes."""
     largest = 0
     for c in classes:
@@ -132,189 +130,131 @@ def largest_class(classes: Array, layout: Layout) -> int:
 def word_softmax(
     classes: Array,
     batch: Batch,
-    layout: Layout,
-    surfaces: int,
-    key: int,
-    rate: float,
-    predictions: Array,
-    table: Array,
-    table_squares: Array,
-    biases: Array,
-    bias_squares: Array,
-    scale: float,
-    step: float,
-    shrink: float,
-    shared: Array,
-    touched: Array,
-    errors: Array,
+    layout: OutputLayout,
+    dropout: SurfaceDropout,
+    predictions: Predictions,
+    table: AdaGrad,
+    biases: AdaGrad,
+    shared: SharedGradients,
     objectives: Array,
 ) -> None:
     """Tokens of some classes against the words of their class: nu = p R' + b; adds to dL/dp.
 
-    Biases and factors that belong to one word alone are updated at once, while their gradients are in the cache; those
-    of shared factors are added up in `shared` and marked as `touched`.
+    Biases and factors that belong to one word alone are updated at once, while their gradients are in the cache; the
+    gradients of shared factors are added up in `shared`.
     """
-    largest, width = largest_class(classes, layout), table.shape[1]
+    largest, width = largest_class(classes, layout), table.weights.shape[1]
     all_vectors, all_gradients = np.empty((largest, width), F), np.empty((largest, width), F)
     weights, own_biases, all_bias_gradients = np.empty(largest, F), np.empty(largest, F), np.empty(largest, F)
     scratch = new_scratch(largest, width)
     for c in classes:
         first, words = layout.starts[c], layout.starts[c + 1] - layout.starts[c]
-        tokens = batch.class_starts[c + 1] - batch.class_starts[c]
-        vectors, gradients = all_vectors[:words], all_gradients[:words]
-        bias_gradients = all_bias_gradients[:words]
-        bias_gradients[:] = 0
+        layer = Layer(all_vectors[:words], own_biases[:words])
+        gradient = Layer(all_gradients[:words], all_bias_gradients[:words])
+        gradient.biases[:] = 0
         for w in range(words):
             position = first + w
-            prefetch_factors(min(position + AHEAD, first + words - 1), layout.rows, table)
+            prefetch_factors(min(position + PREFETCHED, first + words - 1), layout.rows, table.weights)
             at = layout.rows.starts[position]
             count = layout.rows.starts[position + 1] - at
-            weights[w] = surface_weight(layout.members[position], count, layout.rows.items[at], surfaces, key, rate)
-            compose(vectors[w], table, position, layout.rows, weights[w])
-            own_biases[w] = biases[layout.members[position]]
-        objectives[c] = score_class(
-            batch.targets,
-            batch.class_starts[c],
-            tokens,
-            layout.position_of,
-            first,
-            vectors,
-            own_biases[:words],
-            scale,
-            predictions,
-            gradients,
-            bias_gradients,
-            errors,
-            scratch,
-        )
+            weights[w] = surface_weight(layout.members[position], count, layout.rows.items[at], dropout)
+            compose(layer.vectors[w], table.weights, position, layout.rows, weights[w])
+            layer.biases[w] = biases.weights[layout.members[position]]
+        objectives[c] = score_class(c, batch, layout, layer, predictions, gradient, scratch)
         for w in range(words):
-            position = first + w
-            learn_word(position, layout, weights[w], gradients[w], table, table_squares, step, shrink, shared, touched)
-        update_biases(layout.members[first : first + words], bias_gradients, biases, bias_squares, step)
+            learn_word(first + w, layout, weights[w], gradient.vectors[w], table, shared)
+        update_biases(layout.members[first : first + words], gradient.biases, biases)
 
 
 @inlined
-def prefetch_factors(position: int, rows: Rows, table: Array) -> None:
-    """Begin to load the vectors of a word's factors but the first: that is the next in memory if all is arranged."""
+def prefetch_factors(position: int, rows: SparseRows, table: Array) -> None:
+    """Begin to load the vectors of a word's factors but the first, which is next in memory (`arranged_by_class`)."""
     for at in range(rows.starts[position] + 1, rows.starts[position + 1]):
         prefetch_row(table, rows.items[at])
 
 
 @compiled
 def score_class(
-    targets: Array,
-    start: int,
-    tokens: int,
-    position_of: Array,
-    first: int,
-    vectors: Array,
-    biases: Array,
-    scale: float,
-    predictions: Array,
-    gradient: Array,
-    bias_gradient: Array,
-    errors: Array,
-    scratch: Scratch,
+    c: int,
+    batch: Batch,
+    layout: OutputLayout,
+    layer: Layer,
+    predictions: Predictions,
+    gradient: Layer,
+    scratch: SoftmaxScratch,
 ) -> float:
-    """ln P(w|h,c) of the tokens of one class, and the gradients."""
-    words, width = vectors.shape
-    block = min(tokens, block_of(words))
+    """ln P(w|h,c) of the tokens of class c, and the gradients."""
+    words, width = layer.vectors.shape
+    start, stop = batch.class_starts[c], batch.class_starts[c + 1]
+    block = min(stop - start, tokens_per_block(words))
     back, part = scratch.back, scratch.part[:words]
     objective = 0.0
-    for a in range(start, start + tokens, block):
-        b = min(a + block, start + tokens)
+    for a in range(start, stop, block):
+        b = min(a + block, stop)
+        p = predictions.vectors[a:b]
         s = scratch.scores[: (b - a) * words].reshape(b - a, words)
-        np.dot(predictions[a:b], vectors.T, s)
+        np.dot(p, layer.vectors.T, s)
         for i in range(b - a):
-            target = position_of[targets[a + i]] - first
-            objective += softmax_error(s[i], biases, target, scale, bias_gradient)
-        np.dot(s, vectors, back[: b - a])
+            target = layout.position_of[batch.targets[a + i]] - layout.starts[c]
+            objective += softmax_error(s[i], layer.biases, target, predictions.scale, gradient.biases)
+        np.dot(s, layer.vectors, back[: b - a])
         for i in range(b - a):
             for k in range(width):
-                errors[a + i, k] += back[i, k]
+                predictions.errors[a + i, k] += back[i, k]
         if a == start:
-            np.dot(s.T, predictions[a:b], gradient)
+            np.dot(s.T, p, gradient.vectors)
         else:
-            np.dot(s.T, predictions[a:b], part)
+            np.dot(s.T, p, part)
             for w in range(words):
                 for k in range(width):
-                    gradient[w, k] += part[w, k]
+                    gradient.vectors[w, k] += part[w, k]
     return objective
 
 
 @inlined
 def learn_word(
-    position: int,
-    layout: Layout,
-    weight: float,
-    gradient: Array,
-    table: Array,
-    squares: Array,
-    step: float,
-    shrink: float,
-    shared: Array,
-    touched: Array,
+    position: int, layout: OutputLayout, weight: float, gradient: Array, table: AdaGrad, shared: SharedGradients
 ) -> None:
-    """A word's gradient goes to all its factors; to the first, its surface form, with the weight that this has."""
+    """A word's gradient goes to all its factors; to the first, its surface form, times its weight."""
     first = layout.rows.starts[position]
     for at in range(first + 1, layout.rows.starts[position + 1]):
-        learn_factor(layout.rows.items[at], layout, gradient, table, squares, step, shrink, shared, touched)
+        learn_factor(layout.rows.items[at], layout, gradient, table, shared)
     if weight == 0:
         return
     if weight != 1:
         for k in range(gradient.size):
             gradient[k] *= weight
-    learn_factor(layout.rows.items[first], layout, gradient, table, squares, step, shrink, shared, touched)
+    learn_factor(layout.rows.items[first], layout, gradient, table, shared)
 
 
 @inlined
-def learn_factor(
-    factor: int,
-    layout: Layout,
-    gradient: Array,
-    table: Array,
-    squares: Array,
-    step: float,
-    shrink: float,
-    shared: Array,
-    touched: Array,
-) -> None:
-    """AdaGrad on what one word has alone; what is shared is added up."""
+def learn_factor(factor: int, layout: OutputLayout, gradient: Array, table: AdaGrad, shared: SharedGradients) -> None:
+    """AdaGrad on a factor of one word alone; the gradient of a shared factor is added up."""
     number = layout.number_of[factor]
     if number == PRIVATE:
-        adagrad(table[factor], squares[factor], gradient, step, shrink)
+        update_row(table, factor, gradient)
     else:
-        touched[number] = True
+        shared.touched[number] = True
         for k in range(gradient.size):
-            shared[number, k] += gradient[k]
+            shared.sums[number, k] += gradient[k]
 
 
 @compiled
-def update_shared(
-    begin: int,
-    end: int,
-    layout: Layout,
-    shared: Array,
-    touched: Array,
-    table: Array,
-    squares: Array,
-    step: float,
-    shrink: float,
-) -> None:
+def update_shared(begin: int, end: int, layout: OutputLayout, shared: SharedGradients, table: AdaGrad) -> None:
     """AdaGrad on the shared factors begin .. end - 1 that some shard has touched; the shards are 0 afterwards."""
-    gradient = np.empty(table.shape[1], F)
+    gradient = np.empty(table.weights.shape[1], F)
     for number in range(begin, end):
         gradient[:] = 0
-        hit = False
-        for shard in range(len(shared)):
-            if touched[shard, number]:
-                hit = True
-                touched[shard, number] = False
+        is_touched = False
+        for shard in range(len(shared.sums)):
+            if shared.touched[shard, number]:
+                is_touched = True
+                shared.touched[shard, number] = False
                 for k in range(gradient.size):
-                    gradient[k] += shared[shard, number, k]
-                    shared[shard, number, k] = 0
-        if hit:
-            adagrad(table[layout.shared[number]], squares[layout.shared[number]], gradient, step, shrink)
+                    gradient[k] += shared.sums[shard, number, k]
+                    shared.sums[shard, number, k] = 0
+        if is_touched:
+            update_row(table, layout.shared[number], gradient)
 
 
 # ---------------------------------------------------------------- scoring alone
@@ -322,14 +262,15 @@ def update_shared(
 
 @compiled
 def score_classes(
-    begin: int, end: int, batch: Batch, class_of: Array, predictions: Array, vectors: Array, biases: Array, out: Array
+    begin: int, end: int, batch: Batch, class_of: Array, predictions: Array, layer: Layer, out: Array
 ) -> None:
     """out += ln P(c|h) of tokens begin .. end - 1."""
-    scores = np.empty((BLOCK, len(vectors)), F)
+    biases = layer.biases
+    scores = np.empty((BLOCK, len(biases)), F)
     for a in range(begin, end, BLOCK):
         b = min(a + BLOCK, end)
         s = scores[: b - a]
-        np.dot(predictions[a:b], vectors.T, s)
+        np.dot(predictions[a:b], layer.vectors.T, s)
         for i in range(b - a):
             highest = F(-3e38)
             for c in range(len(biases)):
@@ -348,13 +289,12 @@ def score_words(
     end: int,
     c: int,
     batch: Batch,
-    layout: Layout,
+    layout: OutputLayout,
     predictions: Array,
-    vectors: Array,
-    biases: Array,
+    layer: Layer,
     out: Array,
 ) -> None:
-    """out += ln P(w|h,c) of tokens begin .. end - 1, all of class c; `vectors` and `biases` are by position.
+    """out += ln P(w|h,c) of tokens begin .. end - 1, all of class c; the layer has the words by position.
 
     The words are scored in tiles; the sum of exponentials is kept relative to the highest score so far.
     """
@@ -364,11 +304,11 @@ def score_words(
     for tile in range(first, last, TILE):
         stop = min(tile + TILE, last)
         s = scores.ravel()[: (end - begin) * (stop - tile)].reshape(end - begin, stop - tile)
-        np.dot(predictions[begin:end], vectors[tile:stop].T, s)
+        np.dot(predictions[begin:end], layer.vectors[tile:stop].T, s)
         for i in range(end - begin):
             before, most = highest[i], highest[i]
             for w in range(stop - tile):
-                s[i, w] += biases[tile + w]
+                s[i, w] += layer.biases[tile + w]
                 most = max(most, s[i, w])
             part = F(0.0)
             for w in range(stop - tile):
@@ -383,7 +323,7 @@ def score_words(
 
 
 @compiled
-def compose_positions(begin: int, end: int, layout: Layout, table: Array, out: Array) -> None:
+def compose_positions(begin: int, end: int, layout: OutputLayout, table: Array, out: Array) -> None:
     """The vectors of the words at some positions: R = M R^(f)."""
     for position in range(begin, end):
         gather_rows(out[position], layout.rows, position, table)

@@ -10,7 +10,7 @@ from morphlm.report.html import Markup, joined, missing, names, numbers, paragra
 from morphlm.report.numbers import decimal, whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels
 from morphlm.report.sections.section import ReportSection
-from morphlm.training.log import reason_of
+from morphlm.training.log import end_reason
 
 EXPLANATION = (
     "The perplexity of the development text after each epoch, that is, each time that training has gone through the "
@@ -47,4 +47,4 @@ def _body(drawn: Mapping[ScoredModel, Points], others: list[ScoredModel]) -> Mar
 
 def _row(scored_model: ScoredModel, points: Points) -> list[str]:
     epoch, perplexity = min(points, key=lambda point: (point[1], point[0]))
-    return [scored_model.name, whole(len(points)), f"{epoch:.3g}", decimal(perplexity), reason_of(scored_model.log)]
+    return [scored_model.name, whole(len(points)), f"{epoch:.3g}", decimal(perplexity), end_reason(scored_model.log)]
