@@ -208,6 +208,19 @@ def test_models_may_be_arpa_files_and_are_taken_in(parts: Path, tmp_path: Path) 
         assert one.translate(source).tokens == other.translate(source).tokens
 
 
+def test_a_mixture_is_a_model_of_a_system(parts: Path, tmp_path: Path) -> None:
+    mixed = mix([load(parts / "mkn"), load(parts / "mkn")], weights=[0.5, 0.5])
+    mixed.save(tmp_path / "mixture")
+    build_system(tmp_path / "system", sources_of(parts, NamedModel("lm", tmp_path / "mixture")), CONFIG)
+    shutil.rmtree(tmp_path / "mixture")
+    build_system(tmp_path / "plain", sources_of(parts, NamedModel("lm", parts / "mkn")), CONFIG)
+    one, other = (TranslationSystem.load(tmp_path / name) for name in ("system", "plain"))
+    assert one.decoder.models.models[0].kind == "mixture"
+    found, expected = (system.translate("other noun1 verb2") for system in (one, other))
+    assert found.tokens == expected.tokens
+    assert found.features == pytest.approx(expected.features, abs=1e-5)
+
+
 # ---------------------------------------------------------------- what is refused
 
 
@@ -237,9 +250,6 @@ def test_what_cannot_be_is_refused_before_anything_is_written(parts: Path, tmp_p
     out, good = tmp_path / "system", sources_of(parts)
     refused(out, sources_of(parts, NamedModel("a", tmp_path / "none")), FormatError, "none: there is no such model")
     refused(out, sources_of(parts, NamedModel("a", tmp_path)), FormatError, "not a model")
-    mixed = mix([load(parts / "mkn"), load(parts / "mkn")], weights=[0.5, 0.5])
-    mixed.save(tmp_path / "mixture")
-    refused(out, sources_of(parts, NamedModel("a", tmp_path / "mixture")), ConfigError, "give its parts as models")
     refused(out, Sources(bitext=parts / "mkn"), FormatError, "this holds a mkn, not aligned text")
     refused(out, Sources(tmp_path / "none", good.target), InputError, "none: there is no such file")
     refused(out, Sources(tmp_path, good.target), InputError, "this is no file")

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from morphlm.kinds import ModelKind
 
+SCORER, HEURISTIC = "morphlm.ngram.batch_scorer:NgramScorer", "morphlm.ngram.batch_scorer:ngram_heuristic"
+
 MKN = ModelKind(
     name="mkn",
     description="Interpolated modified Kneser-Ney, equal to KenLM's lmplz.",
     read="morphlm.ngram.model:ngram_from_files",
     modules=("morphlm.ngram",),
+    decoder_scorer=SCORER,
+    decoder_heuristic=HEURISTIC,
 )
 ARPA = ModelKind(
-    name="arpa", description="A back-off model from an ARPA file.", read="morphlm.ngram.model:ngram_from_files"
+    name="arpa",
+    description="A back-off model from an ARPA file.",
+    read="morphlm.ngram.model:ngram_from_files",
+    decoder_scorer=SCORER,
+    decoder_heuristic=HEURISTIC,
 )
 KINDS = (MKN, ARPA)

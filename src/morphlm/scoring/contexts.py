@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,6 +35,7 @@ class Contexts(ABC):
     """Sorts contexts into buckets, each of which has its own weights."""
 
     buckets: int
+    words: int = 0  # how many words before a word decide its bucket, beyond what a component's buckets depend on
 
     @abstractmethod
     def before(self, tokens: Int32Array) -> Int64Array:
@@ -43,6 +44,10 @@ class Contexts(ABC):
     @abstractmethod
     def after(self, word: int, states: Sequence[Any]) -> int:
         """The bucket once a word has been seen, after which the components are in these states."""
+
+    @abstractmethod
+    def of_contexts(self, contexts: Int32Array, of_component: Callable[[int, Int32Array], Int64Array]) -> Int64Array:
+        """The bucket of each context, (m, words), the nearest word first; `of_component` gives those of a component."""
 
     @abstractmethod
     def describe(self, bucket: int) -> str:
@@ -61,6 +66,9 @@ class AllContexts(Contexts):
     def after(self, word: int, states: Sequence[Any]) -> int:
         """Zero."""
         return 0
+
+    def of_contexts(self, contexts: Int32Array, of_component: Callable[[int, Int32Array], Int64Array]) -> Int64Array:
+        return np.zeros(len(contexts), np.int64)
 
     def describe(self, bucket: int) -> str:
         """All of them."""
@@ -83,6 +91,9 @@ class ComponentContexts(Contexts):
         """That of the component's state."""
         return self._model.bucket_of_state(states[self._index])
 
+    def of_contexts(self, contexts: Int32Array, of_component: Callable[[int, Int32Array], Int64Array]) -> Int64Array:
+        return of_component(self._index, contexts)
+
     def describe(self, bucket: int) -> str:
         """As the component does."""
         return self._model.describe_bucket(bucket)
@@ -90,6 +101,8 @@ class ComponentContexts(Contexts):
 
 class LastWordContexts(Contexts):
     """By powers of two of how often the word before was seen, where no component knows n-grams."""
+
+    words = 1
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         """Counts are those of the vocabulary."""
@@ -105,6 +118,9 @@ class LastWordContexts(Contexts):
     def after(self, word: int, states: Sequence[Any]) -> int:
         """By the word."""
         return int(self._bucket_of[BEGIN_ID if word == END_ID else word])
+
+    def of_contexts(self, contexts: Int32Array, of_component: Callable[[int, Int32Array], Int64Array]) -> Int64Array:
+        return self._bucket_of[contexts[:, 0]]
 
     def describe(self, bucket: int) -> str:
         """The count."""

@@ -30,7 +30,7 @@ from morphlm.translation.alignment.model import Pass
 from morphlm.translation.alignment.parallel_text import read_parallel
 from morphlm.translation.alignment.pharaoh import read_pharaoh, write_pharaoh
 from morphlm.translation.decoder.config import COUNTED, check_features, names_of_models
-from morphlm.translation.decoder.models import ready_models
+from morphlm.translation.decoder.models import prepare_models
 from morphlm.translation.directory import (
     ALIGNMENT,
     BITEXT,
@@ -186,7 +186,7 @@ def _checked_models(models: Sequence[NamedModel]) -> list[_Model]:
         else:
             found.append(_Model(named.name, named.path, None, load(named.path)))
     names = [one.name for one in found]
-    ready_models([one.model for one in found], names)
+    prepare_models([one.model for one in found], names)
     check_features((*FEATURES, *COUNTED, *names_of_models(names)))
     return found
 

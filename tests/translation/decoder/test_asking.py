@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.ngram.kernels import ROOT, find_child, score_word, shortest_equivalent
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
 from morphlm.translation.compiling import compiled
-from morphlm.translation.decoder import models as asked_models
 from morphlm.translation.decoder.decoder import Decoder
 from morphlm.translation.decoder.kernels.guide import MEMO_BITS, Guide, answer_of, new_memo
 from morphlm.translation.decoder.kernels.questions import (
@@ -20,7 +18,7 @@ from morphlm.translation.decoder.kernels.questions import (
     shift_in,
 )
 from morphlm.translation.decoder.kernels.records import CONTEXT, MODEL, NONE, WORD
-from morphlm.translation.decoder.models import ready_models
+from morphlm.translation.decoder.models import prepare_models
 
 from . import cases
 
@@ -41,7 +39,7 @@ def test_the_memo_says_what_the_model_says_also_when_answers_were_replaced() -> 
     text = [[f"w{word}" for word in rng.integers(0, 60, 9)] for _ in range(400)]
     model = train_ngram(text, 3)
     assert isinstance(model, NgramModel)
-    gram = ready_models([model]).guide
+    gram = prepare_models([model]).heuristic
     states, words = rng.integers(ROOT, gram.bounds[1], 40_000), rng.integers(1, gram.bounds[0], 40_000).astype(np.int32)
     assert len(set(zip(states.tolist(), words.tolist(), strict=True))) > 2 << MEMO_BITS  # not all have a place
     again = rng.permutation(np.concatenate([np.arange(40_000)] * 2))
@@ -55,17 +53,19 @@ def test_the_memo_says_what_the_model_says_also_when_answers_were_replaced() -> 
             assert after == shortest_equivalent(child, gram.first_child, gram.backoff, gram.suffix)
 
 
-def test_models_other_than_the_guide_are_asked_each_question_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scorers_are_asked_each_question_once() -> None:
     questions: list[tuple[int, ...]] = []
-    ask = asked_models._ask
+    decoder = Decoder([cases.ngram(), cases.logbilinear()], WEIGHTS)
+    [scorer] = decoder.models.scorers
 
-    def spy(model, contexts, words, cache):  # type: ignore[no-untyped-def]
-        questions.extend(map(tuple, np.column_stack([words, contexts]).tolist()))
-        return ask(model, contexts, words, cache)
+    class Spy(type(scorer)):  # type: ignore[misc]
+        def log_probabilities(self, contexts, words, cache):  # type: ignore[no-untyped-def]
+            questions.extend(map(tuple, np.column_stack([words, contexts]).tolist()))
+            return super().log_probabilities(contexts, words, cache)
 
-    monkeypatch.setattr(asked_models, "_ask", spy)
+    scorer.__class__ = Spy
     table = cases.table(("a", "w0", -1.0), ("a", "w1", -1.25), ("b", "w2", -0.5), ("a 1", "1 w0", -0.75))
-    translation = Decoder([cases.ngram(), cases.logbilinear()], WEIGHTS).decode(list("ababab"), table)
+    translation = decoder.decode(list("ababab"), table)
     assert len(set(questions)) == len(questions) < len(translation.chart.edges.rule)
 
 

@@ -13,7 +13,6 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
 from morphlm.ngram.model import ngram_from_arpa
-from morphlm.scoring.mixing import mix
 from morphlm.translation.decoder.config import DecoderConfig, Weights
 from morphlm.translation.decoder.decoder import Decoder
 from morphlm.translation.decoder.translation import Translation
@@ -262,8 +261,6 @@ def test_weights_that_cannot_be() -> None:
 
 
 def test_models_and_rules_that_cannot_be() -> None:
-    with pytest.raises(ConfigError, match="mixture"):
-        Decoder([mix([cases.ngram(), cases.ngram(2)], weights=[0.5, 0.5])])
     with pytest.raises(ConfigError, match="different names"):
         Decoder([cases.ngram(), cases.ngram(2)], names=["LM", "LM"])
     with pytest.raises(ConfigError, match="two features have the name f"):

@@ -13,7 +13,7 @@ from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
 from morphlm.threads import available_cores
 from morphlm.translation.decoder.config import DecoderConfig, Weights
-from morphlm.translation.decoder.models import Caches, Models, ready_models
+from morphlm.translation.decoder.models import Caches, SearchModels, prepare_models
 from morphlm.translation.decoder.search import search
 from morphlm.translation.decoder.sentence_grammar import ReadyRules, ready_rules, sentence_grammar
 from morphlm.translation.decoder.translation import Translation
@@ -28,7 +28,7 @@ AHEAD = 2  # sentences that wait for each thread, so that results come in order 
 class Decoder:
     """Translates by hierarchical rules with any number of language models inside the search.
 
-    Models are n-gram or log-bilinear; `LM0`, `LM1`, ... are their features unless names are given. Wide contexts are
+    Models are of any kind; `LM0`, `LM1`, ... are their features unless names are given. Contexts beyond the sentence are
     fixed: as if nothing came before, or by `after_text`.
     """
 
@@ -41,7 +41,7 @@ class Decoder:
         names: Sequence[str] | None = None,
     ) -> None:
         """Make the models ready, which takes seconds for large ones."""
-        self.models = ready_models(models, names)
+        self.models = prepare_models(models, names)
         self.weights = weights if isinstance(weights, Weights) else Weights(dict(weights or {}))
         self.config = config or DecoderConfig()
         self._originals, self._free_caches = tuple(models), list[Caches]()
@@ -64,7 +64,7 @@ class Decoder:
         other._originals = self._originals
         return other
 
-    def _with(self, models: Models, weights: Weights) -> Decoder:
+    def _with(self, models: SearchModels, weights: Weights) -> Decoder:
         other = Decoder.__new__(Decoder)
         other.models, other.weights, other.config = models, weights, self.config
         other._originals, other._free_caches = self._originals, self._free_caches

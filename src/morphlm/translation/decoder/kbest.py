@@ -124,5 +124,5 @@ def _target_sides(grammar: SentenceGrammar) -> tuple[Words, Targets]:
 def _model_columns(grammar: SentenceGrammar) -> Int64Array:
     """The feature that each column of the models' ln p goes to; NONE for a guide that stands in."""
     models, size = grammar.rules.models, len(grammar.rules.feature_names)
-    places = [size - 2 * (len(models.given) - model) if model >= 0 else NONE for model in models.columns]
+    places = [size - 2 * (len(models.models) - model) if model >= 0 else NONE for model in models.columns]
     return np.array(places, np.int64)

@@ -56,7 +56,7 @@ class _Search:
         self.used_nodes, self.used_edges = 0, 0
         self.orders = self.models.orders
         self.weights = grammar.rules.model_weights
-        self.guide = Guide(self.models.guide, grammar.ids[0], new_memo())
+        self.guide = Guide(self.models.heuristic, grammar.ids[0], new_memo())
         self.questions, self.answered = new_questions(256, self.models.reach), 0
 
     def run(self) -> Chart:

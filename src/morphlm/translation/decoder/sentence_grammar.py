@@ -26,7 +26,7 @@ from morphlm.translation.decoder.config import (
 from morphlm.translation.decoder.kernels.guide import estimate_rules
 from morphlm.translation.decoder.kernels.matching import build_trie
 from morphlm.translation.decoder.kernels.records import FIRST_GAP, SECOND_GAP, Grammar, Trie
-from morphlm.translation.decoder.models import Models
+from morphlm.translation.decoder.models import SearchModels
 from morphlm.translation.grammar.rules import RuleTable
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
 
@@ -38,7 +38,7 @@ class ReadyRules:
     """The part that serves for any number of sentences."""
 
     table: RuleTable
-    models: Models
+    models: SearchModels
     weights: Weights
     feature_names: tuple[str, ...]  # of the table, then COUNTED, then of the language models
     features: Float64Array  # (R, F): of each rule; ln p of language models is 0, they come with the edges
@@ -75,13 +75,13 @@ class ReadyRules:
         return model_weights(self.models, self.weights)
 
 
-def model_weights(models: Models, weights: Weights) -> Float64Array:
+def model_weights(models: SearchModels, weights: Weights) -> Float64Array:
     """See `ReadyRules.model_weights`."""
     values = weights.values
     return np.array([values.get(models.names[at], 0.0) if at >= 0 else 0.0 for at in models.columns], np.float64)
 
 
-def ready_rules(table: RuleTable, models: Models, weights: Weights) -> ReadyRules:
+def ready_rules(table: RuleTable, models: SearchModels, weights: Weights) -> ReadyRules:
     """Everything that does not depend on the sentence."""
     names = (*table.feature_names, *COUNTED, *names_of_models(models.names))
     check_features(names)
@@ -96,7 +96,7 @@ def ready_rules(table: RuleTable, models: Models, weights: Weights) -> ReadyRule
         weights=weights,
         feature_names=names,
         features=_features(table, models, names, ids, symbols),
-        guesses=estimate_rules(models.guide, ids[0], table.target_starts, symbols),
+        guesses=estimate_rules(models.heuristic, ids[0], table.target_starts, symbols),
         source_ids={word: number for number, word in enumerate(table.source_words)},
         ids=ids,
         numbers={column: number for number, column in enumerate(map(tuple, ids.T.tolist()))},
@@ -119,7 +119,7 @@ def _check_rules(table: RuleTable) -> None:
         raise ConfigError(f"rule {int(endless[0])} has no word in its source, it could be used without end; remove it")
 
 
-def _number_words(models: Models, words: Sequence[str]) -> tuple[Int32Array, Int32Array]:
+def _number_words(models: SearchModels, words: Sequence[str]) -> tuple[Int32Array, Int32Array]:
     """The words that the models tell apart, with END and BEGIN at the end: their ids, and the number of each word."""
     # Without models, all words are one to them.
     of_words = models.ids(words) if words else np.full((len(models.columns), 1), UNK_ID)
@@ -130,7 +130,7 @@ def _number_words(models: Models, words: Sequence[str]) -> tuple[Int32Array, Int
 
 
 def _features(
-    table: RuleTable, models: Models, names: Sequence[str], ids: Int32Array, symbols: Int32Array
+    table: RuleTable, models: SearchModels, names: Sequence[str], ids: Int32Array, symbols: Int32Array
 ) -> Float64Array:
     features = np.zeros((len(table), len(names)))
     features[:, : len(table.feature_names)] = table.features
@@ -142,7 +142,7 @@ def _features(
     for row, model in enumerate(models.columns):
         if model >= 0:
             unknown = is_word & (ids[row][symbols] == UNK_ID)
-            place = len(names) - 2 * (len(models.given) - model) + 1
+            place = len(names) - 2 * (len(models.models) - model) + 1
             features[:, place] = np.bincount(rule_of[unknown], minlength=len(table))
     return features
 
@@ -224,6 +224,6 @@ def _added_features(rules: ReadyRules, own: Int32Array) -> Float64Array:
     features[count + 1, names.index(GLUE)] = 1.0
     for row, model in enumerate(rules.models.columns):
         if model >= 0:
-            place = len(names) - 2 * (len(rules.models.given) - model) + 1
+            place = len(names) - 2 * (len(rules.models.models) - model) + 1
             features[:count, place] = own[row] == UNK_ID
     return features

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.ngram.kernels import ROOT, score_word
 from morphlm.translation.compiling import called_inside, compiled
 from morphlm.translation.decoder.kernels.records import (
     CONTEXT,
@@ -18,7 +17,6 @@ from morphlm.translation.decoder.kernels.records import (
     WORD,
     Grammar,
     Int,
-    Ngram,
     Nodes,
     Popped,
     Queries,
@@ -212,21 +210,6 @@ def walk(
 
 
 # ---------------------------------------------------------------- answers
-
-
-@compiled
-def ngram_answers(gram: Ngram, contexts: Array, words: Array) -> Array:
-    """ln p of each word after its context, (m, n - 1), the nearest word first, by an n-gram model that is no guide."""
-    out = np.empty(len(words))
-    for i in range(len(words)):
-        state, logprob = ROOT, 0.0
-        for k in range(contexts.shape[1] - 1, -1, -1):
-            _, state = score_word(
-                state, contexts[i, k], gram.first_child, gram.words, gram.logprob, gram.backoff, gram.suffix
-            )
-        logprob, _ = score_word(state, words[i], gram.first_child, gram.words, gram.logprob, gram.backoff, gram.suffix)
-        out[i] = logprob
-    return out
 
 
 @compiled
