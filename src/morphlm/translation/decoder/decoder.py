@@ -28,7 +28,7 @@ AHEAD = 2  # sentences that wait for each thread, so that results come in order 
 class Decoder:
     """Translates by hierarchical rules with any number of language models inside the search.
 
-    Models are of any kind; `LM0`, `LM1`, ... are their features unless names are given. Contexts beyond the sentence are
+    Models are of any kind; `LM0`, `LM1`, ... are their features unless names are given. Contexts beyond a sentence are
     fixed: as if nothing came before, or by `after_text`.
     """
 

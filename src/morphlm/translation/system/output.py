@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from morphlm.translation.decoder.translation import Candidate, Translation
-from morphlm.translation.settings import SystemConfig
+from morphlm.translation.system.config import SystemConfig
 
 BAR = "|||"
 
