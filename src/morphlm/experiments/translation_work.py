@@ -205,7 +205,7 @@ class _Translator:
     def _runs(
         self, system: TranslationSystem, sentences: Sequence[Sequence[str]], tables: RuleSource
     ) -> dict[str, list[str]]:
-        rules = KeptRules(lambda tokens: system.decoder.ready(tables(tokens)))
+        rules = KeptRules(lambda tokens: system.decoder.prepare(tables(tokens)))
         return {str(seed): _translations(system, sentences, rules, seed) for seed in self.seeds}
 
 

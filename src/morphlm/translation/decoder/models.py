@@ -23,7 +23,7 @@ from morphlm.ngram.kernels import ROOT
 from morphlm.ngram.trie import Trie
 from morphlm.scoring.streaming import normaliser_of
 from morphlm.text.reading import RESERVED, UNKNOWN
-from morphlm.translation.decoder.kernels.records import CONTEXT, MODEL, WORD, Ngram, Questions
+from morphlm.translation.decoder.kernels.records import CONTEXT, MODEL, WORD, LmQueries, NgramArrays
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, Vocabulary
 
 IMPOSSIBLE = -100 * np.log(10)  # ln p of a word that a model excludes; infinity would leave nothing to compare
@@ -40,7 +40,7 @@ class SearchModels:
     names: tuple[str, ...]  # of the features
     models: tuple[LanguageModel, ...]
     columns: tuple[int, ...]  # the model behind each column of the search: the heuristic, then those with scorers
-    heuristic: Ngram
+    heuristic: NgramArrays
     begin: int  # the state of the heuristic at the start of a sentence
     scorers: tuple[BatchScorer, ...]
     vocabularies: tuple[Vocabulary, ...]  # of the columns
@@ -52,14 +52,14 @@ class SearchModels:
         return np.array([scorer.order for scorer in self.scorers], np.int64)
 
     @property
-    def reach(self) -> int:
+    def context_size(self) -> int:
         """How many words before a word count in the scorers."""
         return int(max(self.orders, default=1)) - 1
 
     @property
-    def most(self) -> int:
+    def max_left(self) -> int:
         """How many words at the left end may lack some of their context."""
-        return max(self.reach, len(self.heuristic.bounds) - 1)
+        return max(self.context_size, len(self.heuristic.bounds) - 1)
 
     def ids(self, words: Sequence[str]) -> Int32Array:
         """The number of each word in each column's model, (columns, words); a mark in the text is unknown."""
@@ -72,15 +72,15 @@ class SearchModels:
         """Caches for one thread, each of this size."""
         return [scorer.new_cache(megabytes) for scorer in self.scorers]
 
-    def answer(self, questions: Questions, begin: int, end: int, ids: Int32Array, caches: Caches) -> None:
-        """Write down ln p of some questions. `ids` are of all words."""
+    def score_queries(self, queries: LmQueries, begin: int, end: int, ids: Int32Array, caches: Caches) -> None:
+        """Fill in ln p of the queries begin .. end - 1. `ids` are of all words."""
         for b, scorer in enumerate(self.scorers):
-            chosen = begin + np.flatnonzero(questions.asked[begin:end, MODEL] == b)
+            chosen = begin + np.flatnonzero(queries.keys[begin:end, MODEL] == b)
             if len(chosen):
-                rows = ids[1 + b][questions.asked[chosen, WORD : CONTEXT + scorer.order - 1]]
+                rows = ids[1 + b][queries.keys[chosen, WORD : CONTEXT + scorer.order - 1]]
                 contexts, words = np.ascontiguousarray(rows[:, 1:]), np.ascontiguousarray(rows[:, 0])
                 logprobs = scorer.log_probabilities(contexts, words, caches[b])
-                questions.answer[chosen] = np.maximum(logprobs, IMPOSSIBLE)
+                queries.logprob[chosen] = np.maximum(logprobs, IMPOSSIBLE)
 
 
 def prepare_models(models: Sequence[LanguageModel], names: Sequence[str] | None = None) -> SearchModels:
@@ -156,7 +156,7 @@ def _word_frequencies(vocabulary: Vocabulary) -> Trie:
     )
 
 
-def _ngram_arrays(trie: Trie) -> Ngram:
+def _ngram_arrays(trie: Trie) -> NgramArrays:
     extends = np.zeros(len(trie.words), bool)
     extends[trie.suffix[trie.suffix >= 0]] = True
     logprob = trie.logprob
@@ -164,7 +164,7 @@ def _ngram_arrays(trie: Trie) -> Ngram:
         logprob = np.maximum(logprob, np.float32(IMPOSSIBLE))
     bounds = np.cumsum(trie.sizes).astype(np.int64)
     arrays: tuple[Array, ...] = (trie.first_child, trie.words, logprob, trie.backoff, trie.suffix, extends, bounds)
-    return Ngram(*map(_read_only, arrays))
+    return NgramArrays(*map(_read_only, arrays))
 
 
 def _read_only(array: Array) -> Array:

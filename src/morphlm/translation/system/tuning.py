@@ -15,7 +15,7 @@ from morphlm.files import exclusive, source_name
 from morphlm.progress import notify, progress_bar
 from morphlm.text.reading import Mending, read_blocks
 from morphlm.translation.decoder.decoder import Rules
-from morphlm.translation.decoder.kbest import CandidateArrays
+from morphlm.translation.decoder.kbest import KBestArrays
 from morphlm.translation.decoder.translation import Translation
 from morphlm.translation.system.config import MENDS, SOURCE, TARGET, SystemConfig
 from morphlm.translation.system.directory import LOCK, TUNING
@@ -26,7 +26,7 @@ from morphlm.translation.tuning.loop import TUNE, TuningConfig, TuningProblem, T
 
 SomeRules = TypeVar("SomeRules", bound=Rules)
 KEPT_RULES = 15_000_000  # of the tuning set, between iterations: about 100 bytes each
-KEPT_READY = 5_000_000  # of these, ready for the decoder: about 300 bytes more each
+KEPT_PREPARED = 5_000_000  # of these, prepared for the decoder: about 300 bytes more each
 CACHE_MEGABYTES = 256.0  # of each thread and log-bilinear model: of 400 sentences most of what was asked before
 
 
@@ -132,7 +132,7 @@ def _problem(system: TranslationSystem, text: TuningText, config: TuningConfig, 
     )
     decoder = system.decoder.with_caches(CACHE_MEGABYTES)
     found = KeptRules(system.rules)
-    rules = KeptRules(lambda tokens: decoder.ready(found(tokens)), KEPT_READY)
+    rules = KeptRules(lambda tokens: decoder.prepare(found(tokens)), KEPT_PREPARED)
     names = system.feature_names
 
     def list_of(translation: Translation) -> TranslationList:
@@ -151,7 +151,7 @@ def _problem(system: TranslationSystem, text: TuningText, config: TuningConfig, 
     return TuningProblem(names, [[reference] for reference in text.references], decode, key)
 
 
-def _list_of(candidates: CandidateArrays) -> TranslationList:
+def _list_of(candidates: KBestArrays) -> TranslationList:
     """With the words that these translations have, of all that rules may write."""
     used, words = np.unique(candidates.words, return_inverse=True)
     vocabulary = tuple(candidates.vocabulary[word] for word in used.tolist())
