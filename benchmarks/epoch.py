@@ -16,9 +16,9 @@ import argparse  # noqa: E402
 
 from morphlm.logbilinear.config import VARIANTS  # noqa: E402
 from morphlm.logbilinear.engine import DECAY_EVERY, Learner  # noqa: E402
+from morphlm.logbilinear.kernels.wide import TokenOrigin  # noqa: E402
 from morphlm.logbilinear.parameters import filled_like, initial_parameters  # noqa: E402
 from morphlm.logbilinear.structure import arranged_by_class  # noqa: E402
-from morphlm.logbilinear.wide import Origin  # noqa: E402
 from morphlm.threads import (  # noqa: E402
     Workers,
     available_cores,
@@ -39,8 +39,8 @@ def measure(task: TrainingTask, pool: Workers, gathered: float) -> None:
     parameters = parameters._replace(R=parameters.R[order])
     squares = filled_like(parameters, training.learning.first_squares(task.config))
     learner = Learner(task.config, structure, parameters, squares, training.learning, len(text), pool)
-    origin = Origin(text, shuffled_positions(text, 1, 0))
-    stream = text[origin.places]
+    origin = TokenOrigin(text, shuffled_positions(text, 1, 0))
+    stream = text[origin.positions]
     cpu, wall = time.process_time(), time.perf_counter()
     for number, begin in enumerate(range(0, len(stream), length)):
         learner.step(stream, begin, min(begin + length, len(stream)), minibatch_key(1, 0, number), origin)

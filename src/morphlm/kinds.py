@@ -40,8 +40,8 @@ class ModelKind:
     writes_checkpoints: bool = False  # `train` saves the model itself, and goes on after an interruption
     family: str = ""  # kinds whose trainings take a similar time; '': its own name
     cost: str = ""  # (TrainingSize, options) -> Cost, an estimate of time and disk; '': a rough one by tokens
-    decoder_scorer: str = ""  # (model) -> Scorer with compiled queries; '': it is asked by its states
-    decoder_guide: str = ""  # (model) -> the n-grams that guide the search; '': it cannot
+    decoder_scorer: str = ""  # (model) -> language_model.batch_scorer.BatchScorer; '': it is asked by its states
+    decoder_heuristic: str = ""  # (model) -> ngram.batch_scorer.SearchHeuristic or None; '': it has no n-grams
     command: str = ""  # a click command of its own for `morphlm train NAME`; '': one with its options is made
 
     @property

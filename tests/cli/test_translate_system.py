@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from morphlm.scoring.kbest import parse_values
-from morphlm.translation.directory import MANIFEST, SOURCE_TEXT, WEIGHTS
-from morphlm.translation.system import TranslationSystem
+from morphlm.translation.system.directory import MANIFEST, SOURCE_TEXT, WEIGHTS
+from morphlm.translation.system.system import TranslationSystem
 from tests.conftest import Outcome
 from tests.translation.generated import sentences, small_system, write
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from morphlm.ngram.training import train_ngram
-from morphlm.translation.building import NamedModel, Sources, build_system
-from morphlm.translation.settings import SystemConfig
+from morphlm.translation.system.building import NamedModel, Sources, build_system
+from morphlm.translation.system.config import SystemConfig
 
 NOUNS, ADJECTIVES, VERBS, PHRASAL = 30, 12, 10, 5
 GENDERS = ("o", "a")

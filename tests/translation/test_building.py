@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from morphlm.errors import ConfigError, FormatError, InputError, MorphlmError
 from morphlm.ngram.training import train_ngram
-from morphlm.scoring.loading import load
+from morphlm.scoring.loading import load, model_from_files
 from morphlm.scoring.mixing import mix
-from morphlm.translation import building
-from morphlm.translation.building import NamedModel, Sources, build_system
-from morphlm.translation.directory import BITEXT, EXTRA_RULES, MANIFEST, SOURCE_TEXT, read_manifest
-from morphlm.translation.evaluation import evaluate
-from morphlm.translation.settings import SystemConfig
-from morphlm.translation.system import TranslationSystem
-from morphlm.translation.system_tuning import TuningText, tune_system
+from morphlm.translation.evaluation.metrics import evaluate
+from morphlm.translation.system import building
+from morphlm.translation.system.building import NamedModel, Sources, build_system
+from morphlm.translation.system.config import SystemConfig
+from morphlm.translation.system.directory import BITEXT, EXTRA_RULES, MANIFEST, SOURCE_TEXT, read_manifest
+from morphlm.translation.system.system import TranslationSystem
+from morphlm.translation.system.tuning import TuningText, tune_system
 from morphlm.translation.tuning.loop import TuningConfig
 
 from .generated import sentences, small_system, write
@@ -146,7 +147,7 @@ def test_a_damaged_file_of_a_model_is_noticed(
     shutil.copytree(parts / "system", out)
     (out / part).write_bytes((out / part).read_bytes()[:-1])
     build_system(out, sources_of(parts), CONFIG)
-    assert f"{part.partition('/')[0]}: made again" in capsys.readouterr().err
+    assert f"{part.partition('/')[0]}: the one is damaged and is made again" in capsys.readouterr().err
     assert contents(out) == contents(parts / "system")
 
 
@@ -184,8 +185,10 @@ def test_what_is_damaged_is_made_again(parts: Path, tmp_path: Path, capsys: pyte
     (out / SOURCE_TEXT).write_text("damaged\n")
     shutil.rmtree(out / BITEXT)
     build_system(out, sources_of(parts), CONFIG)
-    told = capsys.readouterr().err
-    assert "prepare: made again" in told and "align: found" in told and "bitext: made again" in told
+    messages = capsys.readouterr().err
+    for name in ("prepare", "bitext"):
+        assert f"{name}: the one is damaged and is made again" in messages
+    assert "align: found" in messages
     assert contents(out) == contents(parts / "system")
 
 
@@ -206,6 +209,47 @@ def test_models_may_be_arpa_files_and_are_taken_in(parts: Path, tmp_path: Path) 
     assert other.feature_names[-2:] == ("text", "text_OOV")
     for source, _ in sentences(5, 7):
         assert one.translate(source).tokens == other.translate(source).tokens
+
+
+def test_a_mixture_is_a_model_of_a_system(parts: Path, tmp_path: Path) -> None:
+    mixed = mix([load(parts / "mkn"), load(parts / "mkn")], weights=[0.5, 0.5])
+    mixed.save(tmp_path / "mixture")
+    build_system(tmp_path / "system", sources_of(parts, NamedModel("lm", tmp_path / "mixture")), CONFIG)
+    shutil.rmtree(tmp_path / "mixture")
+    build_system(tmp_path / "plain", sources_of(parts, NamedModel("lm", parts / "mkn")), CONFIG)
+    one, other = (TranslationSystem.load(tmp_path / name) for name in ("system", "plain"))
+    assert one.decoder.models.models[0].kind == "mixture"
+    found, expected = (system.translate("other noun1 verb2") for system in (one, other))
+    assert found.tokens == expected.tokens
+    assert found.features == pytest.approx(expected.features, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["PREPARE", "ALIGN", "INDEX", "COPY_MODELS"])
+def test_a_system_of_an_older_revision_is_not_changed_but_translates(
+    name: str, parts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = contents(parts / "system")
+    producer = getattr(building, name)
+    monkeypatch.setattr(building, name, replace(producer, revision=producer.revision + 1))
+    with pytest.raises(ConfigError, match="or by another version; give the same as before, or another --out"):
+        build_system(parts / "system", sources_of(parts), CONFIG)
+    assert contents(parts / "system") == before
+    assert TranslationSystem.load(parts / "system").translate("other noun1").tokens
+
+
+def test_models_are_loaded_once(parts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[Path] = []
+
+    def spy(path: Path, *arguments: object) -> object:
+        loaded.append(path)
+        return model_from_files(path, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(building, "model_from_files", spy)
+    monkeypatch.setattr("morphlm.scoring.loading.model_from_files", spy)
+    system = build_system(tmp_path / "system", sources_of(parts), CONFIG).load()
+    assert loaded == [parts / "mkn"]
+    again = TranslationSystem.load(parts / "system")
+    assert system.translate("other noun1").features == again.translate("other noun1").features
 
 
 # ---------------------------------------------------------------- what is refused
@@ -237,9 +281,6 @@ def test_what_cannot_be_is_refused_before_anything_is_written(parts: Path, tmp_p
     out, good = tmp_path / "system", sources_of(parts)
     refused(out, sources_of(parts, NamedModel("a", tmp_path / "none")), FormatError, "none: there is no such model")
     refused(out, sources_of(parts, NamedModel("a", tmp_path)), FormatError, "not a model")
-    mixed = mix([load(parts / "mkn"), load(parts / "mkn")], weights=[0.5, 0.5])
-    mixed.save(tmp_path / "mixture")
-    refused(out, sources_of(parts, NamedModel("a", tmp_path / "mixture")), ConfigError, "give its parts as models")
     refused(out, Sources(bitext=parts / "mkn"), FormatError, "this holds a mkn, not aligned text")
     refused(out, Sources(tmp_path / "none", good.target), InputError, "none: there is no such file")
     refused(out, Sources(tmp_path, good.target), InputError, "this is no file")

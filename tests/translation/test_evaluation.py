@@ -7,7 +7,7 @@ import sacrebleu
 
 from morphlm.errors import InputError
 from morphlm.text.tokenise import moses_detokenise
-from morphlm.translation.evaluation import evaluate
+from morphlm.translation.evaluation.metrics import evaluate
 from morphlm.translation.tuning.bleu import bleu
 
 TRANSLATIONS = [

@@ -11,18 +11,17 @@ import pytest
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.ngram.training import train_ngram
 from morphlm.text.prepare import PrepareOptions, prepare_files
-from morphlm.translation import system_tuning
-from morphlm.translation.building import NamedModel, Sources, build_system
 from morphlm.translation.decoder.models import forms_of
-from morphlm.translation.directory import BITEXT, MANIFEST, MODELS, WEIGHTS
-from morphlm.translation.extra_rules import ExtraRules
+from morphlm.translation.grammar.extra_rules import ExtraRules
 from morphlm.translation.grammar.rules import FEATURES, Rule, empty_table, table_of
-from morphlm.translation.settings import SOURCE, TARGET, SystemConfig
-from morphlm.translation.system import TranslationSystem
-from morphlm.translation.system_tuning import KeptRules, TuningText, read_tuning_text, tune_system
+from morphlm.translation.system.building import NamedModel, Sources, build_system
+from morphlm.translation.system.config import SOURCE, TARGET, SystemConfig
+from morphlm.translation.system.directory import BITEXT, MANIFEST, MODELS, WEIGHTS
+from morphlm.translation.system.system import TranslationSystem
+from morphlm.translation.system.tuning import KeptRules, TuningText, read_tuning_text, tune_system
+from morphlm.translation.system.weights import given_weights, start_weights
 from morphlm.translation.tuning.loop import TuningConfig
 from morphlm.translation.tuning.mert import MertConfig
-from morphlm.translation.weights import given_weights, start_weights
 
 from .generated import sentences, small_system
 
@@ -193,7 +192,7 @@ def test_two_cannot_tune_one_system(place: Path, tmp_path: Path, monkeypatch: py
             tune_system(tmp_path / "system", tuning_text(12), TUNING, seeds=[9])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(system_tuning, "tune", second)
+    monkeypatch.setattr("morphlm.translation.system.tuning.tune", second)
     with pytest.raises(KeyboardInterrupt):
         tune_system(tmp_path / "system", tuning_text(12), TUNING, seeds=[8])
 
@@ -327,7 +326,7 @@ def test_weights_of_another_system(place: Path, tmp_path: Path) -> None:
 
 
 def test_another_format(place: Path, tmp_path: Path) -> None:
-    from morphlm.translation.directory import read_signed, write_signed
+    from morphlm.translation.system.directory import read_signed, write_signed
 
     copy = tmp_path / "system"
     shutil.copytree(place, copy)

@@ -14,9 +14,9 @@ from morphlm.experiments.graph import Step
 from morphlm.experiments.pairs import TEST_YEAR, TUNING_YEAR, Pair
 from morphlm.experiments.recipe import TranslationChoices
 from morphlm.experiments.texts import TextSource, hashes_of
-from morphlm.translation.settings import SystemConfig
+from morphlm.translation.evaluation.significance import SHUFFLES
+from morphlm.translation.system.config import SystemConfig
 from morphlm.translation.tuning.loop import TuningConfig
-from morphlm.translation.tuning.significance import SHUFFLES
 
 PAIRS_A_BYTE = 0.0125  # of the folder's compressed parallel texts
 POP_LIMIT = 100  # of all systems: half of the default, so that the whole table takes hours, not days

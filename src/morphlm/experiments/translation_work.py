@@ -23,14 +23,14 @@ from morphlm.experiments.translation_steps import TUNING, runs_of, system_config
 from morphlm.files import atomic_writer, make_folder, sha256_of
 from morphlm.modelfile import canonical_json
 from morphlm.progress import progress_bar
-from morphlm.translation.building import NamedModel, Sources, build_system
-from morphlm.translation.comparison import compare_systems
 from morphlm.translation.decoder.decoder import RuleSource
-from morphlm.translation.directory import BITEXT, WEIGHTS
-from morphlm.translation.directory import MANIFEST as SYSTEM
-from morphlm.translation.settings import SOURCE, TARGET, SystemConfig
-from morphlm.translation.system import TranslationSystem
-from morphlm.translation.system_tuning import KeptRules, TuningText, tune_system
+from morphlm.translation.evaluation.comparison import compare_systems
+from morphlm.translation.system.building import NamedModel, Sources, build_system
+from morphlm.translation.system.config import SOURCE, TARGET, SystemConfig
+from morphlm.translation.system.directory import BITEXT, WEIGHTS
+from morphlm.translation.system.directory import MANIFEST as SYSTEM
+from morphlm.translation.system.system import TranslationSystem
+from morphlm.translation.system.tuning import KeptRules, TuningText, tune_system
 
 PARALLEL = "parallel"
 BATCH = 50  # sentences of a test text that are translated by all systems before the next
@@ -205,7 +205,7 @@ class _Translator:
     def _runs(
         self, system: TranslationSystem, sentences: Sequence[Sequence[str]], tables: RuleSource
     ) -> dict[str, list[str]]:
-        rules = KeptRules(lambda tokens: system.decoder.ready(tables(tokens)))
+        rules = KeptRules(lambda tokens: system.decoder.prepare(tables(tokens)))
         return {str(seed): _translations(system, sentences, rules, seed) for seed in self.seeds}
 
 

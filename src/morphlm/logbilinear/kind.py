@@ -34,6 +34,7 @@ def _record(name: str) -> ModelKind:
         needs_classes=has_classes,
         has_vectors=True,
         family=name.partition("+")[0],
+        decoder_scorer="morphlm.logbilinear.batch_scorer:LogBilinearScorer",
     )
 
 

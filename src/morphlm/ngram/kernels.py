@@ -218,6 +218,32 @@ def score_tokens(
     return scores
 
 
+@njit(cache=True, nogil=True)
+def states_after_contexts(
+    contexts: Array, first_child: Array, words: Array, logprob: Array, backoff: Array, suffix: Array
+) -> Array:
+    """The state after each context, (m, n - 1), the nearest word first."""
+    states = np.empty(len(contexts), np.int64)
+    for i in range(len(contexts)):
+        state = ROOT
+        for k in range(contexts.shape[1] - 1, -1, -1):
+            _, state = score_word(state, contexts[i, k], first_child, words, logprob, backoff, suffix)
+        states[i] = state
+    return states
+
+
+@njit(cache=True, nogil=True)
+def score_after_contexts(
+    contexts: Array, scored: Array, first_child: Array, words: Array, logprob: Array, backoff: Array, suffix: Array
+) -> Array:
+    """ln p of each scored word, (m,), after its context."""
+    states = states_after_contexts(contexts, first_child, words, logprob, backoff, suffix)
+    scores = np.empty(len(scored), np.float64)
+    for i in range(len(scored)):
+        scores[i], _ = score_word(states[i], scored[i], first_child, words, logprob, backoff, suffix)
+    return scores
+
+
 # ---------------------------------------------------------------- ARPA
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from morphlm.kinds import ModelKind
 
+SCORER, HEURISTIC = "morphlm.ngram.batch_scorer:NgramScorer", "morphlm.ngram.batch_scorer:ngram_heuristic"
+
 MKN = ModelKind(
     name="mkn",
     description="Interpolated modified Kneser-Ney, equal to KenLM's lmplz.",
@@ -11,9 +13,15 @@ MKN = ModelKind(
     train="morphlm.training.kneser_ney:train_mkn",
     options="morphlm.ngram.training:NgramOptions",
     modules=("morphlm.ngram",),
+    decoder_scorer=SCORER,
+    decoder_heuristic=HEURISTIC,
     command="morphlm.cli.train_mkn:command",
 )
 ARPA = ModelKind(
-    name="arpa", description="A back-off model from an ARPA file.", read="morphlm.ngram.model:ngram_from_files"
+    name="arpa",
+    description="A back-off model from an ARPA file.",
+    read="morphlm.ngram.model:ngram_from_files",
+    decoder_scorer=SCORER,
+    decoder_heuristic=HEURISTIC,
 )
 KINDS = (MKN, ARPA)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -36,6 +36,7 @@ class Contexts(ABC):
     """Sorts contexts into buckets."""
 
     buckets: int
+    words: int = 0  # how many words before a word decide its bucket, beyond what a component's buckets depend on
 
     @abstractmethod
     def before(self, tokens: Int32Array) -> Int64Array:
@@ -44,6 +45,10 @@ class Contexts(ABC):
     @abstractmethod
     def after(self, word: int, states: Sequence[Any]) -> int:
         """The bucket once a word has been seen, after which the components are in these states."""
+
+    @abstractmethod
+    def of_contexts(self, contexts: Int32Array, of_component: Callable[[int, Int32Array], Int64Array]) -> Int64Array:
+        """The bucket of each context, (m, words), the nearest word first; `of_component` gives those of a component."""
 
     @abstractmethod
     def describe(self, bucket: int) -> str:
@@ -60,6 +65,9 @@ class AllContexts(Contexts):
 
     def after(self, word: int, states: Sequence[Any]) -> int:
         return 0
+
+    def of_contexts(self, contexts: Int32Array, of_component: Callable[[int, Int32Array], Int64Array]) -> Int64Array:
+        return np.zeros(len(contexts), np.int64)
 
     def describe(self, bucket: int) -> str:
         return "all"
@@ -81,12 +89,17 @@ class ComponentContexts(Contexts):
     def after(self, word: int, states: Sequence[Any]) -> int:
         return self._model.bucket_of_state(states[self._index])
 
+    def of_contexts(self, contexts: Int32Array, of_component: Callable[[int, Int32Array], Int64Array]) -> Int64Array:
+        return of_component(self._index, contexts)
+
     def describe(self, bucket: int) -> str:
         return self._model.describe_bucket(bucket)
 
 
 class LastWordContexts(Contexts):
     """Buckets by powers of two of the last word's count, for mixtures in which no component sorts contexts."""
+
+    words = 1
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         powers = np.floor(np.log2(np.maximum(vocabulary.counts, 1)))
@@ -99,6 +112,9 @@ class LastWordContexts(Contexts):
 
     def after(self, word: int, states: Sequence[Any]) -> int:
         return int(self._bucket_of[BEGIN_ID if word == END_ID else word])
+
+    def of_contexts(self, contexts: Int32Array, of_component: Callable[[int, Int32Array], Int64Array]) -> Int64Array:
+        return self._bucket_of[contexts[:, 0]]
 
     def describe(self, bucket: int) -> str:
         return f"last word, count from {2**bucket}"

@@ -61,26 +61,28 @@ class Kernels:
             inside.append(edges[begin].score + sum(inside[tail] for tail in edges[begin].tails))
         self.nodes["inside"] = inside
         starts = np.cumsum([0, *map(len, sides)]).astype(np.int64)
-        self.targets = kernels.Targets(starts, np.array([s for side in sides for s in side], np.int32))
-        self.ways, self.seen = np.empty(1, kernels.WAY), np.full(2, -1, np.int32)  # they have to grow at once
+        symbols = np.array([s for side in sides for s in side], np.int32)
+        self.forest = kernels.Forest(self.nodes, self.edges, starts, symbols)
+        # They have to grow at once.
+        self.derivations, self.seen = np.empty(1, kernels.DERIVATION), np.full(2, -1, np.int32)
 
     def find(self, k: int) -> list[Derived]:
-        graph = self.nodes, self.edges, self.targets
-        self.ways, self.seen = kernels.find_ways(*graph, self.ways, self.seen, self.counts, k, self.distinct)
-        chosen = kernels.ways_of_goal(self.nodes, self.ways, 0, int(self.counts[kernels.GOALS]))
-        starts, words = kernels.words_of(*graph, self.ways, chosen)
+        tables = self.derivations, self.seen
+        self.derivations, self.seen = kernels.find_derivations(self.forest, *tables, self.counts, k, self.distinct)
+        chosen = kernels.goal_derivations(self.forest, self.derivations, 0, int(self.counts[kernels.GOAL_DERIVATIONS]))
+        starts, words = kernels.words_of(self.forest, self.derivations, chosen)
         each = [tuple(words[begin:end].tolist()) for begin, end in pairwise(starts)]
         return [
-            Derived(float(self.ways[way]["score"]), own, self.edges_of(way))
-            for way, own in zip(chosen, each, strict=True)
+            Derived(float(self.derivations[number]["score"]), own, self.edges_of(number))
+            for number, own in zip(chosen, each, strict=True)
         ]
 
-    def edges_of(self, way: int) -> tuple[int, ...]:
-        found = self.ways[way]
-        if found["edge"] < 0:
+    def edges_of(self, number: int) -> tuple[int, ...]:
+        record = self.derivations[number]
+        if record["edge"] < 0:
             return ()
-        parts = [self.edges_of(found[part]) for part in ("first", "second") if found[part] >= 0]
-        return (int(found["edge"]), *(edge for part in parts for edge in part))
+        tails = [self.edges_of(record[tail]) for tail in ("first", "second") if record[tail] >= 0]
+        return (int(record["edge"]), *(edge for edges in tails for edge in edges))
 
 
 @settings(deadline=None, max_examples=300)
@@ -101,7 +103,7 @@ def test_equal_hashes_are_no_equal_words() -> None:
     targets = [bits, [1 - bit for bit in bits], bits]
     graph = Kernels([(0, 0), (0, 3)], [Edge(rule, (), 0.0) for rule in range(3)], True, targets)
     assert [one.edges for one in graph.find(5)] == [(0,), (1,)]
-    assert graph.ways["code"][0] == graph.ways["code"][1]
+    assert graph.derivations["code"][0] == graph.derivations["code"][1]
 
 
 # ---------------------------------------------------------------- charts of the decoder
@@ -166,9 +168,9 @@ def test_a_list_that_ends() -> None:
     table = cases.table(("a", "w0", 0.0), ("a", "w1", -1.0), ("a", "w0", -2.0))
     translation = Decoder([], {"f": 1.0}).decode(["a", "a"], table)
     lists = KBest(translation.chart, distinct=False)
-    assert [lists.reach(k) for k in (1, 0, 4, 9, 10, 1000)] == [1, 1, 4, 9, 9, 9]
+    assert [lists.find(k) for k in (1, 0, 4, 9, 10, 1000)] == [1, 1, 4, 9, 9, 9]
     lists = KBest(translation.chart, distinct=True)
-    assert [lists.reach(k) for k in (3, 4, 5)] == [3, 4, 4]
+    assert [lists.find(k) for k in (3, 4, 5)] == [3, 4, 4]
     assert len(list(translation.candidates(distinct=False))) == 9
     assert translation.kbest(0) == []
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from morphlm.errors import ConfigError
+from morphlm.translation.evaluation.significance import RunScores, randomisation_p, score_runs
 from morphlm.translation.tuning.bleu import bleu, statistics_of
-from morphlm.translation.tuning.significance import RunScores, randomisation_p, score_runs
 
 
 def runs_of(rates: list[float], sentences: int = 60, seed: int = 1) -> np.ndarray:

@@ -11,11 +11,11 @@ from morphlm.cli import options
 from morphlm.cli.translate import settings
 from morphlm.errors import ConfigError
 from morphlm.progress import notify
-from morphlm.translation.building import NamedModel, Sources, build_system
 from morphlm.translation.decoder.config import DecoderConfig
-from morphlm.translation.directory import WEIGHTS
-from morphlm.translation.settings import SystemConfig
-from morphlm.translation.system_tuning import read_tuning_text, tune_system
+from morphlm.translation.system.building import NamedModel, Sources, build_system
+from morphlm.translation.system.config import SystemConfig
+from morphlm.translation.system.directory import WEIGHTS
+from morphlm.translation.system.tuning import read_tuning_text, tune_system
 
 
 @click.command(name="build")
@@ -77,10 +77,13 @@ def command(
     sources = _sources(files, bitext, models, extra_rules)
     settings.mention_missing_abbreviations(config.tokenise, pair)
     text = None if dev is None else read_tuning_text(*dev, config, mend=mend)
-    manifest = build_system(out, sources, config, mend=mend, threads=threads)
-    tuned = None if text is None else tune_system(out, text, tuning, seeds=range(seed, seed + runs), threads=threads)
+    built = build_system(out, sources, config, mend=mend, threads=threads)
+    tuned = None
+    if text is not None:
+        seeds = range(seed, seed + runs)
+        tuned = tune_system(out, text, tuning, seeds=seeds, threads=threads, system=built.load())
     if as_json:
-        stages = {name: stage.figures for name, stage in manifest.stages.items()}
+        stages = {name: stage.figures for name, stage in built.stages.items()}
         options.print_json({"out": out, "stages": stages, "tuning": None if tuned is None else tuned.to_json()})
         return
     if tuned is None and not (Path(out) / WEIGHTS).exists():

@@ -14,12 +14,12 @@ from morphlm.errors import ConfigError, located
 from morphlm.files import atomic_writer
 from morphlm.progress import notify, progress_bar
 from morphlm.text.reading import Block, Mending, read_blocks, split_tokens
-from morphlm.translation.directory import read_manifest
-from morphlm.translation.extra_rules import ExtraRules
-from morphlm.translation.output import OutputOptions, numbered, renderer
-from morphlm.translation.settings import MENDS, SystemConfig
-from morphlm.translation.system import TranslationSystem
-from morphlm.translation.weights import given_weights
+from morphlm.translation.grammar.extra_rules import ExtraRules
+from morphlm.translation.system.config import MENDS, SystemConfig
+from morphlm.translation.system.directory import read_manifest
+from morphlm.translation.system.output import OutputOptions, numbered, renderer
+from morphlm.translation.system.system import TranslationSystem
+from morphlm.translation.system.weights import given_weights
 
 
 @click.command(name="decode")

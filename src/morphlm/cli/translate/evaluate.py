@@ -6,9 +6,9 @@ import click
 
 from morphlm.cli import options
 from morphlm.errors import ConfigError
-from morphlm.translation.comparison import BASELINE, compare_systems, read_translations
-from morphlm.translation.evaluation import evaluate
-from morphlm.translation.tuning.significance import SHUFFLES
+from morphlm.translation.evaluation.comparison import BASELINE, compare_systems, read_translations
+from morphlm.translation.evaluation.metrics import evaluate
+from morphlm.translation.evaluation.significance import SHUFFLES
 
 
 @click.command(name="evaluate")

@@ -10,7 +10,7 @@ from morphlm.files import check_can_write
 from morphlm.progress import notify
 from morphlm.text.parallel_pairs import prepare_pair_files
 from morphlm.threads import available_cores
-from morphlm.translation.settings import SystemConfig
+from morphlm.translation.system.config import SystemConfig
 
 
 @click.command(name="prepare")

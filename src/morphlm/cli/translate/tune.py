@@ -7,9 +7,9 @@ import click
 from morphlm.cli import options
 from morphlm.cli.translate import settings
 from morphlm.errors import ConfigError
-from morphlm.translation.directory import read_manifest
-from morphlm.translation.system import TranslationSystem
-from morphlm.translation.system_tuning import read_tuning_text, tune_system
+from morphlm.translation.system.directory import read_manifest
+from morphlm.translation.system.system import TranslationSystem
+from morphlm.translation.system.tuning import read_tuning_text, tune_system
 
 
 @click.command(name="tune")

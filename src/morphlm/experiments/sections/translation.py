@@ -8,7 +8,7 @@ from typing import Any
 from morphlm.experiments.paper import translation_cells
 from morphlm.experiments.sections.section import Found, Section
 from morphlm.tables import Table
-from morphlm.translation.comparison import change_cells
+from morphlm.translation.evaluation.comparison import change_cells
 
 
 def translation(found: Found) -> Iterator[Section]:

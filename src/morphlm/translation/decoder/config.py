@@ -13,25 +13,24 @@ from morphlm.arrays import Float64Array
 from morphlm.errors import ConfigError
 
 WORD_PENALTY, RULE_PENALTY, GLUE, PASS_THROUGH = "WordPenalty", "RulePenalty", "Glue", "PassThrough"
-COUNTED = (WORD_PENALTY, RULE_PENALTY, GLUE, PASS_THROUGH)  # words; rules; joins of parts; words left as they are
+COUNTED = (WORD_PENALTY, RULE_PENALTY, GLUE, PASS_THROUGH)  # words; rules; glue rules; words left as they are
 OOV = "_OOV"
 WIDEST = 200
 
 
 @dataclass(frozen=True)
 class DecoderConfig:
-    """How far the search goes."""
+    """Settings of the search."""
 
-    pop_limit: int = 200  # combinations for each span; 0: all of them
+    pop_limit: int = 200  # hypotheses for each span; 0: all of them
     max_span: int = 15  # words of the source that a rule with its gaps covers; longer ones are glued
     max_spans: int = 3000  # of a sentence, so that a very long one ends in time: its spans are narrower
     kbest: int = 100  # translations that `Translation.kbest` gives
     distinct: bool = True  # no two of them with the same words
     pass_all: bool = False  # any word may stay as it is, not only those without a rule of their own
-    cache_megabytes: float = 32.0  # of each thread and log-bilinear model
+    cache_megabytes: float = 32.0  # of each thread and model
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
         if self.pop_limit < 0:
             raise ConfigError(f"a pop limit of {self.pop_limit} cannot be; give 1 or more, or 0 for no limit")
         if not 1 <= self.max_span <= WIDEST:
@@ -55,20 +54,19 @@ class Weights:
     values: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
-        """Weights are numbers."""
         for name, value in self.values.items():
             if not math.isfinite(value):
                 raise ConfigError(f"the weight of {name} is {value}; give a finite number")
 
     def check(self, names: Iterable[str]) -> None:
-        """Refuse a weight of a feature that does not exist: it would be a misspelt one."""
+        """Refuse a weight of a feature that does not exist: its name must be misspelt."""
         known = list(names)
         for name in self.values:
             if name not in known:
                 raise ConfigError(f"there is a weight for {name}, but no such feature; there are {', '.join(known)}")
 
     def of(self, names: Sequence[str]) -> Float64Array:
-        """As an array in the order of these names."""
+        """The weights as an array in the order of these names."""
         return np.array([self.values.get(name, 0.0) for name in names], np.float64)
 
 

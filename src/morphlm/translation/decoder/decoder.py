@@ -13,14 +13,14 @@ from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
 from morphlm.threads import available_cores
 from morphlm.translation.decoder.config import DecoderConfig, Weights
-from morphlm.translation.decoder.models import Caches, Models, ready_models
+from morphlm.translation.decoder.models import Caches, SearchModels, prepare_models
 from morphlm.translation.decoder.search import search
-from morphlm.translation.decoder.sentence_grammar import ReadyRules, ready_rules, sentence_grammar
+from morphlm.translation.decoder.sentence_grammar import PreparedRules, prepare_rules, sentence_grammar
 from morphlm.translation.decoder.translation import Translation
 from morphlm.translation.grammar.rules import RuleTable
 
 Result = TypeVar("Result")
-Rules = RuleTable | ReadyRules
+Rules = RuleTable | PreparedRules
 RuleSource = Callable[[Sequence[str]], Rules]  # the rules for a sentence
 AHEAD = 2  # sentences that wait for each thread, so that results come in order and memory is bounded
 
@@ -28,7 +28,7 @@ AHEAD = 2  # sentences that wait for each thread, so that results come in order 
 class Decoder:
     """Translates by hierarchical rules with any number of language models inside the search.
 
-    Models are n-gram or log-bilinear; `LM0`, `LM1`, ... are their features unless names are given. Wide contexts are
+    Models are of any kind; `LM0`, `LM1`, ... are their features unless names are given. Contexts beyond a sentence are
     fixed: as if nothing came before, or by `after_text`.
     """
 
@@ -40,47 +40,47 @@ class Decoder:
         *,
         names: Sequence[str] | None = None,
     ) -> None:
-        """Make the models ready, which takes seconds for large ones."""
-        self.models = ready_models(models, names)
+        """Compiles the models for queries, which takes seconds for large ones."""
+        self.models = prepare_models(models, names)
         self.weights = weights if isinstance(weights, Weights) else Weights(dict(weights or {}))
         self.config = config or DecoderConfig()
         self._originals, self._free_caches = tuple(models), list[Caches]()
 
     def with_weights(self, weights: Weights | Mapping[str, float]) -> Decoder:
-        """The same with other weights; models and caches are shared."""
+        """A decoder with other weights, which shares models and caches with this one."""
         return self._with(self.models, weights if isinstance(weights, Weights) else Weights(dict(weights)))
 
     def with_caches(self, megabytes: float) -> Decoder:
-        """The same with caches of its own that may be as large as this, for texts that are decoded again and again."""
+        """A decoder with caches of its own of this size, for a text that is decoded again and again."""
         other = self._with(self.models, self.weights)
         other.config, other._free_caches = replace(self.config, cache_megabytes=megabytes), list[Caches]()
         return other
 
     def after_text(self, sentences: Iterable[Sequence[str]]) -> Decoder:
-        """The same for the sentence after a text in the target language, whose words count in wide contexts."""
+        """A decoder for the sentence after a text in the target language, whose words count in wide contexts."""
         text = [list(sentence) for sentence in sentences]
         fixed = [model.after_text(text) for model in self._originals]
         other = Decoder(fixed, self.weights, self.config, names=self.models.names)
         other._originals = self._originals
         return other
 
-    def _with(self, models: Models, weights: Weights) -> Decoder:
+    def _with(self, models: SearchModels, weights: Weights) -> Decoder:
         other = Decoder.__new__(Decoder)
         other.models, other.weights, other.config = models, weights, self.config
         other._originals, other._free_caches = self._originals, self._free_caches
         return other
 
-    def ready(self, rules: Rules) -> ReadyRules:
-        """Rules for many sentences, so that the work on them is done once; ready ones are only weighed anew."""
-        if not isinstance(rules, ReadyRules):
-            return ready_rules(rules, self.models, self.weights)
+    def prepare(self, rules: Rules) -> PreparedRules:
+        """Prepare rules for many sentences, so that it is done once; prepared ones only get this decoder's weights."""
+        if not isinstance(rules, PreparedRules):
+            return prepare_rules(rules, self.models, self.weights)
         if rules.models is not self.models:
-            raise ConfigError("these rules were made ready for a decoder with other models; use their table")
+            raise ConfigError("these rules were prepared for a decoder with other models; use their table")
         return rules if rules.weights == self.weights else rules.with_weights(self.weights)
 
     def decode(self, tokens: Sequence[str], rules: Rules) -> Translation:
         """Translate a sentence."""
-        grammar = sentence_grammar(self.ready(rules), tokens)
+        grammar = sentence_grammar(self.prepare(rules), tokens)
         with self._caches() as caches:
             return Translation(search(grammar, self.config, caches), self.config)
 
@@ -106,7 +106,7 @@ class Decoder:
         threads: int | None = None,
     ) -> Iterator[Result]:
         """Translate sentences and give what `task` makes of each, so that search graphs need not be kept."""
-        source = rules if callable(rules) else _always(self.ready(rules))
+        source = rules if callable(rules) else _always(self.prepare(rules))
         count = available_cores() if threads is None else threads
         if count < 1:
             raise ConfigError(f"{count} threads cannot decode; give 1 or more")
@@ -119,7 +119,7 @@ class Decoder:
 
     @contextmanager
     def _caches(self) -> Iterator[Caches]:
-        """Caches that nobody else uses meanwhile; there are as many as ever were in use at a time."""
+        """Caches for one thread, taken from those that are free."""
         try:
             caches = self._free_caches.pop()
         except IndexError:
@@ -130,7 +130,7 @@ class Decoder:
             self._free_caches.append(caches)
 
 
-def _always(rules: ReadyRules) -> RuleSource:
+def _always(rules: PreparedRules) -> RuleSource:
     return lambda tokens: rules
 
 

@@ -15,70 +15,70 @@ PASSED = "passed through"
 
 
 @dataclass(frozen=True)
-class Derivation:
-    """A rule that covers a span of the source, with what fills its gaps. The parts of a sentence are glued: no rule."""
+class DerivationTree:
+    """A rule that covers a span of the source, with the trees that fill its gaps. A whole sentence has no rule."""
 
     begin: int
     end: int
     rule: Rule | None
     number: int | None  # of the rule in its table; None for glue and words that are left as they are
-    parts: tuple[Derivation, ...]
+    children: tuple[DerivationTree, ...]  # of the gaps, in their order; of a sentence, what is glued
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The translation."""
+        """The words of the translation."""
         if self.rule is None:
-            return tuple(word for part in self.parts for word in part.words)
+            return tuple(word for child in self.children for word in child.words)
         result: list[str] = []
         for symbol in self.rule.target:
-            result += [symbol] if isinstance(symbol, str) else self.parts[symbol - 1].words
+            result += [symbol] if isinstance(symbol, str) else self.children[symbol - 1].words
         return tuple(result)
 
     @property
     def links(self) -> Links:
-        """Pairs of places in the source and in the translation, from the links of the rules."""
+        """Pairs of positions in the source and in the translation, from the links of the rules."""
         return tuple(sorted(self._links_from(0)))
 
     def _links_from(self, offset: int) -> Iterator[tuple[int, int]]:
-        """`offset` is where the translation of this part begins."""
-        target = (*range(1, len(self.parts) + 1),) if self.rule is None else self.rule.target
-        places, at = [], offset
-        for symbol in target:
-            places.append(at)
+        """`offset` is where the words of this tree begin in the translation."""
+        symbols = (*range(1, len(self.children) + 1),) if self.rule is None else self.rule.target
+        targets, position = [], offset
+        for symbol in symbols:
+            targets.append(position)
             if isinstance(symbol, int):
-                yield from self.parts[symbol - 1]._links_from(at)
-                at += len(self.parts[symbol - 1].words)
+                yield from self.children[symbol - 1]._links_from(position)
+                position += len(self.children[symbol - 1].words)
             else:
-                at += 1
+                position += 1
         if self.rule is not None:
-            sources = self._source_places(self.rule)
-            yield from ((sources[source], places[place]) for source, place in self.rule.links)
+            sources = self._source_positions(self.rule)
+            yield from ((sources[source], targets[target]) for source, target in self.rule.links)
 
-    def _source_places(self, rule: Rule) -> list[int]:
+    def _source_positions(self, rule: Rule) -> list[int]:
         """Where each symbol of the rule's source begins."""
-        places, at = [], self.begin
+        positions, position = [], self.begin
         for symbol in rule.source:
-            places.append(at)
-            at = self.parts[symbol - 1].end if isinstance(symbol, int) else at + 1
-        return places
+            positions.append(position)
+            position = self.children[symbol - 1].end if isinstance(symbol, int) else position + 1
+        return positions
 
     def format(self, indent: str = "") -> str:
         """A line for each rule: its span, and what stands for what."""
         if self.rule is None:
-            return "\n".join(part.format(indent) for part in self.parts)
+            return "\n".join(child.format(indent) for child in self.children)
         note = "" if self.number is not None else f"  ({PASSED})"
         line = f"{indent}{self.begin}-{self.end}  {_side(self.rule.source)} -> {_side(self.rule.target)}{note}"
-        return "\n".join([line, *(part.format(indent + "  ") for part in self.parts)])
+        return "\n".join([line, *(child.format(indent + "  ") for child in self.children)])
 
     def to_json(self) -> dict[str, Any]:
-        """The tree; a rule as lists of words and numbers of gaps."""
+        """The tree; rules as lists of words and numbers of gaps."""
         rule = self.rule
         return {
             "span": [self.begin, self.end],
             "rule": None if rule is None else {"source": list(rule.source), "target": list(rule.target)},
             "number": self.number,
             "words": list(self.words),
-            "parts": [part.to_json() for part in self.parts],
+            "parts": [child.to_json() for child in self.children],
         }
 
 
@@ -107,25 +107,24 @@ def rule_of(grammar: SentenceGrammar, number: int) -> Rule | None:
     return None
 
 
-def derivation_of(chart: Chart, kbest: KBest, goal: int) -> Derivation:
-    """The tree of a derivation of the goal; glued parts stand side by side."""
-    parts: list[Derivation] = []
-    _, [glued] = kbest.at(goal)
-    while (step := kbest.at(glued))[0] >= 0:
-        glued, part = step[1]
-        parts.append(_part(chart, kbest, part))
-    return Derivation(0, len(chart.grammar.tokens), None, None, tuple(reversed(parts)))
+def derivation_of(chart: Chart, kbest: KBest, goal: int) -> DerivationTree:
+    """The tree of a derivation of the goal; what is glued stands side by side."""
+    glued: list[DerivationTree] = []
+    _, [sentence] = kbest.at(goal)
+    while (step := kbest.at(sentence))[0] >= 0:
+        sentence, last = step[1]
+        glued.append(_tree(chart, kbest, last))
+    return DerivationTree(0, len(chart.grammar.tokens), None, None, tuple(reversed(glued)))
 
 
-def _part(chart: Chart, kbest: KBest, way: int) -> Derivation:
-    edge, parts = kbest.at(way)
-    _, begin, end = span_of(chart, kbest.node_of(way))
+def _tree(chart: Chart, kbest: KBest, derivation: int) -> DerivationTree:
+    edge, tails = kbest.at(derivation)
+    _, begin, end = span_of(chart, kbest.node_of(derivation))
     number = int(chart.edges.rule[edge])
-    is_own = number < chart.grammar.first_pass
-    return Derivation(
+    return DerivationTree(
         begin,
         end,
         rule_of(chart.grammar, number),
-        number if is_own else None,
-        tuple(_part(chart, kbest, part) for part in parts),
+        number if number < chart.grammar.first_pass else None,
+        tuple(_tree(chart, kbest, tail) for tail in tails),
     )

@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.translation.decoder.kernels.kbest import (
+    DERIVATION,
     EDGE,
-    GOALS,
+    GOAL_DERIVATIONS,
     NODE,
-    WAY,
-    Targets,
+    FeatureArrays,
+    Forest,
     features_of,
-    find_ways,
-    ways_of_goal,
+    find_derivations,
+    goal_derivations,
     words_of,
 )
 from morphlm.translation.decoder.kernels.records import FIRST_GAP, NONE, SECOND_GAP
@@ -30,11 +31,11 @@ from morphlm.translation.decoder.sentence_grammar import SentenceGrammar
 
 Words = tuple[str, ...]
 
-ROOM = 256  # for ways and for different words, to begin with; a power of 2
+INITIAL_SIZE = 256  # of the tables of derivations and of different words; a power of 2
 
 
 @dataclass(frozen=True, eq=False)
-class CandidateArrays:
+class KBestArrays:
     """Some of the k best translations, the best first."""
 
     vocabulary: Words  # what the numbers of words stand for
@@ -42,10 +43,9 @@ class CandidateArrays:
     starts: Int64Array  # where those of each begin; one more than there are translations
     scores: Float64Array
     features: Float64Array  # (translations, F)
-    ways: Int32Array  # numbers in the lists that they are from
+    derivations: Int32Array  # their numbers in the lists that they are from
 
     def __len__(self) -> int:
-        """The number of translations."""
         return len(self.scores)
 
     def tokens(self, number: int) -> Words:
@@ -55,44 +55,44 @@ class CandidateArrays:
 
 
 class KBest:
-    """The derivations of a chart, the best first; of equal scores, the first edge, then the better parts."""
+    """The derivations of a chart, the best first; of equal scores, the first hyperedge, then the better tails."""
 
     def __init__(self, chart: Chart, *, distinct: bool) -> None:
-        """Nothing is found yet. If distinct, only the best derivation of equal words counts."""
+        """If distinct, only the best derivation of equal words counts."""
         self._chart, self._distinct = chart, distinct
-        self._vocabulary, self._targets = _target_sides(chart.grammar)
-        self._nodes, self._edges = _nodes_of(chart), _edges_of(chart)
-        self._ways, self._seen = np.empty(ROOM, WAY), np.full(ROOM, NONE, np.int32)
-        self._counts = np.zeros(3, np.int64)
+        self._vocabulary, starts, symbols = _target_sides(chart.grammar)
+        self._forest = Forest(_nodes_of(chart), _edges_of(chart), starts, symbols)
+        self._derivations = np.empty(INITIAL_SIZE, DERIVATION)
+        self._seen, self._counts = np.full(INITIAL_SIZE, NONE, np.int32), np.zeros(3, np.int64)
 
-    def reach(self, count: int) -> int:
+    def find(self, count: int) -> int:
         """Find so many derivations, as far as there are; gives how many are known, which may be more."""
-        graph = self._nodes, self._edges, self._targets
-        self._ways, self._seen = find_ways(*graph, self._ways, self._seen, self._counts, count, self._distinct)
-        return int(self._counts[GOALS])
+        tables = self._derivations, self._seen
+        self._derivations, self._seen = find_derivations(self._forest, *tables, self._counts, count, self._distinct)
+        return int(self._counts[GOAL_DERIVATIONS])
 
-    def arrays(self, begin: int, end: int) -> CandidateArrays:
-        """Some of the derivations that were found."""
-        nodes, edges, ways = self._nodes, self._edges, self._ways
-        grammar, logprobs = self._chart.grammar, self._chart.edges.logprobs
-        chosen = ways_of_goal(nodes, ways, begin, end)
-        starts, words = words_of(nodes, edges, self._targets, ways, chosen)
-        own, columns = grammar.rules.features, _model_columns(grammar)
-        values = features_of(nodes, edges, ways, chosen, own, grammar.added, logprobs, columns)
-        return CandidateArrays(self._vocabulary, words, starts, ways["score"][chosen], values, chosen)
+    def arrays(self, begin: int, end: int) -> KBestArrays:
+        """The derivations begin .. end - 1 of those that were found."""
+        grammar, derivations = self._chart.grammar, self._derivations
+        chosen = goal_derivations(self._forest, derivations, begin, end)
+        starts, words = words_of(self._forest, derivations, chosen)
+        columns = _model_columns(grammar)
+        features = FeatureArrays(grammar.rules.features, grammar.added, self._chart.edges.logprobs, columns)
+        values = features_of(self._forest, derivations, chosen, features)
+        return KBestArrays(self._vocabulary, words, starts, derivations["score"][chosen], values, chosen)
 
-    def at(self, way: int) -> tuple[int, list[int]]:
-        """The edge of a derivation and the derivations of its parts; -1: the sentence's beginning."""
-        found = self._ways[way]
-        return int(found["edge"]), [int(found[part]) for part in ("first", "second") if found[part] != NONE]
+    def at(self, number: int) -> tuple[int, list[int]]:
+        """The hyperedge of a derivation and the derivations of its tails; -1: the sentence's beginning."""
+        record = self._derivations[number]
+        return int(record["edge"]), [int(record[tail]) for tail in ("first", "second") if record[tail] != NONE]
 
-    def node_of(self, way: int) -> int:
-        """What it is a derivation of."""
-        return int(self._ways[way]["node"])
+    def node_of(self, number: int) -> int:
+        """The node that a derivation is of."""
+        return int(self._derivations[number]["node"])
 
 
 def _nodes_of(chart: Chart) -> NDArray[np.void]:
-    """Of which no way is known yet."""
+    """The nodes without any derivation."""
     records = np.empty(len(chart.nodes.inside), NODE)
     records["inside"], records["begin"], records["end"] = chart.nodes.inside, *chart.nodes.edges.T
     for name in ("first", "last", "top", "follow"):
@@ -107,8 +107,8 @@ def _edges_of(chart: Chart) -> NDArray[np.void]:
     return records
 
 
-def _target_sides(grammar: SentenceGrammar) -> tuple[Words, Targets]:
-    """The target sides of all rules, in numbers of words as they are written: models may take some as the same."""
+def _target_sides(grammar: SentenceGrammar) -> tuple[Words, Int64Array, Int32Array]:
+    """The words, and the target sides of all rules in numbers of words: models may take some words as the same."""
     table, here = grammar.rules.table, dict.fromkeys(grammar.tokens)
     known = {word: number for number, word in enumerate(table.target_words) if word in here}
     new = [word for word in here if word not in known]
@@ -118,11 +118,11 @@ def _target_sides(grammar: SentenceGrammar) -> tuple[Words, Targets]:
     ends = table.target_starts[-1] + np.cumsum([1] * len(grammar.tokens) + [2, 2, 1])
     starts = np.concatenate([table.target_starts, ends]).astype(np.int64)
     symbols = np.concatenate([table.target_symbols, added]).astype(np.int32)
-    return (*table.target_words, *new), Targets(starts, symbols)
+    return (*table.target_words, *new), starts, symbols
 
 
 def _model_columns(grammar: SentenceGrammar) -> Int64Array:
-    """The feature that each column of the models' ln p goes to; NONE for a guide that stands in."""
+    """The feature that each column of the models' ln p goes to; NONE for a heuristic that is none of the models."""
     models, size = grammar.rules.models, len(grammar.rules.feature_names)
-    places = [size - 2 * (len(models.given) - model) if model >= 0 else NONE for model in models.columns]
-    return np.array(places, np.int64)
+    columns = [size - 2 * (len(models.models) - model) if model >= 0 else NONE for model in models.columns]
+    return np.array(columns, np.int64)

@@ -1,7 +1,7 @@
 """The search: rounds of equally wide spans, then the glue from left to right, then the end of the sentence.
 
-All spans of a round are combined by compiled code, which also collects what it has to ask the other models;
-they answer in one batch, and the results are recombined.
+Compiled code finds the best hypotheses of all spans of a round, and collects what it has to ask the language models
+beside the heuristic; they are scored in one batch, and the hypotheses are recombined.
 """
 
 from __future__ import annotations
@@ -11,12 +11,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from morphlm.translation.decoder.config import DecoderConfig
-from morphlm.translation.decoder.kernels.closing import close_cells
 from morphlm.translation.decoder.kernels.cubes import pop_cubes
-from morphlm.translation.decoder.kernels.guide import Guide, new_memo
+from morphlm.translation.decoder.kernels.heuristic import new_memo
 from morphlm.translation.decoder.kernels.matching import cubes_of_glue, cubes_of_width, match_width
-from morphlm.translation.decoder.kernels.questions import new_questions, sum_answers
-from morphlm.translation.decoder.kernels.records import NONE, Cells, Cubes, Edges, Items, Nodes
+from morphlm.translation.decoder.kernels.queries import new_queries, sum_logprobs
+from morphlm.translation.decoder.kernels.recombination import recombine
+from morphlm.translation.decoder.kernels.records import (
+    NONE,
+    Cells,
+    Cubes,
+    DottedItems,
+    Heuristic,
+    Hyperedges,
+    Nodes,
+    SearchArrays,
+)
 from morphlm.translation.decoder.models import Caches
 from morphlm.translation.decoder.sentence_grammar import SentenceGrammar
 
@@ -28,7 +37,7 @@ class Chart:
     grammar: SentenceGrammar
     widest: int
     nodes: Nodes
-    edges: Edges
+    edges: Hyperedges
 
     @property
     def goal(self) -> int:
@@ -38,11 +47,11 @@ class Chart:
 
 def search(grammar: SentenceGrammar, config: DecoderConfig, caches: Caches) -> Chart:
     """Decode a sentence. The caches are of this thread alone; what they hold changes nothing but the time."""
-    return _Search(grammar, config, caches).run()
+    return _ChartSearch(grammar, config, caches).run()
 
 
-class _Search:
-    """What grows while a sentence is decoded."""
+class _ChartSearch:
+    """The arrays that grow while a sentence is decoded."""
 
     def __init__(self, grammar: SentenceGrammar, config: DecoderConfig, caches: Caches) -> None:
         self.grammar, self.config, self.caches = grammar, config, caches
@@ -51,25 +60,25 @@ class _Search:
         self.widest = config.span_of(self.words)
         cells = self.words * self.widest + self.words + 2
         self.cells = Cells(np.zeros(cells, np.int64), np.zeros(cells, np.int64))
-        self.nodes = _new_nodes(256, self.models.most, self.models.reach)
+        self.nodes = _new_nodes(256, self.models.max_left, self.models.context_size)
         self.edges = _new_edges(256, len(self.models.columns))
         self.used_nodes, self.used_edges = 0, 0
         self.orders = self.models.orders
         self.weights = grammar.rules.model_weights
-        self.guide = Guide(self.models.guide, grammar.ids[0], new_memo())
-        self.questions, self.answered = new_questions(256, self.models.reach), 0
+        self.heuristic = Heuristic(self.models.heuristic, grammar.ids[0], new_memo())
+        self.queries, self.scored_queries = new_queries(256, self.models.context_size), 0
 
     def run(self) -> Chart:
         self._begin()
         self._spans()
         self._glue()
         end = self.words * self.widest + self.words
-        self._round(_single(end + 1, self.grammar.group_of(self.grammar.goal), end), is_last=True)
+        self._round(_single_cube(end + 1, self.grammar.group_of(self.grammar.goal), end), is_last=True)
         return Chart(
             self.grammar,
             self.widest,
             Nodes(*(array[: self.used_nodes].copy() for array in self.nodes)),
-            Edges(*(array[: self.used_edges].copy() for array in self.edges)),
+            Hyperedges(*(array[: self.used_edges].copy() for array in self.edges)),
         )
 
     def _begin(self) -> None:
@@ -80,14 +89,14 @@ class _Search:
         nodes.cell[0] = cell
         nodes.state[0] = self.models.begin
         nodes.full[0] = True
-        nodes.rights[0] = self.models.reach
+        nodes.right_length[0] = self.models.context_size
         nodes.right[0] = self.grammar.begin_word
         self.cells.ends[cell] = self.used_nodes = 1
 
     def _spans(self) -> None:
         grammar, trie = self.grammar, self.grammar.rules.trie
         ranges = np.zeros((2, self.words, self.widest + 1), np.int64)
-        items, used = Items(np.zeros(64, np.int32), np.zeros((64, 2), np.int32), ranges[0], ranges[1]), 0
+        items, used = DottedItems(np.zeros(64, np.int32), np.zeros((64, 2), np.int32), ranges[0], ranges[1]), 0
         first_pass = grammar.group_of(grammar.first_pass)
         for width in range(1, min(self.widest, self.words) + 1):
             items, used = match_width(width, self.widest, grammar.sentence, trie, self.cells, items, used)
@@ -99,67 +108,48 @@ class _Search:
             self._round(cubes_of_glue(end, self.widest, self.words, self.cells, *glue))
 
     def _round(self, cubes: Cubes, *, is_last: bool = False) -> None:
-        """The best combinations of some cells, scored by all models and recombined."""
+        """The best hypotheses of some cells, scored by all models and recombined."""
         if not len(cubes.cell):
             return
-        grammar = self.grammar
-        popped, pops, queries, self.questions, asked = pop_cubes(
-            cubes,
-            self.cells,
-            grammar.grammar,
-            self.guide,
-            self.weights.sum(),
-            self.nodes,
-            self.orders,
-            self.config.pop_limit,
-            self.questions,
-            self.answered,
-        )
+        rules, ids = self.grammar.arrays, self.grammar.ids
+        search = SearchArrays(rules, self.heuristic, self.cells, self.nodes, self.orders, self.weights)
+        output, used = pop_cubes(search, cubes, self.config.pop_limit, self.queries, self.scored_queries)
+        hypotheses, self.queries = output.hypotheses, output.queries
         if is_last:  # nothing follows, so that all contexts are the same
-            popped.state[:], popped.right[:] = 0, 0
-        self.models.answer(self.questions, self.answered, asked.questions, grammar.ids, self.caches)
-        self.answered = asked.questions
-        answers = sum_answers(queries, asked.queries, self.questions, pops, len(self.orders))
-        self.nodes, self.used_nodes, self.edges, self.used_edges = close_cells(
-            popped,
-            pops,
-            answers,
-            grammar.grammar,
-            self.weights,
-            self.orders,
-            self.cells,
-            self.nodes,
-            self.used_nodes,
-            self.edges,
-            self.used_edges,
+            hypotheses.state[:], hypotheses.right[:] = 0, 0
+        self.models.score_queries(self.queries, self.scored_queries, used.queries, ids, self.caches)
+        self.scored_queries = used.queries
+        logprobs = sum_logprobs(output.uses, self.queries, used, len(self.orders))
+        self.nodes, self.used_nodes, self.edges, self.used_edges = recombine(
+            search, hypotheses, used.hypotheses, logprobs, self.edges, self.used_nodes, self.used_edges
         )
 
 
-def _single(cell: int, group: int, tail: int) -> Cubes:
+def _single_cube(cell: int, group: int, tail: int) -> Cubes:
     return Cubes(np.array([cell], np.int32), np.array([group], np.int32), np.array([[tail, NONE]], np.int32))
 
 
-def _new_nodes(size: int, most: int, reach: int) -> Nodes:
+def _new_nodes(size: int, max_left: int, context_size: int) -> Nodes:
     return Nodes(
         cell=np.zeros(size, np.int32),
         inside=np.zeros(size),
-        value=np.zeros(size),
-        left=np.zeros((size, most), np.int32),
-        lefts=np.zeros(size, np.int32),
+        estimated=np.zeros(size),
+        left=np.zeros((size, max_left), np.int32),
+        left_length=np.zeros(size, np.int32),
         state=np.zeros(size, np.int32),
         pending=np.zeros(size, np.int32),
         full=np.zeros(size, bool),
-        estimate=np.zeros(size),
-        first=np.zeros(size, np.int32),
-        right=np.zeros((size, reach), np.int32),
-        rights=np.zeros(size, np.int32),
-        guess=np.zeros((size, reach)),
+        rest_cost=np.zeros(size),
+        batch_pending=np.zeros(size, np.int32),
+        right=np.zeros((size, context_size), np.int32),
+        right_length=np.zeros(size, np.int32),
+        first_logprobs=np.zeros((size, context_size)),
         edges=np.zeros((size, 2), np.int64),
     )
 
 
-def _new_edges(size: int, columns: int) -> Edges:
-    return Edges(
+def _new_edges(size: int, columns: int) -> Hyperedges:
+    return Hyperedges(
         rule=np.zeros(size, np.int32),
         tails=np.zeros((size, 2), np.int32),
         score=np.zeros(size),

@@ -1,4 +1,4 @@
-"""A rule table made ready for the search: source sides as a trie, target sides in numbers of words, rules by promise.
+"""A rule table prepared for the search: source sides as a trie, target sides in numbers of words, rules by promise.
 
 The rules that the decoder adds for a sentence come after those of the table: one for each word that leaves it as it
 is, two that glue, and one that ends the sentence.
@@ -23,10 +23,10 @@ from morphlm.translation.decoder.config import (
     check_features,
     names_of_models,
 )
-from morphlm.translation.decoder.kernels.guide import estimate_rules
+from morphlm.translation.decoder.kernels.heuristic import estimate_rules
 from morphlm.translation.decoder.kernels.matching import build_trie
-from morphlm.translation.decoder.kernels.records import FIRST_GAP, SECOND_GAP, Grammar, Trie
-from morphlm.translation.decoder.models import Models
+from morphlm.translation.decoder.kernels.records import FIRST_GAP, SECOND_GAP, RuleArrays, SourceTrie
+from morphlm.translation.decoder.models import SearchModels
 from morphlm.translation.grammar.rules import RuleTable
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
 
@@ -34,20 +34,20 @@ UNSEEN = np.iinfo(np.int32).max - 1  # the number of source words that no rule h
 
 
 @dataclass(frozen=True, eq=False)
-class ReadyRules:
-    """The part that serves for any number of sentences."""
+class PreparedRules:
+    """A rule table that can be used for any number of sentences."""
 
     table: RuleTable
-    models: Models
+    models: SearchModels
     weights: Weights
     feature_names: tuple[str, ...]  # of the table, then COUNTED, then of the language models
     features: Float64Array  # (R, F): of each rule; ln p of language models is 0, they come with the edges
-    guesses: Float64Array  # (R,): what the guide, which stands in for all models, says to the words of each rule alone
+    estimates: Float64Array  # (R,): ln p of the words of each rule alone, by the heuristic
     source_ids: Mapping[str, int]  # numbers of source words
     ids: Int32Array  # (columns, words): numbers of the words in the models; the last two are END and BEGIN
     numbers: Mapping[tuple[int, ...], int]  # the number of a word by its ids in the models
     symbols: Int32Array  # target sides in these numbers
-    trie: Trie
+    trie: SourceTrie
     group_of: Int32Array  # (R,): rules of one source side are a group
     group_starts: Int64Array
     # What depends on weights:
@@ -56,47 +56,48 @@ class ReadyRules:
     group_rules: Int32Array  # the rules of each group, the most promising first
 
     def __len__(self) -> int:
-        """The number of rules."""
         return len(self.table)
 
-    def with_weights(self, weights: Weights) -> ReadyRules:
-        """The same rules by other weights: much less work than to begin with the table."""
+    def with_weights(self, weights: Weights) -> PreparedRules:
+        """The same rules under other weights, which is much less work than to prepare the table again."""
         if len(self):
             weights.check(self.feature_names)
         weight_of = weights.of(self.feature_names)
         scores = self.features @ weight_of
-        promise = scores + self.guesses * float(model_weights(self.models, weights).sum())
+        promise = scores + self.estimates * float(model_weights(self.models, weights).sum())
         order = np.lexsort((-promise, self.group_of)).astype(np.int32)
         return replace(self, weights=weights, weight_of=weight_of, scores=scores, group_rules=order)
 
     @property
     def model_weights(self) -> Float64Array:
-        """Of the columns of the search; 0 for a guide that stands in."""
+        """The weights of the columns of the search; 0 for a heuristic that is none of the models."""
         return model_weights(self.models, self.weights)
 
 
-def model_weights(models: Models, weights: Weights) -> Float64Array:
-    """See `ReadyRules.model_weights`."""
+def model_weights(models: SearchModels, weights: Weights) -> Float64Array:
+    """The weights of the columns of the search; 0 for a heuristic that is none of the models."""
     values = weights.values
-    return np.array([values.get(models.names[at], 0.0) if at >= 0 else 0.0 for at in models.columns], np.float64)
+    return np.array(
+        [values.get(models.names[model], 0.0) if model >= 0 else 0.0 for model in models.columns], np.float64
+    )
 
 
-def ready_rules(table: RuleTable, models: Models, weights: Weights) -> ReadyRules:
-    """Everything that does not depend on the sentence."""
+def prepare_rules(table: RuleTable, models: SearchModels, weights: Weights) -> PreparedRules:
+    """Do all the work on rules that does not depend on the sentence."""
     names = (*table.feature_names, *COUNTED, *names_of_models(models.names))
     check_features(names)
     _check_rules(table)
     ids, numbers = _number_words(models, table.target_words)
     symbols = np.where(table.target_symbols >= 0, numbers[table.target_symbols], table.target_symbols).astype(np.int32)
     trie, group_of = build_trie(table.source_starts, table.source_symbols)
-    nothing = np.zeros(0)
-    return ReadyRules(
+    unset = np.zeros(0)  # comes with the weights
+    return PreparedRules(
         table=table,
         models=models,
         weights=weights,
         feature_names=names,
         features=_features(table, models, names, ids, symbols),
-        guesses=estimate_rules(models.guide, ids[0], table.target_starts, symbols),
+        estimates=estimate_rules(models.heuristic, ids[0], table.target_starts, symbols),
         source_ids={word: number for number, word in enumerate(table.source_words)},
         ids=ids,
         numbers={column: number for number, column in enumerate(map(tuple, ids.T.tolist()))},
@@ -104,9 +105,9 @@ def ready_rules(table: RuleTable, models: Models, weights: Weights) -> ReadyRule
         trie=trie,
         group_of=group_of,
         group_starts=np.concatenate([[0], np.cumsum(np.bincount(group_of, minlength=0))]).astype(np.int64),
-        weight_of=nothing,  # this and the rest comes with the weights
-        scores=nothing,
-        group_rules=nothing.astype(np.int32),
+        weight_of=unset,
+        scores=unset,
+        group_rules=unset.astype(np.int32),
     ).with_weights(weights)
 
 
@@ -119,18 +120,18 @@ def _check_rules(table: RuleTable) -> None:
         raise ConfigError(f"rule {int(endless[0])} has no word in its source, it could be used without end; remove it")
 
 
-def _number_words(models: Models, words: Sequence[str]) -> tuple[Int32Array, Int32Array]:
+def _number_words(models: SearchModels, words: Sequence[str]) -> tuple[Int32Array, Int32Array]:
     """The words that the models tell apart, with END and BEGIN at the end: their ids, and the number of each word."""
     # Without models, all words are one to them.
     of_words = models.ids(words) if words else np.full((len(models.columns), 1), UNK_ID)
     different, numbers = np.unique(of_words, axis=1, return_inverse=True)
     marks = np.tile([END_ID, BEGIN_ID], (len(models.columns), 1))
-    # One place more, so that gaps have something to look up.
+    # One number more, so that gaps have something to look up.
     return np.concatenate([different, marks], axis=1).astype(np.int32), np.append(numbers.ravel(), 0).astype(np.int32)
 
 
 def _features(
-    table: RuleTable, models: Models, names: Sequence[str], ids: Int32Array, symbols: Int32Array
+    table: RuleTable, models: SearchModels, names: Sequence[str], ids: Int32Array, symbols: Int32Array
 ) -> Float64Array:
     features = np.zeros((len(table), len(names)))
     features[:, : len(table.feature_names)] = table.features
@@ -142,8 +143,8 @@ def _features(
     for row, model in enumerate(models.columns):
         if model >= 0:
             unknown = is_word & (ids[row][symbols] == UNK_ID)
-            place = len(names) - 2 * (len(models.given) - model) + 1
-            features[:, place] = np.bincount(rule_of[unknown], minlength=len(table))
+            oov = len(names) - 2 * (len(models.models) - model) + 1
+            features[:, oov] = np.bincount(rule_of[unknown], minlength=len(table))
     return features
 
 
@@ -154,12 +155,12 @@ def _features(
 class SentenceGrammar:
     """The rules of a table with those that the decoder adds for a sentence."""
 
-    rules: ReadyRules
+    rules: PreparedRules
     tokens: tuple[str, ...]
     sentence: Int32Array  # numbers of the source words
     added: Float64Array  # (added, F): features of the rules that are added
     ids: Int32Array  # (columns, words + tokens)
-    grammar: Grammar
+    arrays: RuleArrays  # of all rules
 
     @property
     def first_pass(self) -> int:
@@ -178,7 +179,7 @@ class SentenceGrammar:
 
     @property
     def goal(self) -> int:
-        """The end of the sentence."""
+        """The rule that ends the sentence."""
         return self.first_glue + 2
 
     @property
@@ -191,19 +192,19 @@ class SentenceGrammar:
         return len(self.rules.group_starts) - 1 + rule - len(self.rules.table)
 
 
-def sentence_grammar(rules: ReadyRules, tokens: Sequence[str]) -> SentenceGrammar:
-    """Add the rules for a sentence."""
+def sentence_grammar(rules: PreparedRules, tokens: Sequence[str]) -> SentenceGrammar:
+    """Add the rules that only this sentence has."""
     if isinstance(tokens, str):
         raise InputError("a sentence is a list of tokens, not a string; split it")
     count, words = len(tokens), rules.ids.shape[1]
-    own = rules.models.ids(tokens) if count else np.zeros((len(rules.models.columns), 0), np.int32)
-    added_features = _added_features(rules, own)
-    numbers = [rules.numbers.get(tuple(column), words + at) for at, column in enumerate(own.T.tolist())]
+    token_ids = rules.models.ids(tokens) if count else np.zeros((len(rules.models.columns), 0), np.int32)
+    added_features = _added_features(rules, token_ids)
+    numbers = [rules.numbers.get(tuple(column), words + number) for number, column in enumerate(token_ids.T.tolist())]
     added_symbols = [*numbers, FIRST_GAP, SECOND_GAP, FIRST_GAP, SECOND_GAP, FIRST_GAP, words - 2]
     starts = rules.table.target_starts
     added_starts = starts[-1] + np.cumsum([1] * count + [2, 2, 2])
     added = np.arange(len(rules.table), len(rules.table) + count + 3)
-    grammar = Grammar(
+    arrays = RuleArrays(
         np.concatenate([starts, added_starts]).astype(np.int64),
         np.concatenate([rules.symbols, np.array(added_symbols, np.int32)]),
         np.concatenate([rules.scores, added_features @ rules.weight_of]),
@@ -211,19 +212,19 @@ def sentence_grammar(rules: ReadyRules, tokens: Sequence[str]) -> SentenceGramma
         np.concatenate([rules.group_rules, added]).astype(np.int32),
     )
     sentence = np.array([rules.source_ids.get(token, UNSEEN) for token in tokens], np.int32)
-    ids = np.ascontiguousarray(np.concatenate([rules.ids, own], axis=1), np.int32)
-    return SentenceGrammar(rules, tuple(tokens), sentence, added_features, ids, grammar)
+    ids = np.ascontiguousarray(np.concatenate([rules.ids, token_ids], axis=1), np.int32)
+    return SentenceGrammar(rules, tuple(tokens), sentence, added_features, ids, arrays)
 
 
-def _added_features(rules: ReadyRules, own: Int32Array) -> Float64Array:
-    """Of the words that are left as they are, of the two glue rules and of the end."""
-    names, count = rules.feature_names, own.shape[1]
+def _added_features(rules: PreparedRules, ids: Int32Array) -> Float64Array:
+    """The features of the rules that leave words as they are, of the two glue rules and of the end."""
+    names, count = rules.feature_names, ids.shape[1]
     features = np.zeros((count + 3, len(names)))
     for name in (WORD_PENALTY, RULE_PENALTY, PASS_THROUGH):
         features[:count, names.index(name)] = 1.0
     features[count + 1, names.index(GLUE)] = 1.0
     for row, model in enumerate(rules.models.columns):
         if model >= 0:
-            place = len(names) - 2 * (len(rules.models.given) - model) + 1
-            features[:count, place] = own[row] == UNK_ID
+            oov = len(names) - 2 * (len(rules.models.models) - model) + 1
+            features[:count, oov] = ids[row] == UNK_ID
     return features

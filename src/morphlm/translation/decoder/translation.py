@@ -11,14 +11,14 @@ import numpy as np
 
 from morphlm.arrays import Float64Array
 from morphlm.translation.decoder.config import DecoderConfig
-from morphlm.translation.decoder.derivation import Derivation, derivation_of, rule_of, span_of
-from morphlm.translation.decoder.kbest import CandidateArrays, KBest
+from morphlm.translation.decoder.derivation import DerivationTree, derivation_of, rule_of, span_of
+from morphlm.translation.decoder.kbest import KBest, KBestArrays
 from morphlm.translation.decoder.search import Chart
 from morphlm.translation.grammar.rules import Links, Rule
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class KBestTranslation:
     """One of the k best translations."""
 
     tokens: tuple[str, ...]
@@ -27,20 +27,19 @@ class Candidate:
     values: Float64Array  # of the features, in this order
     chart: Chart
     kbest: KBest
-    way: int  # its number among their derivations
+    number: int  # of its derivation in `kbest`
 
     @property
     def features(self) -> dict[str, float]:
-        """By name."""
+        """The values by name."""
         return dict(zip(self.feature_names, self.values.tolist(), strict=True))
 
     @property
-    def derivation(self) -> Derivation:
-        """How it came about."""
-        return derivation_of(self.chart, self.kbest, self.way)
+    def derivation(self) -> DerivationTree:
+        """The rules that it was made by."""
+        return derivation_of(self.chart, self.kbest, self.number)
 
     def to_json(self) -> dict[str, Any]:
-        """Words, score and features."""
         return {"translation": " ".join(self.tokens), "score": self.score, "features": self.features}
 
 
@@ -48,71 +47,67 @@ class Translation:
     """The result for one sentence; all but the best translation is worked out when it is asked for."""
 
     def __init__(self, chart: Chart, config: DecoderConfig) -> None:
-        """Take what the search has found."""
         self.chart, self.config = chart, config
         self.source = chart.grammar.tokens
 
     @cached_property
-    def best(self) -> Candidate:
+    def best(self) -> KBestTranslation:
         """The translation with the highest score."""
         return self.kbest(1, distinct=False)[0]
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The best translation."""
+        """The words of the best translation, as `score`, `features` and `derivation` are of the best one."""
         return self.best.tokens
 
     @property
     def score(self) -> float:
-        """Of the best translation."""
         return self.best.score
 
     @property
     def features(self) -> dict[str, float]:
-        """Of the best translation."""
         return self.best.features
 
     @property
-    def derivation(self) -> Derivation:
-        """Of the best translation."""
+    def derivation(self) -> DerivationTree:
         return self.best.derivation
 
     @property
     def links(self) -> Links:
-        """Places in the source and in the best translation that belong together."""
+        """Positions in the source and in the best translation that belong together."""
         return self.derivation.links
 
-    def kbest(self, k: int | None = None, *, distinct: bool | None = None) -> list[Candidate]:
-        """The k best translations; unless told otherwise, as the configuration says."""
+    def kbest(self, k: int | None = None, *, distinct: bool | None = None) -> list[KBestTranslation]:
+        """The k best translations; by default as many as the configuration says."""
         lists = self._lists(distinct)
-        return list(self._some(lists, 0, lists.reach(self.config.kbest if k is None else k)))
+        return list(self._range(lists, 0, lists.find(self.config.kbest if k is None else k)))
 
-    def kbest_arrays(self, k: int | None = None, *, distinct: bool | None = None) -> CandidateArrays:
-        """The same as arrays, for those who need no more; without the interpreter's lock."""
+    def kbest_arrays(self, k: int | None = None, *, distinct: bool | None = None) -> KBestArrays:
+        """The same as arrays, which are made without the interpreter's lock."""
         lists = self._lists(distinct)
-        return lists.arrays(0, lists.reach(self.config.kbest if k is None else k))
+        return lists.arrays(0, lists.find(self.config.kbest if k is None else k))
 
-    def candidates(self, *, distinct: bool) -> Iterator[Candidate]:
+    def candidates(self, *, distinct: bool) -> Iterator[KBestTranslation]:
         """All translations in order of their scores; if distinct, only the best derivation of equal words."""
         lists, known, wanted = self._lists(distinct), 0, 1
-        while (count := lists.reach(wanted)) > known:
-            yield from self._some(lists, known, count)
+        while (count := lists.find(wanted)) > known:
+            yield from self._range(lists, known, count)
             known, wanted = count, 2 * count
 
     def _lists(self, distinct: bool | None) -> KBest:
         return KBest(self.chart, distinct=self.config.distinct if distinct is None else distinct)
 
-    def _some(self, lists: KBest, begin: int, end: int) -> Iterator[Candidate]:
-        """Of those that were found."""
-        found, names = lists.arrays(begin, end), self.chart.grammar.rules.feature_names
-        for number in range(len(found)):
-            score, way = float(found.scores[number]), int(found.ways[number])
-            yield Candidate(found.tokens(number), score, names, found.features[number], self.chart, lists, way)
+    def _range(self, lists: KBest, begin: int, end: int) -> Iterator[KBestTranslation]:
+        names, chart, arrays = self.chart.grammar.rules.feature_names, self.chart, lists.arrays(begin, end)
+        for row, (score, derivation) in enumerate(
+            zip(arrays.scores.tolist(), arrays.derivations.tolist(), strict=True)
+        ):
+            yield KBestTranslation(arrays.tokens(row), score, names, arrays.features[row], chart, lists, derivation)
 
     def graph(self) -> dict[str, Any]:
-        """The search graph: the rules that were used, and every node with its span, best score and ways to make it.
+        """The search graph: the rules that were used, and every node with its span, best score and hyperedges.
 
-        Edges name their rule; those that glue, and the end of the sentence, have none.
+        Hyperedges name their rule; those that glue, and the end of the sentence, have none.
         """
         used = np.unique(self.chart.edges.rule).tolist()
         rules = {number: rule_of(self.chart.grammar, number) for number in used}
@@ -145,7 +140,7 @@ class Translation:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """The best translation with all that is known of it."""
+        """The best translation with its features, links and derivation."""
         return {
             "source": " ".join(self.source),
             **self.best.to_json(),

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Float64Array
-from morphlm.artefacts import fingerprint
+from morphlm.artefacts import Producer
 from morphlm.errors import ConfigError, MorphlmError
 from morphlm.files import atomic_writer, make_folder
 from morphlm.progress import notify
@@ -31,6 +31,11 @@ from morphlm.translation.tuning.lists import Lists, has_key, read_lists, write_l
 from morphlm.translation.tuning.mert import MertConfig, optimise
 from morphlm.translation.tuning.pool import CandidatePool
 
+TUNE = Producer(
+    "tune",
+    revision=1,
+    modules=("morphlm.translation.tuning", "morphlm.translation.decoder", "morphlm.translation.grammar"),
+)
 STATE, FIRST = "state.json", "first-{}.gz"
 FORMAT = 3
 
@@ -172,10 +177,8 @@ class _Run:
         self.problem, self.config, self.seed, self.threads = problem, config, seed, threads
         self.folder, self.starts = folder / f"run-{seed}", [start, *probes_around(start, config.probes)]
         names = list(problem.feature_names)
-        self.first_key = fingerprint(
-            {"problem": problem.key, "features": names, "start": start, "k": config.kbest, "format": FORMAT}
-        )
-        self.key = fingerprint({"first": self.first_key, "config": asdict(config), "seed": seed})
+        self.first_key = TUNE.key(problem=problem.key, features=names, start=start, k=config.kbest, format=FORMAT)
+        self.key = TUNE.key(first=self.first_key, config=asdict(config), seed=seed)
         self.iterations: list[Iteration] = []
         self.next: tuple[float, ...] | None = start
         self.pool = self._new_pool()

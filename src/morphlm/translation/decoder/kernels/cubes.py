@@ -1,54 +1,56 @@
 """Cube pruning (Chiang 2007): the best combinations of rules and partial translations of each cell, lazily.
 
 All combinations of a cell are in one heap. Each is scored once, since only one of its predecessors leads to it
-(Gesmundo and Henderson 2010). The order is that of the guide, an n-gram model, which also stands in for the other
+(Gesmundo and Henderson 2010). The order is that of the heuristic, an n-gram model, which also stands in for the other
 models; these are asked later, in one batch, about what was good enough.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from morphlm.arrays import Array
 from morphlm.translation.compiling import borrowing, called_inside, compiled
-from morphlm.translation.decoder.kernels.guide import Guide, combine
 from morphlm.translation.decoder.kernels.heap import heap_pop, heap_push
-from morphlm.translation.decoder.kernels.questions import (
-    Asked,
+from morphlm.translation.decoder.kernels.heuristic import score_words
+from morphlm.translation.decoder.kernels.queries import (
     collect_left,
-    new_queries,
+    new_uses,
     queries_grown_to,
-    questions_grown_to,
-    walk,
+    query_words,
+    uses_grown_to,
 )
 from morphlm.translation.decoder.kernels.records import (
     NONE,
-    Candidates,
     Cells,
+    CubeCandidates,
     Cubes,
-    Grammar,
+    Hypotheses,
     Int,
-    Nodes,
-    Popped,
-    Queries,
-    Questions,
+    LmQueries,
+    RoundOutput,
+    RuleArrays,
+    SearchArrays,
+    Used,
+    grown_size,
     longer,
-    room_for,
     taller,
 )
 
-# ---------------------------------------------------------------- room
+# ---------------------------------------------------------------- space
 
 
 @compiled
-def new_candidates(size: Int, reach: Int) -> Candidates:
-    """Room for a cell's candidates."""
-    return Candidates(
+def new_candidates(size: Int, context_size: Int) -> CubeCandidates:
+    """Space for the candidates of a cell."""
+    return CubeCandidates(
         np.empty(size, np.int32),
         np.empty((size, 3), np.int32),
         np.empty(size, np.int32),
         np.empty(size, np.int32),
         np.empty(size, np.bool_),
         np.empty(size, np.float64),
-        np.zeros((size, reach), np.float64),
+        np.zeros((size, context_size), np.float64),
         np.empty(size, np.float64),
         np.empty(size, np.float64),
         np.empty(size, np.int64),
@@ -56,9 +58,9 @@ def new_candidates(size: Int, reach: Int) -> Candidates:
 
 
 @compiled
-def new_popped(size: Int, most: Int, reach: Int) -> Popped:
-    """Room for what a round yields."""
-    return Popped(
+def new_hypotheses(size: Int, max_left: Int, context_size: Int) -> Hypotheses:
+    """Space for the hypotheses of a round."""
+    return Hypotheses(
         np.empty(size, np.int32),
         np.empty(size, np.int32),
         np.empty((size, 2), np.int32),
@@ -66,255 +68,218 @@ def new_popped(size: Int, most: Int, reach: Int) -> Popped:
         np.empty(size, np.int32),
         np.empty(size, np.bool_),
         np.empty(size, np.float64),
-        np.zeros((size, reach), np.float64),
+        np.zeros((size, context_size), np.float64),
         np.empty(size, np.float64),
-        np.empty((size, most), np.int32),
+        np.empty((size, max_left), np.int32),
         np.empty(size, np.int32),
         np.empty(size, np.int32),
-        np.empty((size, reach), np.int32),
+        np.empty((size, context_size), np.int32),
         np.empty(size, np.int32),
     )
 
 
 @compiled
-def popped_grown_to(popped: Popped, needed: Int) -> Popped:
-    """The same; at least as many rows as needed."""
-    if needed <= len(popped.cell):
-        return popped
-    size = room_for(needed, len(popped.cell))
-    return Popped(
-        longer(popped.cell, size),
-        longer(popped.rule, size),
-        taller(popped.tails, size),
-        longer(popped.state, size),
-        longer(popped.pending, size),
-        longer(popped.full, size),
-        longer(popped.estimate, size),
-        taller(popped.guess, size),
-        longer(popped.logprob, size),
-        taller(popped.left, size),
-        longer(popped.lefts, size),
-        longer(popped.first, size),
-        taller(popped.right, size),
-        longer(popped.rights, size),
+def hypotheses_grown_to(hypotheses: Hypotheses, needed: Int) -> Hypotheses:
+    """The same hypotheses; at least as many rows as needed."""
+    if needed <= len(hypotheses.cell):
+        return hypotheses
+    size = grown_size(needed, len(hypotheses.cell))
+    return Hypotheses(
+        longer(hypotheses.cell, size),
+        longer(hypotheses.rule, size),
+        taller(hypotheses.tails, size),
+        longer(hypotheses.state, size),
+        longer(hypotheses.pending, size),
+        longer(hypotheses.full, size),
+        longer(hypotheses.rest_cost, size),
+        taller(hypotheses.first_logprobs, size),
+        longer(hypotheses.logprob, size),
+        taller(hypotheses.left, size),
+        longer(hypotheses.left_length, size),
+        longer(hypotheses.batch_pending, size),
+        taller(hypotheses.right, size),
+        longer(hypotheses.right_length, size),
     )
 
 
 # ---------------------------------------------------------------- combinations
 
 
+class CellCubes(NamedTuple):
+    """The cubes first .. last - 1 of one cell, and how many hypotheses it may have."""
+
+    cubes: Cubes
+    first: Int
+    last: Int
+    limit: Int
+
+
 @called_inside
-def width_of(cells: Cells, cell: Int) -> Int:
+def cell_size(cells: Cells, cell: Int) -> Int:
     """The number of nodes of a gap; 1 where there is no gap."""
     return 1 if cell == NONE else cells.ends[cell] - cells.begins[cell]
 
 
 @called_inside
-def node_at(cells: Cells, cell: Int, place: Int) -> Int:
+def node_at(cells: Cells, cell: Int, rank: Int) -> Int:
     """A node of a gap; NONE where there is no gap."""
-    return NONE if cell == NONE else cells.begins[cell] + place
+    return NONE if cell == NONE else cells.begins[cell] + rank
 
 
 @called_inside
-def rule_at(cubes: Cubes, grammar: Grammar, candidates: Candidates, row: Int) -> Int:
+def rule_of(cubes: Cubes, rules: RuleArrays, candidates: CubeCandidates, row: Int) -> Int:
     """The rule of a candidate."""
-    begin = grammar.group_starts[cubes.group[candidates.cube[row]]]
-    return np.int64(grammar.group_rules[begin + candidates.place[row, 0]])
+    begin = rules.group_starts[cubes.group[candidates.cube[row]]]
+    return np.int64(rules.group_rules[begin + candidates.ranks[row, 0]])
 
 
 @called_inside
-def score_candidate(
-    cubes: Cubes,
-    cells: Cells,
-    grammar: Grammar,
-    guide: Guide,
-    weight: float,
-    nodes: Nodes,
-    candidates: Candidates,
-    row: Int,
-) -> float:
-    """Fill in what the guide says to a candidate; returns its priority."""
-    cube, rule = candidates.cube[row], rule_at(cubes, grammar, candidates, row)
-    tail = node_at(cells, cubes.tails[cube, 0], candidates.place[row, 1])
-    second = node_at(cells, cubes.tails[cube, 1], candidates.place[row, 2])
-    total = grammar.scores[rule]
+def score_candidate(search: SearchArrays, cubes: Cubes, weight: float, candidates: CubeCandidates, row: Int) -> float:
+    """Fill in the heuristic's scores of a candidate; returns its priority."""
+    rules, cells, nodes = search.rules, search.cells, search.nodes
+    cube, rule = candidates.cube[row], rule_of(cubes, rules, candidates, row)
+    tail = node_at(cells, cubes.tails[cube, 0], candidates.ranks[row, 1])
+    second = node_at(cells, cubes.tails[cube, 1], candidates.ranks[row, 2])
+    total = rules.scores[rule]
     if tail != NONE:
-        total += nodes.value[tail]
+        total += nodes.estimated[tail]
     if second != NONE:
-        total += nodes.value[second]
-    combine(guide, grammar, rule, tail, second, nodes, candidates, row)
-    change = candidates.logprob[row] + candidates.estimate[row]
+        total += nodes.estimated[second]
+    score_words(search, rule, tail, second, candidates, row)
+    change = candidates.logprob[row] + candidates.rest_cost[row]
     if tail != NONE:
-        change -= nodes.estimate[tail]
+        change -= nodes.rest_cost[tail]
     if second != NONE:
-        change -= nodes.estimate[second]
+        change -= nodes.rest_cost[second]
     return total + weight * change
 
 
 @called_inside
-def keep_popped(
-    cubes: Cubes, cells: Cells, grammar: Grammar, candidates: Candidates, row: Int, popped: Popped, to: Int
+def set_hypothesis(
+    search: SearchArrays, cubes: Cubes, candidates: CubeCandidates, row: Int, hypotheses: Hypotheses, to: Int
 ) -> None:
-    """Write down of what a candidate is made and what the guide said."""
+    """Copy a candidate: what it is made of, and the heuristic's scores."""
     cube = candidates.cube[row]
-    popped.cell[to], popped.rule[to] = cubes.cell[cube], rule_at(cubes, grammar, candidates, row)
+    hypotheses.cell[to], hypotheses.rule[to] = cubes.cell[cube], rule_of(cubes, search.rules, candidates, row)
     for d in range(2):
-        popped.tails[to, d] = node_at(cells, cubes.tails[cube, d], candidates.place[row, d + 1])
-    popped.state[to], popped.pending[to] = candidates.state[row], candidates.pending[row]
-    popped.full[to], popped.estimate[to] = candidates.full[row], candidates.estimate[row]
-    popped.logprob[to] = candidates.logprob[row]
-    for k in range(popped.guess.shape[1]):
-        popped.guess[to, k] = candidates.guess[row, k]
+        hypotheses.tails[to, d] = node_at(search.cells, cubes.tails[cube, d], candidates.ranks[row, d + 1])
+    hypotheses.state[to], hypotheses.pending[to] = candidates.state[row], candidates.pending[row]
+    hypotheses.full[to], hypotheses.rest_cost[to] = candidates.full[row], candidates.rest_cost[row]
+    hypotheses.logprob[to] = candidates.logprob[row]
+    for k in range(hypotheses.first_logprobs.shape[1]):
+        hypotheses.first_logprobs[to, k] = candidates.first_logprobs[row, k]
 
 
 @called_inside
-def longest_target(grammar: Grammar) -> Int:
+def longest_target(rules: RuleArrays) -> Int:
     """The length of the longest target side."""
     longest = 0
-    for rule in range(len(grammar.starts) - 1):
-        longest = max(longest, grammar.starts[rule + 1] - grammar.starts[rule])
+    for rule in range(len(rules.starts) - 1):
+        longest = max(longest, rules.starts[rule + 1] - rules.starts[rule])
     return longest
 
 
 @called_inside
-def bounds_of_cell(cubes: Cubes, first: Int, last: Int, cells: Cells, grammar: Grammar, limit: Int) -> tuple[Int, Int]:
-    """How many candidates and how many results a cell can have at most; a limit of 0 is none."""
-    total = 0
+def max_sizes(search: SearchArrays, cubes: Cubes, first: Int, last: Int, pop_limit: Int) -> tuple[Int, Int]:
+    """How many candidates and how many hypotheses a cell can have at most; a limit of 0 is none."""
+    rules, cells, total = search.rules, search.cells, 0
     for cube in range(first, last):
         group = cubes.group[cube]
-        rules = grammar.group_starts[group + 1] - grammar.group_starts[group]
-        total += rules * width_of(cells, cubes.tails[cube, 0]) * width_of(cells, cubes.tails[cube, 1])
-    if limit == 0:
+        size = rules.group_starts[group + 1] - rules.group_starts[group]
+        total += size * cell_size(cells, cubes.tails[cube, 0]) * cell_size(cells, cubes.tails[cube, 1])
+    if pop_limit == 0:
         return total, total
-    return min(total, last - first + 3 * limit), min(total, limit)
+    return min(total, last - first + 3 * pop_limit), min(total, pop_limit)
 
 
 @called_inside
-def open_cubes(first: Int, last: Int, candidates: Candidates) -> Int:
-    """The first combination of each cube of a cell becomes a candidate; gives the number of candidates."""
-    for cube in range(first, last):
-        candidates.cube[cube - first] = cube
+def open_cubes(cell: CellCubes, candidates: CubeCandidates) -> Int:
+    """The best corner of each cube of a cell becomes a candidate; gives the number of candidates."""
+    for cube in range(cell.first, cell.last):
+        candidates.cube[cube - cell.first] = cube
         for d in range(3):
-            candidates.place[cube - first, d] = 0
-    return last - first
+            candidates.ranks[cube - cell.first, d] = 0
+    return cell.last - cell.first
 
 
 @called_inside
-def add_successors(cubes: Cubes, cells: Cells, grammar: Grammar, candidates: Candidates, row: Int, used: Int) -> Int:
+def add_successors(search: SearchArrays, cubes: Cubes, candidates: CubeCandidates, row: Int, used: Int) -> Int:
     """One step in the last dimension in which a candidate is not at the beginning, or in a later one.
 
     Gives the number of candidates.
     """
-    cube = candidates.cube[row]
+    rules, cube = search.rules, candidates.cube[row]
     group = cubes.group[cube]
     for d in range(2, -1, -1):
         if d == 0:
-            size = grammar.group_starts[group + 1] - grammar.group_starts[group]
+            size = rules.group_starts[group + 1] - rules.group_starts[group]
         else:
-            size = width_of(cells, cubes.tails[cube, d - 1])
-        if candidates.place[row, d] + 1 < size:
+            size = cell_size(search.cells, cubes.tails[cube, d - 1])
+        if candidates.ranks[row, d] + 1 < size:
             candidates.cube[used] = cube
             for other in range(3):
-                candidates.place[used, other] = candidates.place[row, other]
-            candidates.place[used, d] += 1
+                candidates.ranks[used, other] = candidates.ranks[row, other]
+            candidates.ranks[used, d] += 1
             used += 1
-        if candidates.place[row, d] > 0:
+        if candidates.ranks[row, d] > 0:
             break
     return used
 
 
 @borrowing
 def pop_cell(
-    cubes: Cubes,
-    first: Int,
-    last: Int,
-    results: Int,
-    cells: Cells,
-    grammar: Grammar,
-    guide: Guide,
+    search: SearchArrays,
+    cell: CellCubes,
     weight: float,
-    nodes: Nodes,
-    orders: Array,
+    candidates: CubeCandidates,
     context: Array,
-    candidates: Candidates,
-    popped: Popped,
-    pops: Int,
-    queries: Queries,
-    questions: Questions,
-    asked: Asked,
-) -> Asked:
-    """The best combinations of a cell, whose cubes are first .. last - 1."""
-    used, scored, size = open_cubes(first, last, candidates), np.int64(0), np.int64(0)
-    for to in range(pops, pops + results):
-        while scored < used:
-            candidates.priority[scored] = score_candidate(
-                cubes, cells, grammar, guide, weight, nodes, candidates, scored
-            )
+    output: RoundOutput,
+    used: Used,
+) -> Used:
+    """The best hypotheses of a cell. `candidates` and `context` are space; `weight` is that of all models together."""
+    cubes, hypotheses = cell.cubes, output.hypotheses
+    opened, scored, size = open_cubes(cell, candidates), np.int64(0), np.int64(0)
+    for to in range(used.hypotheses, used.hypotheses + cell.limit):
+        while scored < opened:
+            candidates.priority[scored] = score_candidate(search, cubes, weight, candidates, scored)
             heap_push(candidates.heap, size, candidates.priority, scored)
             size += 1
             scored += 1
         row = heap_pop(candidates.heap, size, candidates.priority)
         size -= 1
-        keep_popped(cubes, cells, grammar, candidates, row, popped, to)
-        asked = walk(grammar, np.int64(popped.rule[to]), nodes, orders, context, popped, to, queries, questions, asked)
-        collect_left(grammar, np.int64(popped.rule[to]), nodes, popped, to)
-        used = add_successors(cubes, cells, grammar, candidates, row, used)
-    return asked
+        set_hypothesis(search, cubes, candidates, row, hypotheses, to)
+        used = query_words(search, context, output, used, to)
+        collect_left(search.rules, search.nodes, hypotheses, to)
+        opened = add_successors(search, cubes, candidates, row, opened)
+    return Used(used.hypotheses + cell.limit, used.uses, used.queries)
 
 
 @compiled
 def pop_cubes(
-    cubes: Cubes,
-    cells: Cells,
-    grammar: Grammar,
-    guide: Guide,
-    weight: float,
-    nodes: Nodes,
-    orders: Array,
-    limit: Int,
-    questions: Questions,
-    known: Int,
-) -> tuple[Popped, Int, Queries, Questions, Asked]:
-    """The best combinations of each cell, their number, and the questions that they raise after those that are known.
-
-    `orders` are those of the models other than the guide, `weight` is that of the guide for finding the order.
-    """
-    reach, most = nodes.right.shape[1], nodes.left.shape[1]
-    most_asked = len(orders) * (longest_target(grammar) + 2 * reach)  # about one combination
+    search: SearchArrays, cubes: Cubes, pop_limit: Int, queries: LmQueries, known: Int
+) -> tuple[RoundOutput, Used]:
+    """The best hypotheses of each cell, and the queries that they need beside the first `known` ones."""
+    orders, weight = search.orders, search.weights.sum()
+    context_size, max_left = search.nodes.right.shape[1], search.nodes.left.shape[1]
+    most_uses = len(orders) * (longest_target(search.rules) + 2 * context_size)  # of one hypothesis
     # np.int64(0), not 0: with a literal, Numba would compile every function that takes it twice.
-    candidates, context = new_candidates(64, reach), np.zeros(reach, np.int32)
-    popped, pops = new_popped(256, most, reach), np.int64(0)
-    queries, asked = new_queries(64), Asked(np.int64(0), np.int64(known))
+    candidates, context = new_candidates(64, context_size), np.zeros(context_size, np.int32)
+    output = RoundOutput(new_hypotheses(256, max_left, context_size), new_uses(64), queries)
+    used = Used(np.int64(0), np.int64(0), np.int64(known))
     first = np.int64(0)
     while first < len(cubes.cell):
         last = first + 1
         while last < len(cubes.cell) and cubes.cell[last] == cubes.cell[first]:
             last += 1
-        needed, results = bounds_of_cell(cubes, first, last, cells, grammar, limit)
+        needed, limit = max_sizes(search, cubes, first, last, pop_limit)
         if needed > len(candidates.cube):
-            candidates = new_candidates(room_for(needed, len(candidates.cube)), reach)
-        popped = popped_grown_to(popped, pops + results)
-        queries = queries_grown_to(queries, asked.queries + results * most_asked)
-        questions = questions_grown_to(questions, asked.questions, asked.questions + results * most_asked, orders)
-        asked = pop_cell(
-            cubes,
-            first,
-            last,
-            results,
-            cells,
-            grammar,
-            guide,
-            weight,
-            nodes,
-            orders,
-            context,
-            candidates,
-            popped,
-            pops,
-            queries,
-            questions,
-            asked,
+            candidates = new_candidates(grown_size(needed, len(candidates.cube)), context_size)
+        output = RoundOutput(
+            hypotheses_grown_to(output.hypotheses, used.hypotheses + limit),
+            uses_grown_to(output.uses, used.uses + limit * most_uses),
+            queries_grown_to(output.queries, used.queries, used.queries + limit * most_uses, orders),
         )
-        pops += results
+        cell = CellCubes(cubes, first, last, limit)
+        used = pop_cell(search, cell, weight, candidates, context, output, used)
         first = last
-    return popped, pops, queries, questions, asked
+    return output, used

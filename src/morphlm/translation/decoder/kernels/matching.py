@@ -4,7 +4,17 @@ import numpy as np
 
 from morphlm.arrays import Array
 from morphlm.translation.compiling import called_inside, compiled
-from morphlm.translation.decoder.kernels.records import NONE, Cells, Cubes, Int, Items, Trie, longer, room_for, taller
+from morphlm.translation.decoder.kernels.records import (
+    NONE,
+    Cells,
+    Cubes,
+    DottedItems,
+    Int,
+    SourceTrie,
+    grown_size,
+    longer,
+    taller,
+)
 
 GAP = -1
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -26,14 +36,14 @@ def key_of(node: Int, symbol: Int) -> Int:
 
 
 @called_inside
-def child_of(trie: Trie, node: Int, symbol: Int) -> Int:
+def child_of(trie: SourceTrie, node: Int, symbol: Int) -> Int:
     """The node one symbol further, or NONE."""
     slot = slot_of(trie.keys, key_of(node, symbol))
     return np.int64(trie.children[slot]) if trie.keys[slot] != NONE else NONE
 
 
 @compiled
-def build_trie(starts: Array, symbols: Array) -> tuple[Trie, Array]:
+def build_trie(starts: Array, symbols: Array) -> tuple[SourceTrie, Array]:
     """The trie of all source sides and the group of each rule: rules with the same source side, gaps being equal."""
     size = 64
     while size < 2 * len(symbols):
@@ -44,8 +54,8 @@ def build_trie(starts: Array, symbols: Array) -> tuple[Trie, Array]:
     nodes, groups = 1, 0
     for rule in range(len(starts) - 1):
         node = np.int64(0)
-        for at in range(starts[rule], starts[rule + 1]):
-            key = key_of(node, symbols[at])
+        for position in range(starts[rule], starts[rule + 1]):
+            key = key_of(node, symbols[position])
             slot = slot_of(keys, key)
             if keys[slot] == NONE:
                 keys[slot], children[slot] = key, nodes
@@ -55,16 +65,16 @@ def build_trie(starts: Array, symbols: Array) -> tuple[Trie, Array]:
             group[node] = groups
             groups += 1
         group_of_rule[rule] = group[node]
-    return Trie(keys, children, group[:nodes].copy()), group_of_rule
+    return SourceTrie(keys, children, group[:nodes].copy()), group_of_rule
 
 
 @compiled
-def grown_to(items: Items, needed: Int) -> Items:
+def items_grown_to(items: DottedItems, needed: Int) -> DottedItems:
     """The same items; at least as many rows as needed."""
     if needed <= len(items.node):
         return items
-    size = room_for(needed, len(items.node))
-    return Items(longer(items.node, size), taller(items.tails, size), items.begins, items.ends)
+    size = grown_size(needed, len(items.node))
+    return DottedItems(longer(items.node, size), taller(items.tails, size), items.begins, items.ends)
 
 
 @called_inside
@@ -75,8 +85,8 @@ def is_filled(cells: Cells, cell: Int) -> bool:
 
 @compiled
 def match_width(
-    width: Int, widest: Int, sentence: Array, trie: Trie, cells: Cells, items: Items, used: Int
-) -> tuple[Items, Int]:
+    width: Int, widest: Int, sentence: Array, trie: SourceTrie, cells: Cells, items: DottedItems, used: Int
+) -> tuple[DottedItems, Int]:
     """Add the items of all spans of a width: those one word or one filled gap shorter, extended.
 
     An item that begins with a gap is not kept: it is made of the root whenever it is extended.
@@ -86,7 +96,7 @@ def match_width(
         items.begins[i, width] = used
         word = sentence[i + width - 1]
         if width == 1:
-            items = grown_to(items, used + 1)
+            items = items_grown_to(items, used + 1)
             node = child_of(trie, 0, word)
             if node != NONE:
                 items.node[used], items.tails[used, 0], items.tails[used, 1] = node, NONE, NONE
@@ -98,15 +108,15 @@ def match_width(
             if not (by_word or by_gap):
                 continue
             begin, end = items.begins[i, shorter], items.ends[i, shorter]
-            items = grown_to(items, used + 2 * (end - begin + 1))
+            items = items_grown_to(items, used + 2 * (end - begin + 1))
             whole = i * widest + shorter - 1
             leading = after_gap != NONE and is_filled(cells, whole)
-            for at in range(begin, end + 1):
-                if at == end and not leading:
+            for item in range(begin, end + 1):
+                if item == end and not leading:
                     continue
-                node = after_gap if at == end else np.int64(items.node[at])
-                first = whole if at == end else np.int64(items.tails[at, 0])
-                second = NONE if at == end else np.int64(items.tails[at, 1])
+                node = after_gap if item == end else np.int64(items.node[item])
+                first = whole if item == end else np.int64(items.tails[item, 0])
+                second = NONE if item == end else np.int64(items.tails[item, 1])
                 if by_word:
                     child = child_of(trie, node, word)
                     if child != NONE:
@@ -125,23 +135,23 @@ def match_width(
 
 @compiled
 def cubes_of_width(
-    width: Int, widest: Int, words: Int, items: Items, trie: Trie, first_pass: Int, pass_all: bool
+    width: Int, widest: Int, words: Int, items: DottedItems, trie: SourceTrie, first_pass: Int, pass_all: bool
 ) -> Cubes:
     """The matches of a width. `first_pass` is the group of the rule that leaves the first word as it is; others follow.
 
     A word is left as it is where it has no rule of its own, or always.
     """
     spans = words - width + 1
-    room = spans + items.ends[spans - 1, width] - items.begins[0, width]
-    cell, group = np.empty(room, np.int32), np.empty(room, np.int32)
-    tails = np.empty((room, 2), np.int32)
+    size = spans + items.ends[spans - 1, width] - items.begins[0, width]
+    cell, group = np.empty(size, np.int32), np.empty(size, np.int32)
+    tails = np.empty((size, 2), np.int32)
     used = 0
     for i in range(spans):
         own = used
-        for at in range(items.begins[i, width], items.ends[i, width]):
-            if trie.group[items.node[at]] != NONE:
-                cell[used], group[used] = i * widest + width - 1, trie.group[items.node[at]]
-                tails[used, 0], tails[used, 1] = items.tails[at, 0], items.tails[at, 1]
+        for item in range(items.begins[i, width], items.ends[i, width]):
+            if trie.group[items.node[item]] != NONE:
+                cell[used], group[used] = i * widest + width - 1, trie.group[items.node[item]]
+                tails[used, 0], tails[used, 1] = items.tails[item, 0], items.tails[item, 1]
                 used += 1
         if width == 1 and (pass_all or used == own):
             cell[used], group[used] = i * widest, first_pass + i
@@ -158,9 +168,9 @@ def cubes_of_glue(end: Int, widest: Int, words: Int, cells: Cells, first_glue: I
     tails = np.empty((longest, 2), np.int32)
     used = 0
     for width in range(longest, 0, -1):
-        before, part = words * widest + end - width, (end - width) * widest + width - 1
-        if is_filled(cells, before) and is_filled(cells, part):
+        before, last = words * widest + end - width, (end - width) * widest + width - 1
+        if is_filled(cells, before) and is_filled(cells, last):
             group[used] = first_glue if width == end else glue
-            tails[used, 0], tails[used, 1] = before, part
+            tails[used, 0], tails[used, 1] = before, last
             used += 1
     return Cubes(cell[:used], group[:used], tails[:used])

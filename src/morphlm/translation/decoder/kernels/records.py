@@ -1,10 +1,10 @@
-"""The arrays that the decoder's kernels share: n-gram models, rules, the chart, and what a round of search yields.
+"""The arrays that the decoder's kernels share: n-gram models, rules, the chart, and the hypotheses of a round.
 
-A *cell* holds the partial translations of one span: of X from i to j, of S from 0 to j, or the goal. A *node* is a set
-of partial translations that no language model can tell apart from outside; an *edge* is one way to make it: a rule
-and up to two nodes. Words are numbered for the sentence; words that all language models take as the same have one
-number. One n-gram model, the *guide*, helps to find the order of combinations; the others, n-gram or log-bilinear, are
-asked in batches. `reach` is the longest context of these.
+A chart *cell* holds the partial translations of one span: of X from i to j, of S from 0 to j, or the goal. A *node* is
+a set of partial translations that no language model can tell apart from outside; a *hyperedge* is one way to make it: a
+rule and up to two nodes, its tails. A *hypothesis* is a hyperedge whose node is not known yet. Words are numbered for
+the sentence; words that all language models take as the same have one number. One n-gram model, the *heuristic*,
+orders the hypotheses; all other models are asked in batches. `context_size` is the longest context of these.
 """
 
 from typing import Any, NamedTuple
@@ -18,11 +18,14 @@ Records = Any  # an array of records
 Int = Any  # a whole number of Python's or of NumPy's: to compiled code they are the same
 
 NONE = -1  # no node, no cell, no group
-MODEL, WORD, CONTEXT = 0, 1, 2  # columns of questions
+MODEL, WORD, CONTEXT = 0, 1, 2  # columns of queries
 FIRST_GAP, SECOND_GAP = -1, -2
 
 
-class Ngram(NamedTuple):
+# ---------------------------------------------------------------- what is the same for a whole sentence
+
+
+class NgramArrays(NamedTuple):
     """An n-gram model: the arrays of its trie (ngram/kernels.py), all read-only, and two more."""
 
     first_child: Array
@@ -34,8 +37,8 @@ class Ngram(NamedTuple):
     bounds: Array  # int64 (n,): where the n-grams of each order end
 
 
-# What the guide says to a word after a state, kept for the next time that it is asked.
-ANSWER = np.dtype(
+# The score of a word after a state, kept for the next time that it is needed.
+MEMO_ENTRY = np.dtype(
     [
         ("key", np.int64),  # of state and word; NONE where nothing is kept
         ("logprob", np.float64),
@@ -45,7 +48,15 @@ ANSWER = np.dtype(
 )
 
 
-class Trie(NamedTuple):
+class Heuristic(NamedTuple):
+    """The n-gram model that is asked at once, with a memo of its scores."""
+
+    ngrams: NgramArrays
+    ids: Array  # int32: its number of each word
+    memo: Records  # of MEMO_ENTRY; a later entry may replace an earlier one
+
+
+class SourceTrie(NamedTuple):
     """The source sides of rules. Children are found in a hash table with open addressing."""
 
     keys: Array  # int64: node << 32 | symbol + 1, the symbol of a gap being -1; NONE where nothing is
@@ -53,8 +64,8 @@ class Trie(NamedTuple):
     group: Array  # int32 (nodes,): of the rules that have this source side
 
 
-class Grammar(NamedTuple):
-    """Target sides and their scores."""
+class RuleArrays(NamedTuple):
+    """The target sides of rules and their scores; rules with one source side are a group."""
 
     starts: Array  # int64 (R + 1,)
     symbols: Array  # int32: word, or FIRST_GAP, SECOND_GAP
@@ -63,7 +74,10 @@ class Grammar(NamedTuple):
     group_rules: Array  # int32: rules of each group, the most promising first
 
 
-class Items(NamedTuple):
+# ---------------------------------------------------------------- the chart
+
+
+class DottedItems(NamedTuple):
     """Source sides that are matched up to somewhere, by begin and width of the span so far."""
 
     node: Array  # int32: of the trie
@@ -84,54 +98,68 @@ class Nodes(NamedTuple):
 
     cell: Array  # int32
     inside: Array  # float64: the best score, of what is certain
-    value: Array  # float64: the same with an estimate for words whose context is not known yet
-    left: Array  # int32 (., most): first words, as many as any model may still need
-    lefts: Array  # int32: how many these are
-    state: Array  # int32: the context of the guide at the right end
-    pending: Array  # int32: how many of the first words have no final score of the guide
+    estimated: Array  # float64: the same with rest costs, estimates for words whose context is not known yet
+    left: Array  # int32 (., max_left): first words, as many as any model may still need
+    left_length: Array  # int32: how many these are
+    state: Array  # int32: the context of the heuristic at the right end
+    pending: Array  # int32: how many of the first words have no final score of the heuristic
     full: Array  # bool: whether more words follow the pending ones, so that `state` does not depend on the left
-    estimate: Array  # float64: of the pending words
-    first: Array  # int32: how many of the first words are pending for other models, at most reach
-    right: Array  # int32 (., reach): last words, the nearest first
-    rights: Array  # int32: how many these are
-    guess: Array  # float64 (., reach): ln p of the first words by the guide
-    edges: Array  # int64 (., 2): from, to
+    rest_cost: Array  # float64: ln p of the pending words as far as it is known
+    batch_pending: Array  # int32: how many of the first words are pending for other models, at most context_size
+    right: Array  # int32 (., context_size): last words, the nearest first
+    right_length: Array  # int32: how many these are
+    first_logprobs: Array  # float64 (., context_size): ln p of the first words by the heuristic
+    edges: Array  # int64 (., 2): the range of its hyperedges
 
 
-class Edges(NamedTuple):
+class Hyperedges(NamedTuple):
     """Ways to make nodes, those of a node together, the best first."""
 
     rule: Array  # int32
     tails: Array  # int32 (., 2): nodes
     score: Array  # float64: without the scores of the tails
-    logprobs: Array  # float64 (., models): what each language model adds, the guide first
+    logprobs: Array  # float64 (., models): what each language model adds, the heuristic first
+
+
+class SearchArrays(NamedTuple):
+    """What a round of the search reads."""
+
+    rules: RuleArrays
+    heuristic: Heuristic
+    cells: Cells
+    nodes: Nodes
+    orders: Array  # int64: n of each model that is asked in batches
+    weights: Array  # float64: of the models, the heuristic first
+
+
+# ---------------------------------------------------------------- a round
 
 
 class Cubes(NamedTuple):
-    """Rules with the same source side and the cells of their gaps."""
+    """Groups of rules with the cells of their gaps."""
 
     cell: Array  # int32: of the result; those of a cell stand together
     group: Array  # int32
     tails: Array  # int32 (., 2)
 
 
-class Candidates(NamedTuple):
-    """Combinations that the guide has scored."""
+class CubeCandidates(NamedTuple):
+    """Hypotheses of a cell that the heuristic has scored, in a heap."""
 
     cube: Array  # int32
-    place: Array  # int32 (., 3): rule in the group, nodes in the cells
+    ranks: Array  # int32 (., 3): of the rule in its group, of the nodes in their cells
     state: Array  # as in Nodes
     pending: Array
     full: Array
-    estimate: Array
-    guess: Array
-    logprob: Array  # float64
+    rest_cost: Array
+    first_logprobs: Array
+    logprob: Array  # float64: of the words that have their final score
     priority: Array  # float64
     heap: Array  # int64: rows, the best first
 
 
-class Popped(NamedTuple):
-    """Combinations that are good enough, in order of cells."""
+class Hypotheses(NamedTuple):
+    """The candidates that were good enough, in order of cells."""
 
     cell: Array
     rule: Array
@@ -139,34 +167,53 @@ class Popped(NamedTuple):
     state: Array  # as in Nodes
     pending: Array
     full: Array
-    estimate: Array
-    guess: Array
+    rest_cost: Array
+    first_logprobs: Array
     logprob: Array
     left: Array
-    lefts: Array
-    first: Array
+    left_length: Array
+    batch_pending: Array
     right: Array
-    rights: Array
+    right_length: Array
 
 
-class Questions(NamedTuple):
-    """What the models other than the guide are asked about a sentence, each question once."""
+class LmQueries(NamedTuple):
+    """The different queries to the batch models about a sentence."""
 
-    asked: Array  # int32 (., 2 + reach): to which model, about which word, after which words, the nearest first
-    answer: Array  # float64: ln p
-    table: Array  # int32: hash table of the questions, at least twice as many slots; NONE where nothing is
+    keys: Array  # int32 (., 2 + context_size): which model, which word, after which words, the nearest first
+    logprob: Array  # float64
+    table: Array  # int32: hash table of the queries, at least twice as many slots; NONE where nothing is
 
 
-class Queries(NamedTuple):
-    """Which combination needs the answer to which question."""
+class QueryUses(NamedTuple):
+    """Which hypothesis needs the result of which query."""
 
-    popped: Array  # int32
-    question: Array  # int32
+    hypothesis: Array  # int32
+    query: Array  # int32
+
+
+class RoundOutput(NamedTuple):
+    """What a round yields: hypotheses, and the queries about them."""
+
+    hypotheses: Hypotheses
+    uses: QueryUses
+    queries: LmQueries
+
+
+class Used(NamedTuple):
+    """How many rows of a RoundOutput are in use."""
+
+    hypotheses: Int
+    uses: Int
+    queries: Int
+
+
+# ---------------------------------------------------------------- arrays that grow
 
 
 @compiled
 def longer(array: Array, size: Int) -> Array:
-    """A copy of a one-dimensional array with more room."""
+    """A copy of a one-dimensional array, extended to this size."""
     result = np.empty(size, array.dtype)
     for i in range(len(array)):
         result[i] = array[i]
@@ -175,7 +222,7 @@ def longer(array: Array, size: Int) -> Array:
 
 @compiled
 def taller(array: Array, size: Int) -> Array:
-    """A copy of a table with more room for rows."""
+    """A copy of a table, extended to so many rows."""
     result = np.empty((size, array.shape[1]), array.dtype)
     for i in range(len(array)):
         for k in range(array.shape[1]):
@@ -184,6 +231,6 @@ def taller(array: Array, size: Int) -> Array:
 
 
 @compiled
-def room_for(needed: Int, room: Int) -> Int:
-    """Rooms grow by factors, so that copying takes linear time."""
-    return max(needed, room * 2, 64)
+def grown_size(needed: Int, size: Int) -> Int:
+    """Sizes grow by factors, so that copying takes linear time."""
+    return max(needed, size * 2, 64)

@@ -12,19 +12,26 @@ from typing import Any, TypeVar
 from morphlm.artefacts import fingerprint
 from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel
-from morphlm.modelfile import read_model
 from morphlm.progress import notify
-from morphlm.scoring.loading import model_from_files
+from morphlm.scoring.loading import load
 from morphlm.translation.decoder.config import COUNTED, names_of_models
 from morphlm.translation.decoder.decoder import Decoder
 from morphlm.translation.decoder.translation import Translation
-from morphlm.translation.directory import BITEXT, EXTRA_RULES, MODELS, Manifest, Stage, check_files, read_manifest
-from morphlm.translation.extra_rules import ExtraRules
 from morphlm.translation.grammar.bitext import Bitext, load_bitext
+from morphlm.translation.grammar.extra_rules import ExtraRules
 from morphlm.translation.grammar.extraction import GrammarExtractor
 from morphlm.translation.grammar.rules import FEATURES, RuleTable, table_of
-from morphlm.translation.settings import SystemConfig
-from morphlm.translation.weights import TunedWeights, read_tuned, start_weights
+from morphlm.translation.system.config import SystemConfig
+from morphlm.translation.system.directory import (
+    BITEXT,
+    EXTRA_RULES,
+    MODELS,
+    Manifest,
+    Stage,
+    check_files,
+    read_manifest,
+)
+from morphlm.translation.system.weights import TunedWeights, read_tuned, start_weights
 
 Result = TypeVar("Result")
 Sentence = str | Sequence[str]  # as a person writes it, or its tokens
@@ -63,24 +70,29 @@ class TranslationSystem:
         weights: Mapping[str, float] | None = None,
         extra: Sequence[ExtraRules] = (),
         grammar: ExtraRules | None = None,
+        models: Mapping[str, LanguageModel] | None = None,
         **search: Any,  # fields of DecoderConfig that are to differ
     ) -> TranslationSystem:
-        """Load a directory, with the weights of the best tuning run, or of that with a seed, or with given ones."""
-        place = Path(directory)
-        manifest = read_manifest(place)
-        stages = _needed_stages(place, manifest)
+        """Load a directory, with the weights of the best tuning run, or of that with a seed, or with given ones.
+
+        `models` are those of the system, if they are loaded already.
+        """
+        directory = Path(directory)
+        manifest = read_manifest(directory)
+        stages = _needed_stages(directory, manifest)
         for stage in stages.values():
-            check_files(place, stage)
-        models = {name: _model(place, name) for name in manifest.models}
-        own = [ExtraRules.read(place / EXTRA_RULES)] if EXTRA_RULES in stages else []
+            check_files(directory, stage)
+        if models is None:
+            models = {name: load(directory / MODELS / name) for name in manifest.models}
+        own = [ExtraRules.read(directory / EXTRA_RULES)] if EXTRA_RULES in stages else []
         config = manifest.config.with_decoder(**search)
         identity = identity_of(manifest)
-        tuned = read_tuned(place, identity)
+        tuned = read_tuned(directory, identity)
         if run is not None and tuned is None:
-            raise ConfigError(f"{place}: there is no tuning run with the seed {run}; this system is not tuned")
+            raise ConfigError(f"{directory}: there is no tuning run with the seed {run}; this system is not tuned")
         if weights is None and tuned is not None:
             weights = tuned.run(run).weights
-        system = cls(config, load_bitext(place / BITEXT), models, weights, extra=[*own, *extra], grammar=grammar)
+        system = cls(config, load_bitext(directory / BITEXT), models, weights, extra=[*own, *extra], grammar=grammar)
         system.tuned, system.identity = tuned, identity
         return system
 
@@ -142,17 +154,12 @@ class TranslationSystem:
         return tokens
 
 
-def _needed_stages(place: Path, manifest: Manifest) -> dict[str, Stage]:
+def _needed_stages(directory: Path, manifest: Manifest) -> dict[str, Stage]:
     for name in NEEDED:
         if name not in manifest.stages:
             what = f"the stage {name} is missing; run the same `morphlm translate build` again, it goes on from there"
-            raise FormatError(f"{place}: this system is not complete, {what}")
+            raise FormatError(f"{directory}: this system is not complete, {what}")
     return {name: stage for name, stage in manifest.stages.items() if name in (*NEEDED, EXTRA_RULES)}
-
-
-def _model(place: Path, name: str) -> LanguageModel:
-    path = place / MODELS / name
-    return model_from_files(path, read_model(path))
 
 
 def identity_of(manifest: Manifest) -> str:

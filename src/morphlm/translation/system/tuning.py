@@ -9,24 +9,24 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from morphlm.artefacts import fingerprint
+from morphlm.artefacts import Shelf, find_or_make, fingerprint
 from morphlm.errors import ConfigError, InputError, located
 from morphlm.files import exclusive, source_name
 from morphlm.progress import notify, progress_bar
 from morphlm.text.reading import Mending, read_blocks
 from morphlm.translation.decoder.decoder import Rules
-from morphlm.translation.decoder.kbest import CandidateArrays
+from morphlm.translation.decoder.kbest import KBestArrays
 from morphlm.translation.decoder.translation import Translation
-from morphlm.translation.directory import LOCK, TUNING
-from morphlm.translation.settings import MENDS, SOURCE, TARGET, SystemConfig
-from morphlm.translation.system import TranslationSystem
+from morphlm.translation.system.config import MENDS, SOURCE, TARGET, SystemConfig
+from morphlm.translation.system.directory import LOCK, TUNING
+from morphlm.translation.system.system import TranslationSystem
+from morphlm.translation.system.weights import TunedWeights, read_tuned, start_weights
 from morphlm.translation.tuning.lists import Lists, TranslationList
-from morphlm.translation.tuning.loop import TuningConfig, TuningProblem, tune
-from morphlm.translation.weights import TunedWeights, read_tuned, start_weights
+from morphlm.translation.tuning.loop import TUNE, TuningConfig, TuningProblem, TuningRun, tune
 
 SomeRules = TypeVar("SomeRules", bound=Rules)
 KEPT_RULES = 15_000_000  # of the tuning set, between iterations: about 100 bytes each
-KEPT_READY = 5_000_000  # of these, ready for the decoder: about 300 bytes more each
+KEPT_PREPARED = 5_000_000  # of these, prepared for the decoder: about 300 bytes more each
 CACHE_MEGABYTES = 256.0  # of each thread and log-bilinear model: of 400 sentences most of what was asked before
 
 
@@ -84,22 +84,40 @@ def tune_system(
 
     Runs with other seeds on the same text with the same settings stay; weights of any other tuning are replaced.
     """
-    config, place = config or TuningConfig(), Path(directory)
-    system = system or TranslationSystem.load(place)
-    with exclusive(place / LOCK, f"{place}: another process works on this system; wait for it"):
+    config, directory = config or TuningConfig(), Path(directory)
+    system = system or TranslationSystem.load(directory)
+    with exclusive(directory / LOCK, f"{directory}: another process works on this system; wait for it"):
         problem = _problem(system, text, config, threads)
-        key = fingerprint({"problem": problem.key, "config": asdict(config)})
-        before = read_tuned(place, system.identity)  # somebody else may have tuned since it was loaded
-        runs = {run.seed: run for run in before.runs} if before is not None and before.key == key else {}
-        left = [seed for seed in seeds if seed not in runs]
-        if before is not None and seeds and not left:
-            notify("tune: found")
-            return before
-        start = start_weights(system.decoder.models.names)
-        runs |= {run.seed: run for run in tune(problem, start, place / TUNING, config, seeds=left, threads=threads)}
-        tuned = TunedWeights(key, system.identity, tuple(runs[seed] for seed in sorted(runs)))
-        tuned.write(place)
-        return tuned
+        key = TUNE.key(problem=problem.key, config=asdict(config))
+        shelf = _WeightsShelf(directory, system.identity, seeds)
+
+        def make() -> TunedWeights:
+            runs, start = shelf.runs(key), start_weights(system.decoder.models.names)
+            missing = [seed for seed in seeds if seed not in runs]
+            new = tune(problem, start, directory / TUNING, config, seeds=missing, threads=threads)
+            runs |= {run.seed: run for run in new}
+            return TunedWeights(key, system.identity, tuple(runs[seed] for seed in sorted(runs)))
+
+        return find_or_make(TUNE, key, shelf, make).result
+
+
+class _WeightsShelf(Shelf[TunedWeights]):
+    """The weights file of a system, which holds the runs of one tuning."""
+
+    def __init__(self, directory: Path, identity: str, seeds: Sequence[int]) -> None:
+        self.directory, self.seeds = directory, seeds
+        self.before = read_tuned(directory, identity)  # somebody else may have tuned since the system was loaded
+
+    def runs(self, key: str) -> dict[int, TuningRun]:
+        """The runs with this key by their seeds."""
+        return {run.seed: run for run in self.before.runs} if self.before is not None and self.before.key == key else {}
+
+    def find(self, key: str) -> TunedWeights | None:
+        runs = self.runs(key)
+        return self.before if runs and self.seeds and all(seed in runs for seed in self.seeds) else None
+
+    def keep(self, key: str, result: TunedWeights) -> None:
+        result.write(self.directory)
 
 
 def _problem(system: TranslationSystem, text: TuningText, config: TuningConfig, threads: int | None) -> TuningProblem:
@@ -114,7 +132,7 @@ def _problem(system: TranslationSystem, text: TuningText, config: TuningConfig, 
     )
     decoder = system.decoder.with_caches(CACHE_MEGABYTES)
     found = KeptRules(system.rules)
-    rules = KeptRules(lambda tokens: decoder.ready(found(tokens)), KEPT_READY)
+    rules = KeptRules(lambda tokens: decoder.prepare(found(tokens)), KEPT_PREPARED)
     names = system.feature_names
 
     def list_of(translation: Translation) -> TranslationList:
@@ -133,7 +151,7 @@ def _problem(system: TranslationSystem, text: TuningText, config: TuningConfig, 
     return TuningProblem(names, [[reference] for reference in text.references], decode, key)
 
 
-def _list_of(candidates: CandidateArrays) -> TranslationList:
+def _list_of(candidates: KBestArrays) -> TranslationList:
     """With the words that these translations have, of all that rules may write."""
     used, words = np.unique(candidates.words, return_inverse=True)
     vocabulary = tuple(candidates.vocabulary[word] for word in used.tolist())

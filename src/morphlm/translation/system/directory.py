@@ -24,7 +24,7 @@ from morphlm.errors import FormatError, InputError
 from morphlm.files import atomic_writer, cannot_write, check_can_make, sha256_of
 from morphlm.modelfile import MANIFEST as MODEL_MANIFEST
 from morphlm.modelfile import canonical_json
-from morphlm.translation.settings import SystemConfig
+from morphlm.translation.system.config import SystemConfig
 from morphlm.version import __version__
 
 FORMAT, KIND = 1, "translation system"

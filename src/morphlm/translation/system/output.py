@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from morphlm.translation.decoder.translation import Candidate, Translation
-from morphlm.translation.settings import SystemConfig
+from morphlm.translation.decoder.translation import KBestTranslation, Translation
+from morphlm.translation.system.config import SystemConfig
 
 BAR = "|||"
 
@@ -50,7 +50,7 @@ def _json(
     return found
 
 
-def kbest_fields(candidate: Candidate) -> str:
+def kbest_fields(candidate: KBestTranslation) -> str:
     """All but the number: `tokens ||| Name= value Other= value ||| score`; a word ||| has a backslash before it."""
     tokens = " ".join("\\" + token if token.lstrip("\\") == BAR else token for token in candidate.tokens)
     features = " ".join(f"{name}= {value:.6g}" for name, value in candidate.features.items())

@@ -14,9 +14,9 @@ from morphlm.errors import ConfigError, FormatError
 from morphlm.scoring.kbest import read_weights
 from morphlm.tables import Table
 from morphlm.translation.decoder.config import GLUE, OOV, PASS_THROUGH, WORD_PENALTY
-from morphlm.translation.directory import FORMAT, WEIGHTS, read_signed, write_signed
+from morphlm.translation.evaluation.significance import RunScores
+from morphlm.translation.system.directory import FORMAT, WEIGHTS, read_signed, write_signed
 from morphlm.translation.tuning.loop import TuningRun
-from morphlm.translation.tuning.significance import RunScores
 from morphlm.version import __version__
 
 # Of natural logarithms; from these, tuning begins. They are near what it found on English-German news.

@@ -13,8 +13,8 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.files import source_name
 from morphlm.tables import Table
 from morphlm.text.reading import read_blocks
-from morphlm.translation.evaluation import Evaluation, evaluate
-from morphlm.translation.tuning.significance import SHUFFLES, RunScores, randomisation_p
+from morphlm.translation.evaluation.metrics import Evaluation, evaluate
+from morphlm.translation.evaluation.significance import SHUFFLES, RunScores, randomisation_p
 
 BASELINE = "baseline"
 

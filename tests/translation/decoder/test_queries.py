@@ -1,26 +1,24 @@
-"""What is asked of language models: the guide by way of a memo, the others each question once a sentence."""
+"""What is asked of language models: the heuristic by way of a memo, the others each query once a sentence."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.ngram.kernels import ROOT, find_child, score_word, shortest_equivalent
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
 from morphlm.translation.compiling import compiled
-from morphlm.translation.decoder import models as asked_models
 from morphlm.translation.decoder.decoder import Decoder
-from morphlm.translation.decoder.kernels.guide import MEMO_BITS, Guide, answer_of, new_memo
-from morphlm.translation.decoder.kernels.questions import (
-    new_questions,
-    number_of_question,
-    questions_grown_to,
+from morphlm.translation.decoder.kernels.heuristic import MEMO_BITS, memo_slot, new_memo
+from morphlm.translation.decoder.kernels.queries import (
+    new_queries,
+    queries_grown_to,
+    query_number,
     shift_in,
 )
-from morphlm.translation.decoder.kernels.records import CONTEXT, MODEL, NONE, WORD
-from morphlm.translation.decoder.models import ready_models
+from morphlm.translation.decoder.kernels.records import CONTEXT, MODEL, NONE, WORD, Heuristic
+from morphlm.translation.decoder.models import prepare_models
 
 from . import cases
 
@@ -28,11 +26,11 @@ WEIGHTS = {"f": 1.0, "LM0": 0.5, "LM1": 0.25, "Glue": -0.25, "PassThrough": -2.0
 
 
 @compiled
-def ask_all(guide: Guide, states: Int64Array, words: Int32Array) -> tuple[Float64Array, ...]:
+def ask_all(heuristic: Heuristic, states: Int64Array, words: Int32Array) -> tuple[Float64Array, ...]:
     logprobs, after, longer = np.empty(len(words)), np.empty(len(words)), np.empty(len(words))
     for i in range(len(words)):
-        slot = answer_of(guide, states[i], words[i])
-        logprobs[i], after[i], longer[i] = guide.memo[slot].logprob, guide.memo[slot].state, guide.memo[slot].longer
+        entry = heuristic.memo[memo_slot(heuristic, states[i], words[i])]
+        logprobs[i], after[i], longer[i] = entry.logprob, entry.state, entry.longer
     return logprobs, after, longer
 
 
@@ -41,11 +39,11 @@ def test_the_memo_says_what_the_model_says_also_when_answers_were_replaced() -> 
     text = [[f"w{word}" for word in rng.integers(0, 60, 9)] for _ in range(400)]
     model = train_ngram(text, 3)
     assert isinstance(model, NgramModel)
-    gram = ready_models([model]).guide
+    gram = prepare_models([model]).heuristic
     states, words = rng.integers(ROOT, gram.bounds[1], 40_000), rng.integers(1, gram.bounds[0], 40_000).astype(np.int32)
     assert len(set(zip(states.tolist(), words.tolist(), strict=True))) > 2 << MEMO_BITS  # not all have a place
     again = rng.permutation(np.concatenate([np.arange(40_000)] * 2))
-    found = np.stack(ask_all(Guide(gram, words, new_memo()), states[again], words[again]))
+    found = np.stack(ask_all(Heuristic(gram, words, new_memo()), states[again], words[again]))
     arrays = gram.first_child, gram.words, gram.logprob, gram.backoff, gram.suffix
     for state, word, (logprob, after, longer) in zip(states[again[:5000]], words[again[:5000]], found.T, strict=False):
         assert (logprob, after) == score_word(state, word, *arrays)
@@ -55,35 +53,37 @@ def test_the_memo_says_what_the_model_says_also_when_answers_were_replaced() -> 
             assert after == shortest_equivalent(child, gram.first_child, gram.backoff, gram.suffix)
 
 
-def test_models_other_than_the_guide_are_asked_each_question_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    questions: list[tuple[int, ...]] = []
-    ask = asked_models._ask
+def test_scorers_are_asked_each_question_once() -> None:
+    queries: list[tuple[int, ...]] = []
+    decoder = Decoder([cases.ngram(), cases.logbilinear()], WEIGHTS)
+    [scorer] = decoder.models.scorers
 
-    def spy(model, contexts, words, cache):  # type: ignore[no-untyped-def]
-        questions.extend(map(tuple, np.column_stack([words, contexts]).tolist()))
-        return ask(model, contexts, words, cache)
+    class Spy(type(scorer)):  # type: ignore[misc]
+        def log_probabilities(self, contexts, words, cache):  # type: ignore[no-untyped-def]
+            queries.extend(map(tuple, np.column_stack([words, contexts]).tolist()))
+            return super().log_probabilities(contexts, words, cache)
 
-    monkeypatch.setattr(asked_models, "_ask", spy)
+    scorer.__class__ = Spy
     table = cases.table(("a", "w0", -1.0), ("a", "w1", -1.25), ("b", "w2", -0.5), ("a 1", "1 w0", -0.75))
-    translation = Decoder([cases.ngram(), cases.logbilinear()], WEIGHTS).decode(list("ababab"), table)
-    assert len(set(questions)) == len(questions) < len(translation.chart.edges.rule)
+    translation = decoder.decode(list("ababab"), table)
+    assert len(set(queries)) == len(queries) < len(translation.chart.edges.rule)
 
 
 def test_questions_keep_their_numbers_when_there_is_more_room() -> None:
     rng = np.random.default_rng(3)
     orders, used = np.array([2, 4]), 0
-    questions = new_questions(4, 3)
+    queries = new_queries(4, 3)
     numbers: dict[tuple[int, int, tuple[int, ...]], int] = {}
     for _ in range(2000):
         model, word, context = int(rng.integers(2)), int(rng.integers(6)), rng.integers(0, 5, 3).astype(np.int32)
-        questions = questions_grown_to(questions, used, used + 1, orders)
+        queries = queries_grown_to(queries, used, used + 1, orders)
         known = int(orders[model]) - 1  # other words of the context do not matter
-        number = number_of_question(questions, used, model, word, context, known)
+        number = query_number(queries, used, model, word, context, known)
         key = model, word, tuple(context[:known].tolist())
         assert number == numbers.setdefault(key, used)
         used = len(numbers)
-        assert questions.asked[number, [MODEL, WORD]].tolist() == [model, word]
-        assert tuple(questions.asked[number, CONTEXT : CONTEXT + known].tolist()) == key[2]
+        assert queries.keys[number, [MODEL, WORD]].tolist() == [model, word]
+        assert tuple(queries.keys[number, CONTEXT : CONTEXT + known].tolist()) == key[2]
     assert used > 500
 
 

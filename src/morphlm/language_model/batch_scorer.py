@@ -1,0 +1,105 @@
+"""How a decoder asks a model: many words at once, each after the last n - 1 words before it.
+
+A kind of model may have a scorer of its own with compiled queries (`kinds.ModelKind.decoder_scorer`). Any other model
+is asked through its states.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from morphlm.arrays import Float64Array, Int32Array, Int64Array
+from morphlm.kinds import find_kind
+from morphlm.language_model.base import LanguageModel
+from morphlm.vocabulary.vocabulary import BEGIN_ID
+
+STATE_BYTES = 512  # an estimate of what a cached state takes, with its key
+
+
+class BatchScorer(ABC):
+    """Log-probabilities for a search. Used by several threads at once, each with a cache of its own."""
+
+    order: int  # n: a word depends on the n - 1 words before it
+
+    @abstractmethod
+    def new_cache(self, megabytes: float) -> Any:
+        """A cache for one thread; it never grows beyond about this size, and does not change any score."""
+
+    @abstractmethod
+    def log_probabilities(self, contexts: Int32Array, words: Int32Array, cache: Any) -> Float64Array:
+        """ln p of words, (m,), each after its own context, (m, n - 1), the nearest word first.
+
+        Before the first word of a sentence a context holds BEGIN, in as many places as there are.
+        """
+
+    def context_buckets(self, contexts: Int32Array, cache: Any) -> Int64Array:
+        """The bucket of each context, (m, n - 1), of a model that sorts contexts (see scoring/contexts.py)."""
+        raise NotImplementedError
+
+
+def batch_scorer(model: LanguageModel) -> BatchScorer:
+    """The scorer of the model's kind; one that asks states if the kind has none, or is not registered."""
+    kind = find_kind(model.kind)
+    if kind is None or not kind.decoder_scorer:
+        return StateScorer(model)
+    scorer: BatchScorer = kind.load("decoder_scorer")(model)
+    return scorer
+
+
+class StateScorer(BatchScorer):
+    """Asks any model: feeds it the words of each context, and remembers the state that it reaches."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.model, self.order = model, model.order
+
+    def new_cache(self, megabytes: float) -> StateCache:
+        return StateCache(int(megabytes * (1 << 20)) // STATE_BYTES)
+
+    def log_probabilities(self, contexts: Int32Array, words: Int32Array, cache: StateCache) -> Float64Array:
+        logprobs, _ = self.model.score_many(self._states(contexts, cache), words)
+        return logprobs
+
+    def context_buckets(self, contexts: Int32Array, cache: StateCache) -> Int64Array:
+        model: Any = self.model
+        return np.array([model.bucket_of_state(state) for state in self._states(contexts, cache)], np.int64)
+
+    def _states(self, contexts: Int32Array, cache: StateCache) -> list[Any]:
+        keys = list(map(tuple, contexts.tolist()))
+        states = {key: cache.states[key] for key in keys if key in cache.states}
+        missing = [key for key in dict.fromkeys(keys) if key not in states]
+        added = dict(zip(missing, self._states_after(missing), strict=True))
+        cache.add(added)
+        states |= added
+        return [states[key] for key in keys]
+
+    def _states_after(self, contexts: list[tuple[int, ...]]) -> list[Any]:
+        """The states after contexts: each step feeds one word to all whose words are not used up."""
+        begins = [context.index(BEGIN_ID) if BEGIN_ID in context else None for context in contexts]
+        states = [self.model.begin(sentence=begin is not None) for begin in begins]
+        sequences = [context[:begin][::-1] for context, begin in zip(contexts, begins, strict=True)]
+        for step in range(self.order - 1):
+            active = [number for number, sequence in enumerate(sequences) if step < len(sequence)]
+            if active:
+                words = np.array([sequences[number][step] for number in active], np.int32)
+                _, after = self.model.score_many([states[number] for number in active], words)
+                for number, state in zip(active, after, strict=True):
+                    states[number] = state
+        return states
+
+
+class StateCache:
+    """States by their contexts; when it is full, it begins anew."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.states: dict[tuple[int, ...], Any] = {}
+
+    def add(self, states: dict[tuple[int, ...], Any]) -> None:
+        """Keep states, as far as there is room."""
+        if len(self.states) + len(states) > self.capacity:
+            self.states.clear()
+        if len(states) <= self.capacity:
+            self.states |= states

@@ -1,0 +1,1 @@
+"""How good translations are: BLEU and chrF, and whether two systems differ by more than chance."""

@@ -1,0 +1,1 @@
+"""A translation system: its directory, how it is built and tuned, and what it writes."""
