@@ -37,7 +37,7 @@ class ModelKind:
     has_vectors: bool = False  # gives word vectors
     writes_checkpoints: bool = False  # `train` also takes RunOptions and the directory, and writes both itself
     family: str = ""  # kinds whose trainings take a similar time; '': its own name
-    cost: str = ""  # (TrainingSize, options) -> Cost, an estimate of time and disk; '': a rough one by tokens
+    cost: str = ""  # (name, TrainingSize, settings) -> ModelCost, see costs.py; '': a rough estimate by tokens
     decoder_scorer: str = ""  # (model) -> Scorer with compiled queries; '': it is asked by its states
     decoder_guide: str = ""  # (model) -> the n-grams that guide the search; '': it cannot
     command: str = ""  # a click command of its own for `morphlm train NAME`; '': one with its options is made

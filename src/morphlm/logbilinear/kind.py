@@ -26,6 +26,7 @@ def _record(name: str) -> ModelKind:
         needs_classes=name.startswith("c"),
         has_vectors=True,
         family=name.partition("+")[0],
+        cost="morphlm.logbilinear.cost:estimate_cost",
     )
 
 

@@ -9,6 +9,7 @@ MKN = ModelKind(
     description="Interpolated modified Kneser-Ney, equal to KenLM's lmplz.",
     read="morphlm.ngram.model:ngram_from_files",
     modules=("morphlm.ngram",),
+    cost="morphlm.ngram.cost:estimate_cost",
 )
 ARPA = ModelKind(
     name="arpa", description="A back-off model from an ARPA file.", read="morphlm.ngram.model:ngram_from_files"
