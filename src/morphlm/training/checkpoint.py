@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 import shutil
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from morphlm.errors import ConfigError, FormatError
 from morphlm.files import partial_path, partial_pattern
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.modelfile import ModelFiles, read_model, write_model
+from morphlm.progress import notify
 
 KIND = "checkpoint"
 
@@ -115,6 +117,14 @@ def remove_checkpoint(place: Path) -> None:
         aside = partial_path(place)
         place.rename(aside)
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def remove_foreign_checkpoint(out: Path, identity: str, warn: Callable[[str], None] = notify) -> None:
+    """Let the training of a model begin anew where a checkpoint beside it is of other data or settings."""
+    path = checkpoint_path(out)
+    if path.exists() and not belongs_to(path, identity):
+        warn(f"{path}: this is a training of other data or settings; it is removed, and training begins anew")
+        remove_checkpoint(path)
 
 
 def remove_leftovers(out: Path) -> None:
