@@ -15,20 +15,18 @@ from typing import Any
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.experiments.pairs import Pair
-from morphlm.training.pipeline import MODELS, NGRAMS, ModelOptions, check_choices
+from morphlm.experiments.parts import PARTS
+from morphlm.kinds import kind_named
+from morphlm.training.pipeline import MODELS, ModelOptions, check_choices
 from morphlm.vocabulary.vocabulary import check_kappa
 
 ALL_TEXT = "all"
 GROWING, FIXED = "growing", "fixed"
-PARTS = (
-    *("corpus", "perplexity", "selection", "main", "kappa", "scaling"),
-    *("frequency", "tags", "similarity", "translation"),
-)
 
 
 @dataclass(frozen=True)
-class TranslationChoices:
-    """Systems of the first kind of models alone and beside each of the others."""
+class TranslationOptions:
+    """How translation systems are tuned and tested: with the first kind of model alone, and beside each other one."""
 
     pairs: tuple[str, ...] = ()  # from one language into another, such as en-cs
     tuning: int = 400  # sentences, evenly spaced
@@ -39,23 +37,23 @@ class TranslationChoices:
 
 @dataclass(frozen=True)
 class Budget:
-    """What is left out to fit a time, first to last; each line of it is tried until the estimate fits."""
+    """What is left out to fit a time limit; the lines are tried in this order until the estimate fits."""
 
     tokens: tuple[int, ...] = ()  # less training text
     without: tuple[tuple[str, ...], ...] = ()  # then fewer kinds of models, a group at a time
     languages: tuple[str, ...] = ()  # then fewer languages: the last of these is dropped first; none: as the recipe
-    runs: int | None = None  # before that, no more tuning runs of a translation system
+    runs: int | None = None  # before that, at most so many tuning runs of a translation system
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """An experiment."""
+    """The languages, texts and models of an experiment, and the parts of its report."""
 
     name: str
     title: str = ""
     paper: str = ""  # what of the paper it repeats
     recipes: tuple[str, ...] = ()  # it consists of these; then it has nothing of its own
-    print: tuple[str, ...] = ("corpus", "perplexity")  # parts of the report
+    print: tuple[str, ...] = ("corpus", "perplexity")  # parts of the report, see parts.py
     languages: tuple[str, ...] = ()
     dataset: str | None = None  # a data set by name; None: the folder of --data
     tokens: tuple[int | None, ...] = (1_000_000,)  # of the training texts; None: all there is
@@ -64,13 +62,23 @@ class Recipe:
     wide: tuple[str, ...] = ()  # kinds that are also trained with a wide context
     kappas: tuple[float, ...] = (0.2,)
     seeds: tuple[int, ...] = (1,)
-    choices: ModelOptions = field(default_factory=ModelOptions)  # without the seed
-    translation: TranslationChoices = field(default_factory=TranslationChoices)
+    options: ModelOptions = field(default_factory=ModelOptions)  # without the seed
+    translation: TranslationOptions = field(default_factory=TranslationOptions)
     budget: Budget = field(default_factory=Budget)
 
     def pairs_into(self, language: str) -> list[Pair]:
-        """Whose translations are in a language."""
+        """The pairs whose target is a language."""
         return [pair for pair in map(Pair.of, self.translation.pairs) if pair.target == language]
+
+
+def format_amount(tokens: int | None) -> str:
+    """The size of a text in names: `1m`, `500k`, `all`."""
+    if tokens is None:
+        return ALL_TEXT
+    for unit, letter in ((1_000_000, "m"), (1_000, "k")):
+        if tokens % unit == 0:
+            return f"{tokens // unit}{letter}"
+    return str(tokens)
 
 
 # ---------------------------------------------------------------- finding
@@ -79,29 +87,27 @@ class Recipe:
 def recipe_names() -> list[str]:
     """The recipes of the package."""
     order = ("data-1m", "data-main", "kappa", "scaling", "frequency", "pos", "similarity", "translation", "all")
-    found = {Path(entry.name).stem for entry in _folder().iterdir() if entry.name.endswith(".toml")}
-    return [name for name in order if name in found] + sorted(found - set(order))
+    names = {Path(entry.name).stem for entry in _folder().iterdir() if entry.name.endswith(".toml")}
+    return [name for name in order if name in names] + sorted(names - set(order))
 
 
 def _folder() -> Any:
     return resources.files("morphlm.experiments") / "recipes"
 
 
-def load_recipe(named: str) -> Recipe:
+def load_recipe(name: str) -> Recipe:
     """A recipe of the package by its name, or one's own by the path of its file."""
-    if named in recipe_names():
-        return read_recipe((_folder() / f"{named}.toml").read_text("utf-8"), named, f"recipe {named}")
-    path = Path(named)
+    if name in recipe_names():
+        return read_recipe((_folder() / f"{name}.toml").read_text("utf-8"), name, f"recipe {name}")
+    path = Path(name)
     if not path.is_file():
         names = ", ".join(recipe_names())
-        raise ConfigError(
-            f"{named!r} is neither a recipe nor a file; choose one of {names}, or the path of a TOML file"
-        )
+        raise ConfigError(f"{name!r} is neither a recipe nor a file; choose one of {names}, or the path of a TOML file")
     try:
         text = path.read_text("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError("this is not UTF-8; a recipe is a TOML file", source=named) from error
-    return read_recipe(text, path.stem, named)
+        raise InputError("this is not UTF-8; a recipe is a TOML file", source=name) from error
+    return read_recipe(text, path.stem, name)
 
 
 def members_of(recipe: Recipe) -> tuple[Recipe, ...]:
@@ -123,15 +129,15 @@ def read_recipe(text: str, name: str, source: str) -> Recipe:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{source}: this is no TOML ({error}); mend it") from error
-    found: dict[str, Any] = {"name": name}
+    fields: dict[str, Any] = {"name": name}
     for table, keys in _SCHEMA.items():
-        given = content if not table else content.pop(table, {})
-        if not isinstance(given, dict):
+        entries = content if not table else content.pop(table, {})
+        if not isinstance(entries, dict):
             raise ConfigError(f"{source}: {table} is a table of settings; write [{table}] and below it its keys")
-        values = {key: given.pop(key) for key in list(given) if key in keys}
-        _refuse_unknown(given, table, source)
-        found |= {_field(table, key): _checked(value, table, key, source) for key, value in values.items()}
-    return _made(found, source)
+        values = {key: entries.pop(key) for key in list(entries) if key in keys}
+        _refuse_unknown(entries, table, source)
+        fields |= {_field(table, key): _checked(value, table, key, source) for key, value in values.items()}
+    return _recipe_of(fields, source)
 
 
 def _refuse_unknown(left: Mapping[str, Any], table: str, source: str) -> None:
@@ -157,16 +163,16 @@ def _checked(value: Any, table: str, key: str, source: str) -> Any:
         raise ConfigError(f"{source}: {name} is {value!r}; it must be {meant}") from error
 
 
-def _made(found: Mapping[str, Any], source: str) -> Recipe:
+def _recipe_of(fields: Mapping[str, Any], source: str) -> Recipe:
     def below(prefix: str) -> dict[str, Any]:
-        return {key.removeprefix(prefix): value for key, value in found.items() if key.startswith(prefix)}
+        return {key.removeprefix(prefix): value for key, value in fields.items() if key.startswith(prefix)}
 
-    plain = {key: value for key, value in found.items() if "." not in key}
+    plain = {key: value for key, value in fields.items() if "." not in key}
     try:
         recipe = Recipe(
             **plain,
-            choices=ModelOptions(**below("model.")),
-            translation=TranslationChoices(**below("translation.")),
+            options=ModelOptions(**below("model.")),
+            translation=TranslationOptions(**below("translation.")),
             budget=Budget(**below("budget.")),
         )
         _check(recipe)
@@ -176,14 +182,15 @@ def _made(found: Mapping[str, Any], source: str) -> Recipe:
 
 
 def _check(recipe: Recipe) -> None:
-    """Refuse what no experiment can be."""
+    """Refuse settings that contradict each other."""
     if recipe.recipes:
         return
     if not recipe.languages:
         raise ConfigError("there are no languages; write languages = [...]")
-    check_choices([*recipe.kinds, *recipe.wide], recipe.choices)
-    if NGRAMS in recipe.wide:
-        raise ConfigError(f"{NGRAMS} has no wide context; leave it out of models.wide")
+    check_choices([*recipe.kinds, *recipe.wide], recipe.options)
+    for kind in recipe.wide:
+        if not kind_named(kind).has_vectors:  # a wide context is a mean of vectors
+            raise ConfigError(f"{kind} has no wide context; leave it out of models.wide")
     for kappa in recipe.kappas:
         check_kappa(kappa)
     _check_translation(recipe)

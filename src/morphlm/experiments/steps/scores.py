@@ -1,0 +1,55 @@
+"""The test text under one model, sentence by sentence: what perplexities and their comparisons are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from morphlm.analysis.scores import SentenceScores, score_sentences, scores_from_json
+from morphlm.artefacts import Producer
+from morphlm.costs import Cost
+from morphlm.experiments.cell import Cell
+from morphlm.experiments.steps.base import START, Measured, RunContext, Step, StepResult
+from morphlm.experiments.steps.model import ModelStep, hashes_of_models
+from morphlm.experiments.store import Store
+
+BYTES = 60_000
+
+
+@dataclass(frozen=True, eq=False)
+class ScoresStep(Step[SentenceScores]):
+    """The log-probabilities of all test sentences."""
+
+    model: ModelStep
+
+    producer = Producer("scores", 1, ("morphlm.analysis.scores",))
+    is_evaluation = True
+
+    @property
+    def name(self) -> str:
+        return f"{self.model.name}: test"
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {}
+
+    @property
+    def inputs(self) -> tuple[Step[Any], ...]:
+        return (self.model,)
+
+    @classmethod
+    def for_cell(cls, cell: Cell) -> dict[str, ScoresStep]:
+        return {name: cls(model) for name, model in cell.models.items()}
+
+    def estimate(self, store: Store, measured: Measured) -> Cost:
+        return Cost(START + self.model.model_cost(measured).scoring, BYTES)
+
+    def run(self, context: RunContext) -> StepResult:
+        test = self.model.data.texts.path(context.store, "test")
+        scores = score_sentences(self.model.load(context.store), test)
+        hashes = hashes_of_models([self.model], context.store, test)
+        return StepResult(scores.to_json() | {"text": test.name}, hashes)
+
+    def read(self, content: dict[str, Any]) -> SentenceScores:
+        return scores_from_json(content)
