@@ -287,12 +287,26 @@ def test_a_budget_leaves_out_and_says_so(
     recipe = write_recipe(tmp_path / "tiny.toml", more='[budget]\nlanguages = ["es", "de"]\n')
     arguments = ["reproduce", recipe, "--data", data, "--store", tmp_path / "s", "--dry-run"]
     assert "16 steps, 0 done" in morphlm_command(*arguments, "--minutes", "0.3").stdout
+    # 16 seconds fit into 17.8, but not with a tenth of it to spare, which 18 have.
+    assert "8 steps, 0 done" in morphlm_command(*arguments, "--minutes", "0.2783").stdout
     less = morphlm_command(*arguments, "--minutes", "0.2").stdout
     assert "8 steps, 0 done" in less
     assert "left out to fit the time: the languages de" in less
     assert "es 1k kappa 0.2, clbl++" in less
     none = morphlm_command(*arguments, "--minutes", "0.1")
     assert "tiny takes about 8 s even without: the languages de; give --minutes 1 or more" in none.stderr
+
+
+def test_an_estimate_fits_only_with_some_time_to_spare(
+    morphlm_command: Command, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With 7 seconds for each of 8 steps, 56 s are within a minute, but not within nine tenths of it."""
+    monkeypatch.setattr(Estimator, "expected", lambda self, step: Cost(7.0))
+    recipe = write_recipe(tmp_path / "tiny.toml")
+    arguments = ["reproduce", recipe, "--data", data, "--languages", "de", "--store", tmp_path / "s", "--dry-run"]
+    refused = morphlm_command(*arguments, "--minutes", "1")
+    assert (refused.status, "tiny takes about 56 s; give --minutes 2 or more" in refused.stderr) == (2, True)
+    assert "8 steps, 0 done" in morphlm_command(*arguments, "--minutes", "2").stdout
 
 
 def test_too_little_room(morphlm_command: Command, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from morphlm.artefacts import Producer
 from morphlm.costs import Cost
-from morphlm.experiments.steps.base import Measured, RunContext, Step, StepResult
+from morphlm.experiments.steps.base import Description, Measured, RunContext, Step, StepResult
 from morphlm.experiments.store import Store
 
 
@@ -19,7 +19,7 @@ class FakeStep(Step[dict[str, Any]]):
 
     title: str
     numbers: Mapping[str, Any] = field(default_factory=lambda: {"n": 1})
-    needs: tuple[Step[Any], ...] = ()
+    needed: tuple[Step[Any], ...] = ()
     helpers: tuple[Step[Any], ...] = ()
     paths: Mapping[str, Path] = field(default_factory=dict)
     work: Callable[[FakeStep], StepResult] | None = None
@@ -27,25 +27,8 @@ class FakeStep(Step[dict[str, Any]]):
     producer = Producer("fake", 1)
     is_evaluation = True
 
-    @property
-    def name(self) -> str:
-        return self.title
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        return self.numbers
-
-    @property
-    def inputs(self) -> tuple[Step[Any], ...]:
-        return self.needs
-
-    @property
-    def run_after(self) -> tuple[Step[Any], ...]:
-        return self.helpers
-
-    @property
-    def files(self) -> Mapping[str, Path]:
-        return self.paths
+    def describe(self) -> Description:
+        return Description(self.title, self.numbers, self.needed, self.paths, self.helpers)
 
     def estimate(self, store: Store, measured: Measured) -> Cost:
         return Cost(float(self.numbers["n"]), 100.0, 1000.0 * self.numbers["n"])

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from morphlm.costs import format_duration, format_size
 from morphlm.errors import ConfigError, MorphlmError, TrainingError
 from morphlm.experiments.estimate import PRIOR, Estimator, forecast
 from morphlm.experiments.progress_line import ProgressLine
@@ -199,7 +198,7 @@ def test_a_failure_stops_only_what_needs_it(store: Store, capsys: pytest.Capture
 def test_no_step_begins_that_does_not_fit(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     """Of trainings of 1, 90 and 2 seconds, the second does not fit in 60; its test needs it, that of the third not."""
     one, long, two = (FakeTraining(f"model {n}", {"n": n}) for n in (1, 90, 2))
-    tests = [FakeStep(f"test {model.settings['n']}", {"n": 3}, (model,)) for model in (long, two)]
+    tests = [FakeStep(f"test {model.numbers['n']}", {"n": 3}, (model,)) for model in (long, two)]
     steps = [one, long, tests[0], two, tests[1]]
     outcome = run_all(store, steps, time.monotonic() + 60)
     assert outcome.late == ["model 90", "test 90"]
@@ -266,15 +265,3 @@ def test_records_are_what_was_kept(store: Store) -> None:
     assert sorted(record.name for record in store.records()) == ["a", "b", "c", "d"]
     assert json.loads(record_path(store, A).read_bytes())["expected"] == 1.0
     assert len(sha256_of(record_path(store, A))) == 64
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0.2, "1 s"), (89, "89 s"), (95, "2 min"), (3600, "1 h"), (9600, "2 h 40 min")]
-)
-def test_durations(seconds: float, text: str) -> None:
-    assert format_duration(seconds) == text
-
-
-def test_sizes() -> None:
-    sizes = ["0 kB", "1 kB", "60 kB", "1 MB", "25 MB", "3.1 GB"]
-    assert [format_size(count) for count in (0, 10, 60_000, 1.2e6, 25e6, 3.14e9)] == sizes

@@ -17,8 +17,7 @@ from morphlm.experiments.plan import Plan, make_plan
 from morphlm.experiments.recipe import FIXED, GROWING, Recipe
 from morphlm.experiments.running import Outcome
 from morphlm.experiments.sections import ReportSection, sections_of, signatures_in
-from morphlm.experiments.steps.comparing import comparison_from_json
-from morphlm.experiments.steps.frequency import FrequencyStep
+from morphlm.experiments.steps.groups import FrequencyStep, comparison_from_json
 from morphlm.experiments.steps.scores import ScoresStep
 from morphlm.experiments.steps.similarity import SimilarityStep
 from morphlm.experiments.steps.tags import TagsStep

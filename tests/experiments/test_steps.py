@@ -30,7 +30,7 @@ OTHER_FILE = {"a": Path(__file__)}
 
 @pytest.mark.parametrize(
     "changes",
-    [{"numbers": {"kind": "clbl++"}}, {"needs": ()}, {"paths": OTHER_FILE}],
+    [{"numbers": {"kind": "clbl++"}}, {"needed": ()}, {"paths": OTHER_FILE}],
     ids=str,
 )
 def test_what_changes_the_key(changes: dict[str, Any]) -> None:
@@ -42,7 +42,7 @@ def test_another_kind_or_revision_changes_the_key(producer: Producer, monkeypatc
     before = SECOND.key
     monkeypatch.setattr(FakeStep, "producer", producer)
     assert replace(SECOND).key != before
-    assert replace(SECOND, needs=()).key != before
+    assert replace(SECOND, needed=()).key != before
 
 
 @pytest.mark.parametrize("changes", [{"title": "another"}, {"helpers": (FIRST,)}], ids=str)
@@ -52,14 +52,14 @@ def test_what_does_not(changes: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("changes", [{"numbers": {"tokens": 11}}, {"paths": OTHER_FILE}], ids=str)
 def test_a_change_travels_to_what_depends_on_it(changes: dict[str, Any]) -> None:
-    assert replace(SECOND, needs=(replace(FIRST, **changes),)).key != SECOND.key
+    assert replace(SECOND, needed=(replace(FIRST, **changes),)).key != SECOND.key
 
 
 def test_a_revision_travels_to_what_depends_on_it(monkeypatch: pytest.MonkeyPatch) -> None:
     training = FakeTraining("training")
-    before = replace(SECOND, needs=(training,)).key
+    before = replace(SECOND, needed=(training,)).key
     monkeypatch.setattr(FakeTraining, "producer", Producer("training", 2))
-    assert replace(SECOND, needs=(replace(training),)).key != before
+    assert replace(SECOND, needed=(replace(training),)).key != before
 
 
 def test_steps_with_one_key_are_equal() -> None:
@@ -71,7 +71,7 @@ def test_steps_come_after_what_they_need_and_once() -> None:
     third = FakeStep("third", {}, (SECOND,))
     helper = FakeStep("helper", {}, (FIRST,))
     second = replace(SECOND, helpers=(helper,))
-    names = [step.name for step in in_order([third, replace(third, needs=(second,)), FIRST])]
+    names = [step.name for step in in_order([third, replace(third, needed=(second,)), FIRST])]
     assert names == ["first", "second", "third"]
     assert [step.name for step in in_order([second, third])] == ["first", "helper", "second", "third"]
 
@@ -166,7 +166,7 @@ def test_the_version_of_the_package_is_in_no_key(data: Path, monkeypatch: pytest
     one = keys(RECIPE, data)
     monkeypatch.setattr("morphlm.version.__version__", "99")
     assert keys(RECIPE, data) == one
-    names = [name for step in make_plan(RECIPE, TextSource(data)).steps for name in step.settings]
+    names = [name for step in make_plan(RECIPE, TextSource(data)).steps for name in step.description.settings]
     assert not {"release", "version"} & {*names}
 
 

@@ -102,11 +102,11 @@ def test_a_system_for_each_model_beside_the_first(plan: Plan) -> None:
     (into_german, into_english) = plan.cells
     german, english = comparison_of(into_german), comparison_of(into_english)
     assert list(german.tunings) == ["mkn", "mkn+clbl"]
-    assert [list(tuning.settings["seeds"]) for tuning in german.tunings.values()] == [[1, 2], [1, 2]]
+    assert [list(tuning.description.settings["seeds"]) for tuning in german.tunings.values()] == [[1, 2], [1, 2]]
     parallel = german.tunings["mkn"].bitext
     assert german.tunings["mkn+clbl"].inputs == (parallel, into_german.models["mkn"], into_german.models["clbl"])
     assert german.inputs == tuple(german.tunings.values())
-    assert [list(tuning.settings["seeds"]) for tuning in english.tunings.values()] == [[1], [1]]
+    assert [list(tuning.description.settings["seeds"]) for tuning in english.tunings.values()] == [[1], [1]]
     assert english.tunings["mkn"].bitext.key != parallel.key
 
 
@@ -125,7 +125,7 @@ def test_models_learn_from_the_target_side_alone(tmp_path: Path) -> None:
     recipe = replace(load_recipe("translation"), languages=("cs", "de", "en"), translation=pairs)
     plan = make_plan(recipe, TextSource(folder))
     assert not plan.failed  # although there are no novels and not all parallel texts, which all Czech and English need
-    files = {cell.texts.name: cell.texts.files.values() for cell in plan.cells}
+    files = {cell.texts.name: cell.texts.description.files.values() for cell in plan.cells}
     names = {name: [path.name.partition(".")[0] for path in paths] for name, paths in files.items()}
     assert names == {
         "cs all of en-cs texts": ["en-cs", "newstest2011", "newstest2012"],
@@ -328,4 +328,4 @@ def test_choices_are_in_the_key_of_the_tuning(data: Path, plan: Plan) -> None:
     other = replace(recipe_of(), translation=TranslationOptions(("en-de",), tuning=7, test=12, runs=2))
     tunings = comparison_of(make_plan(replace(other, languages=("de",)), TextSource(data)).cells[0]).tunings
     assert tunings["mkn"].key != comparison_of(plan.cells[0]).tunings["mkn"].key
-    assert json.loads(json.dumps(dict(tunings["mkn"].settings))) == tunings["mkn"].settings
+    assert json.loads(json.dumps(dict(tunings["mkn"].description.settings))) == tunings["mkn"].description.settings

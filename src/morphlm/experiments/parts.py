@@ -36,7 +36,7 @@ PARTS = {
     "main": ReportPart("sections.three_models:table2", SCORES),
     "kappa": ReportPart("sections.three_models:table2", SCORES),
     "scaling": ReportPart("sections.three_models:scaling_section", SCORES),
-    "frequency": ReportPart("sections.groups:frequency", "steps.frequency:FrequencyStep"),
+    "frequency": ReportPart("sections.groups:frequency", "steps.groups:FrequencyStep"),
     "tags": ReportPart("sections.groups:tags", "steps.tags:TagsStep"),
     "similarity": ReportPart("sections.similarity:similarity", "steps.similarity:SimilarityStep"),
     "translation": ReportPart("sections.translation:translation", "steps.comparison:ComparisonStep"),

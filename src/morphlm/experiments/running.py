@@ -82,7 +82,7 @@ class StepRunner:
 
     def _may_begin(self, step: Step[Any]) -> bool:
         """Whether what it needs is done, and there is time."""
-        lacking = [need for need in (*step.inputs, *step.run_after) if need.key not in self.outcome.results]
+        lacking = [need for need in step.needs if need.key not in self.outcome.results]
         if lacking:
             is_late = all(need.name in self.outcome.late for need in lacking)
             (self.outcome.late if is_late else self.outcome.skipped).append(step.name)

@@ -10,7 +10,7 @@ from morphlm.analysis.groups import GroupComparison
 from morphlm.analysis.tags import SENTENCE_END
 from morphlm.experiments.paper import NONE, in_percent, paper
 from morphlm.experiments.sections.section import SEED, PlanResults, ReportSection, most_gained
-from morphlm.experiments.steps.frequency import FrequencyStep
+from morphlm.experiments.steps.groups import FrequencyStep
 from morphlm.experiments.steps.tags import SEQUENCES, TagsStep
 from morphlm.tables import Table
 

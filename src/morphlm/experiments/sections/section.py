@@ -6,14 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from morphlm.analysis.scores import SentenceScores
 from morphlm.experiments.cell import Cell
 from morphlm.experiments.paper import NONE
 from morphlm.experiments.plan import Plan
 from morphlm.experiments.recipe import format_amount
 from morphlm.experiments.running import Outcome
 from morphlm.experiments.steps.base import Step
-from morphlm.experiments.steps.scores import ScoresStep
 from morphlm.tables import Table
 
 SEED = 1  # of all bootstrap samples
@@ -51,10 +49,6 @@ class PlanResults:
         parts += [f"kappa {cell.kappa:g}"] if kappa and len(recipe.kappas) > 1 else []
         parts += [f"seed {cell.seed}"] if len(recipe.seeds) > 1 else []
         return parts
-
-    def scores(self, cell: Cell) -> dict[str, SentenceScores]:
-        """The test text under each model of a cell that was scored."""
-        return self.of(cell, ScoresStep)
 
     def of(self, cell: Cell, kind: type[Step[Content]]) -> dict[str, Content]:
         """The results of the steps of one kind that a cell has, by their names."""

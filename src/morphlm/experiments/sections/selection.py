@@ -9,12 +9,13 @@ from morphlm.analysis.bootstrap import bootstrap_note
 from morphlm.analysis.selection import BASES, KINDS, Selection, display, select_from_scores
 from morphlm.experiments.paper import NONE, in_percent, paper
 from morphlm.experiments.sections.section import SEED, PlanResults, ReportSection, most_gained
+from morphlm.experiments.steps.scores import ScoresStep
 from morphlm.tables import Table
 
 
 def selection_section(results: PlanResults) -> Iterator[ReportSection]:
     """Perplexities and changes, intervals, and the statements of the paper."""
-    scores = {results.label(cell): results.scores(cell) for cell in results.plan.cells}
+    scores = {results.label(cell): results.of(cell, ScoresStep) for cell in results.plan.cells}
     scores = {
         label: {kind: score for kind, score in models.items() if kind in KINDS} for label, models in scores.items()
     }

@@ -8,7 +8,7 @@ from typing import Any
 from morphlm.experiments.paper import NONE, similarity_cells
 from morphlm.experiments.plan import WIDE, Plan
 from morphlm.experiments.sections.section import PlanResults, ReportSection
-from morphlm.experiments.steps.comparing import BASELINE, OTHER
+from morphlm.experiments.steps.groups import BASELINE, OTHER
 from morphlm.experiments.steps.similarity import SimilarityStep
 from morphlm.tables import Table
 

@@ -9,6 +9,7 @@ from morphlm.experiments.paper import NONE, corpus_cells
 from morphlm.experiments.plan import WIDE
 from morphlm.experiments.recipe import FIXED, format_amount
 from morphlm.experiments.sections.section import PlanResults, ReportSection
+from morphlm.experiments.steps.scores import ScoresStep
 from morphlm.tables import Table, finite_or_none
 
 
@@ -43,7 +44,7 @@ def _position(model: str) -> tuple[int, str]:
 
 def perplexity(results: PlanResults) -> Iterator[ReportSection]:
     """A row a training text, a column a model."""
-    cells = [(cell, scores) for cell in results.plan.cells if (scores := results.scores(cell))]
+    cells = [(cell, scores) for cell in results.plan.cells if (scores := results.of(cell, ScoresStep))]
     kinds = sorted({kind for _, scores in cells for kind in scores}, key=_position)
     rows = [
         [results.label(cell), *(f"{scores[kind].perplexity:.2f}" if kind in scores else NONE for kind in kinds)]

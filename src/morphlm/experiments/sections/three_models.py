@@ -12,6 +12,7 @@ from morphlm.analysis.scaling import Scaling, ScalingPoint, compare_scaling, sca
 from morphlm.experiments.paper import in_percent, paper, table2_cells
 from morphlm.experiments.recipe import FIXED, GROWING
 from morphlm.experiments.sections.section import SEED, PlanResults, ReportSection
+from morphlm.experiments.steps.scores import ScoresStep
 from morphlm.tables import Table
 
 
@@ -20,7 +21,7 @@ def table2(results: PlanResults) -> Iterator[ReportSection]:
     rows = [
         pruning_row(results.label(cell, kappa=False), {kind: scores[kind] for kind in TRIPLE})
         for cell in results.plan.cells
-        if (scores := results.scores(cell)).keys() >= {*TRIPLE} and cell.vocabulary == GROWING
+        if (scores := results.of(cell, ScoresStep)).keys() >= {*TRIPLE} and cell.vocabulary == GROWING
     ]
     if not rows:
         return
@@ -56,7 +57,7 @@ def scaling_section(results: PlanResults) -> Iterator[ReportSection]:
     """A section for each text and rate: only perplexities of one text can be in one series."""
     groups: dict[tuple[str, float], dict[str, dict[int, ScalingPoint]]] = {}
     for cell in results.plan.cells:
-        scores = results.scores(cell)
+        scores = results.of(cell, ScoresStep)
         if scores.keys() >= {*TRIPLE} and cell.seed == results.plan.recipe.seeds[0]:
             point = scaling_point({kind: scores[kind] for kind in TRIPLE})
             series = groups.setdefault((cell.texts.text, cell.kappa), {FIXED: {}, GROWING: {}})

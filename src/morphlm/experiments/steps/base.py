@@ -1,9 +1,9 @@
 """What every step of an experiment is: a result with a key that is known before it is made.
 
-A kind of step is one class in one module of this folder. It says how the step is *described* (`producer`, `name`,
-`settings`, `inputs`, `files`; the key follows from these), *run*, *estimated*, and *rendered*: `location` is what the
-list of steps prints of it, `read` turns its JSON into what sections of the report work with. `for_cell` says which
-steps of this kind the models of a cell need; parts.py lists the kinds that a part of a report asks for.
+A kind of step is one class in one module of this folder. It says how a step is described (`describe`; the key follows
+from that and from the `producer`), estimated (`estimate`), run (`run`) and rendered: `location` is what the list of
+steps prints of it, `read` turns its JSON into what sections of the report work with. `for_cell` says which steps of
+this kind the models of a cell need; parts.py lists the kinds that a part of a report asks for.
 """
 
 from __future__ import annotations
@@ -30,6 +30,17 @@ START = 1.5  # seconds of a step before and after its work: reading, loading, wr
 Content = TypeVar("Content")
 Shared = TypeVar("Shared")
 Measured = Mapping[str, Mapping[str, Any]]  # key -> results that tell sizes: those of texts and of training inputs
+
+
+@dataclass(frozen=True)
+class Description:
+    """What the key of a step is made of, and its name."""
+
+    name: str  # in lists and messages: `cs 1m kappa 0.2, clbl++`
+    settings: Mapping[str, Any] = field(default_factory=dict)  # JSON
+    inputs: tuple[Step[Any], ...] = ()  # whose results it depends on
+    files: Mapping[str, Path] = field(default_factory=dict)  # from outside the store, by role; their content counts
+    run_after: tuple[Step[Any], ...] = ()  # save it time when they are done before; they are not part of the key
 
 
 @dataclass(frozen=True)
@@ -64,38 +75,32 @@ class Step(ABC, Generic[Content]):
     producer: ClassVar[Producer]  # its name is the kind of step
     is_evaluation: ClassVar[bool] = False  # a quick one is still run when the time is up
 
-    # ------------------------------------------------------------ description
+    @abstractmethod
+    def describe(self) -> Description:
+        """What it is called and what its result depends on."""
+
+    @cached_property
+    def description(self) -> Description:
+        return self.describe()
 
     @property
-    @abstractmethod
     def name(self) -> str:
-        """What lists and messages call it: `cs 1m kappa 0.2, clbl++`."""
-
-    @property
-    @abstractmethod
-    def settings(self) -> Mapping[str, Any]:
-        """What the result depends on besides inputs and files; JSON."""
+        return self.description.name
 
     @property
     def inputs(self) -> tuple[Step[Any], ...]:
-        """The steps whose results it depends on."""
-        return ()
+        return self.description.inputs
 
     @property
-    def files(self) -> Mapping[str, Path]:
-        """Files from outside the store that the result depends on, by role."""
-        return {}
-
-    @property
-    def run_after(self) -> tuple[Step[Any], ...]:
-        """Steps that save it time when they are done before; its result does not depend on them."""
-        return ()
+    def needs(self) -> tuple[Step[Any], ...]:
+        """The steps that are run before it."""
+        return (*self.description.inputs, *self.description.run_after)
 
     @cached_property
     def key(self) -> str:
         """The hash of everything that the result depends on."""
-        inputs = [step.key for step in self.inputs]
-        return self.producer.key(settings=dict(self.settings), inputs=inputs, files=hashes_of(self.files))
+        settings, files = dict(self.description.settings), hashes_of(self.description.files)
+        return self.producer.key(settings=settings, inputs=[step.key for step in self.inputs], files=files)
 
     @property
     def short_key(self) -> str:
@@ -118,8 +123,6 @@ class Step(ABC, Generic[Content]):
         """What the folder of data lacks for steps of this kind."""
         yield from ()
 
-    # ------------------------------------------------------------ estimate
-
     @abstractmethod
     def estimate(self, store: Store, measured: Measured) -> Cost:
         """Its time and disk space; `measured` has the real sizes of texts and vocabularies that exist."""
@@ -129,8 +132,6 @@ class Step(ABC, Generic[Content]):
         """Steps of one group take similar time: what one of them took corrects the estimates of the others."""
         return self.producer.name
 
-    # ------------------------------------------------------------ run
-
     @abstractmethod
     def run(self, context: RunContext) -> StepResult:
         """Do the work; the results of its inputs are in the store."""
@@ -138,8 +139,6 @@ class Step(ABC, Generic[Content]):
     def find(self, store: Store) -> Record | None:
         """The record of an earlier run, if all of it is still there."""
         return store.shelf(self.producer.name).find(self.key)
-
-    # ------------------------------------------------------------ rendering
 
     def location(self, store: Store) -> Path | None:
         """The directory of its result, if the list of steps should show it."""
@@ -163,6 +162,6 @@ def in_order(wanted: Iterable[Step[Any]]) -> list[Step[Any]]:
 def _with_needs(step: Step[Any], ordered: Mapping[str, Step[Any]]) -> Iterator[Step[Any]]:
     if step.key in ordered:
         return
-    for need in (*step.inputs, *step.run_after):
+    for need in step.needs:
         yield from _with_needs(need, ordered)
     yield step

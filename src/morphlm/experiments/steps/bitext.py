@@ -8,7 +8,6 @@ STORE/translation/PAIR-KEY/test-KEY/         its translations, a file for each s
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from morphlm.artefacts import Producer
 from morphlm.costs import Cost
 from morphlm.experiments.corpora import read_parallel
 from morphlm.experiments.pairs import ENGLISH, Pair
-from morphlm.experiments.steps.base import START, Measured, RunContext, Step, StepResult
+from morphlm.experiments.steps.base import START, Description, Measured, RunContext, Step, StepResult
 from morphlm.experiments.store import Store
 from morphlm.files import atomic_writer, make_folder
 from morphlm.translation.building import Sources, build_system
@@ -44,18 +43,10 @@ class BitextStep(Step[dict[str, Any]]):
 
     producer = Producer("bitext", 1, ("morphlm.translation.alignment", "morphlm.text.prepare"))
 
-    @property
-    def name(self) -> str:
-        return f"{self.pair} parallel text"
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        config = system_config(self.pair)
-        return {"pair": str(self.pair), "config": {**config.to_json(), "decoder": None, "grammar": None}}
-
-    @property
-    def files(self) -> Mapping[str, Path]:
-        return {"parallel": self.parallel}
+    def describe(self) -> Description:
+        config = {**system_config(self.pair).to_json(), "decoder": None, "grammar": None}
+        settings = {"pair": str(self.pair), "config": config}
+        return Description(f"{self.pair} parallel text", settings, files={"parallel": self.parallel})
 
     def folder(self, store: Store) -> Path:
         """All that is made of this text."""

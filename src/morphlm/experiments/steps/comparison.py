@@ -14,7 +14,7 @@ from morphlm.errors import InputError
 from morphlm.experiments.cell import Cell
 from morphlm.experiments.corpora import in_groups
 from morphlm.experiments.pairs import TEST_YEAR, TUNING_YEAR, NewsText, Pair
-from morphlm.experiments.steps.base import SHORT_KEY, START, Measured, RunContext, Step, StepResult
+from morphlm.experiments.steps.base import SHORT_KEY, START, Description, Measured, RunContext, Step, StepResult
 from morphlm.experiments.steps.bitext import BitextStep
 from morphlm.experiments.steps.tuning import DECODING, EXTRACTING, TuningStep
 from morphlm.experiments.store import Store, hashes_of
@@ -50,21 +50,9 @@ class ComparisonStep(Step[dict[str, Any]]):
     def pair(self) -> Pair:
         return self.news.pair
 
-    @property
-    def name(self) -> str:
-        return f"{self.pair}: test"
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        return {"sentences": self.sentences, "shuffles": SHUFFLES, "shuffle_seed": SHUFFLE_SEED}
-
-    @property
-    def inputs(self) -> tuple[Step[Any], ...]:
-        return tuple(self.tunings.values())
-
-    @property
-    def files(self) -> Mapping[str, Path]:
-        return self.news.files
+    def describe(self) -> Description:
+        settings = {"sentences": self.sentences, "shuffles": SHUFFLES, "shuffle_seed": SHUFFLE_SEED}
+        return Description(f"{self.pair}: test", settings, tuple(self.tunings.values()), self.news.files)
 
     @classmethod
     def for_cell(cls, cell: Cell) -> dict[str, ComparisonStep]:
@@ -114,7 +102,7 @@ class ComparisonStep(Step[dict[str, Any]]):
 
     def translations_key(self, weights: Sequence[str]) -> str:
         """A hash of all that the translations depend on, which other shuffles of them do not change."""
-        systems, texts = [step.key for step in self.inputs], hashes_of(self.files)
+        systems, texts = [step.key for step in self.inputs], hashes_of(self.news.files)
         return fingerprint({"systems": systems, "weights": weights, "texts": texts, "sentences": self.sentences})
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from morphlm.artefacts import Producer
 from morphlm.costs import READING, Cost, TrainingSize
 from morphlm.experiments.recipe import format_amount
-from morphlm.experiments.steps.base import START, Measured, RunContext, Step, StepResult
+from morphlm.experiments.steps.base import START, Description, Measured, RunContext, Step, StepResult
 from morphlm.experiments.steps.texts import TextsStep
 from morphlm.experiments.store import Store
 from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
@@ -90,17 +89,9 @@ class InputsStep(Step[dict[str, Any]]):
         ("morphlm.vocabulary", "morphlm.segmentation", "morphlm.classes", "morphlm.training.inputs"),
     )
 
-    @property
-    def name(self) -> str:
-        return f"{self.data.name}, morphemes and classes"
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        return {**self.data.settings, "factors": self.factors, "classes": self.classes}
-
-    @property
-    def inputs(self) -> tuple[Step[Any], ...]:
-        return self.data.steps
+    def describe(self) -> Description:
+        settings = {**self.data.settings, "factors": self.factors, "classes": self.classes}
+        return Description(f"{self.data.name}, morphemes and classes", settings, self.data.steps)
 
     def training_size(self, measured: Measured) -> TrainingSize:
         """Tokens and words, as they are or as is expected."""

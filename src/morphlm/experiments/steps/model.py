@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from morphlm.artefacts import Producer
 from morphlm.costs import Cost, ModelCost, rough_cost
-from morphlm.experiments.steps.base import START, Measured, RunContext, Step, StepResult
+from morphlm.experiments.steps.base import START, Description, Measured, RunContext, Step, StepResult
 from morphlm.experiments.steps.inputs import DataSetting, InputsStep
 from morphlm.experiments.store import Store
 from morphlm.kinds import ModelKind, kind_named
@@ -28,43 +28,34 @@ KEPT = ("kind", "order", "vocabulary", "best_epoch", "development_perplexity", "
 class ModelStep(Step[dict[str, Any]]):
     """A trained model."""
 
-    data: DataSetting
+    prepared: InputsStep  # vocabulary, factors and classes of all models that share them
     kind: str
     options: ModelOptions
-    prepared: InputsStep  # vocabulary, factors and classes of all models that share them
 
     producer = Producer("model", 1)  # the kinds of models have revisions of their own
 
     @classmethod
     def of(cls, prepared: InputsStep, kind: str, options: ModelOptions) -> ModelStep:
         """With the options that decide a model of this kind."""
-        options = replace(_relevant(options, kind_named(kind)), seed=prepared.data.seed)
-        return cls(prepared.data, kind, options, prepared)
+        return cls(prepared, kind, replace(_relevant(options, kind_named(kind)), seed=prepared.data.seed))
 
     @property
-    def name(self) -> str:
-        wide = " wide" if self.options.wide_context else ""
-        return f"{self.data.name}, {self.kind}{wide}"
+    def data(self) -> DataSetting:
+        return self.prepared.data
 
-    @property
-    def settings(self) -> Mapping[str, Any]:
+    def describe(self) -> Description:
         revisions = {"revision": kind_named(self.kind).revision, "inputs_revision": InputsStep.producer.revision}
         chosen = {name: value for name, value in vars(self.options).items() if name not in ("seed", "settings")}
-        return {"kind": self.kind, **revisions, **self.data.settings, **chosen, **self.options.settings}
-
-    @property
-    def inputs(self) -> tuple[Step[Any], ...]:
-        return self.data.steps
-
-    @property
-    def run_after(self) -> tuple[Step[Any], ...]:
-        return (self.prepared,)
+        return Description(
+            f"{self.data.name}, {self.kind}" + (" wide" if self.options.wide_context else ""),
+            {"kind": self.kind, **revisions, **self.data.settings, **chosen, **self.options.settings},
+            inputs=self.data.steps,
+            run_after=(self.prepared,),
+        )
 
     @property
     def group(self) -> str:
         return f"{self.producer.name} {kind_named(self.kind).family or self.kind}"
-
-    # ------------------------------------------------------------ the directory
 
     def location(self, store: Store) -> Path:
         label = f"{self.data.texts.folder_name}{self.data.label}{_unusual(self.options)}"
@@ -76,8 +67,6 @@ class ModelStep(Step[dict[str, Any]]):
 
     def load(self, store: Store) -> LanguageModel:
         return load(self.location(store))
-
-    # ------------------------------------------------------------ estimate
 
     def model_cost(self, measured: Measured) -> ModelCost:
         """Of training it from the beginning, and of scoring a text with it."""
@@ -100,8 +89,6 @@ class ModelStep(Step[dict[str, Any]]):
 
     def _is_complete(self, store: Store) -> bool:
         return self.manifest(store).exists() and not checkpoint_path(self.location(store)).exists()
-
-    # ------------------------------------------------------------ run
 
     def run(self, context: RunContext) -> StepResult:
         store, out, manifest = context.store, self.location(context.store), self.manifest(context.store)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ from morphlm.analysis.scores import SentenceScores, score_sentences, scores_from
 from morphlm.artefacts import Producer
 from morphlm.costs import Cost
 from morphlm.experiments.cell import Cell
-from morphlm.experiments.steps.base import START, Measured, RunContext, Step, StepResult
+from morphlm.experiments.steps.base import START, Description, Measured, RunContext, Step, StepResult
 from morphlm.experiments.steps.model import ModelStep, hashes_of_models
 from morphlm.experiments.store import Store
 
@@ -26,17 +25,8 @@ class ScoresStep(Step[SentenceScores]):
     producer = Producer("scores", 1, ("morphlm.analysis.scores",))
     is_evaluation = True
 
-    @property
-    def name(self) -> str:
-        return f"{self.model.name}: test"
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        return {}
-
-    @property
-    def inputs(self) -> tuple[Step[Any], ...]:
-        return (self.model,)
+    def describe(self) -> Description:
+        return Description(f"{self.model.name}: test", inputs=(self.model,))
 
     @classmethod
     def for_cell(cls, cell: Cell) -> dict[str, ScoresStep]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from morphlm.artefacts import Producer
 from morphlm.costs import Cost
 from morphlm.experiments.cell import Cell
 from morphlm.experiments.recipe import Recipe
-from morphlm.experiments.steps.base import START, Measured, RunContext, Step, StepResult
+from morphlm.experiments.steps.base import START, Description, Measured, RunContext, Step, StepResult
 from morphlm.experiments.steps.model import ModelStep, hashes_of_models
 from morphlm.experiments.store import Store
 from morphlm.experiments.text_source import TextSource
@@ -31,21 +31,10 @@ class SimilarityStep(Step[dict[str, Any]]):
     producer = Producer("similarity", 1, ("morphlm.vectors.similarity",))
     is_evaluation = True
 
-    @property
-    def name(self) -> str:
-        return f"{self.model.name}: word similarity"
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        return {"bootstrap_seed": BOOTSTRAP_SEED}
-
-    @property
-    def inputs(self) -> tuple[Step[Any], ...]:
-        return (self.model,)
-
-    @property
-    def files(self) -> Mapping[str, Path]:
-        return {path.stem: path for path in self.sets}
+    def describe(self) -> Description:
+        files = {path.stem: path for path in self.sets}
+        settings = {"bootstrap_seed": BOOTSTRAP_SEED}
+        return Description(f"{self.model.name}: word similarity", settings, (self.model,), files)
 
     @classmethod
     def for_cell(cls, cell: Cell) -> dict[str, SimilarityStep]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from morphlm.analysis.tag_alignment import read_tagged_for
 from morphlm.analysis.tag_reading import Format, hanta_version
@@ -16,8 +15,8 @@ from morphlm.costs import Cost
 from morphlm.errors import ConfigError
 from morphlm.experiments.cell import Cell
 from morphlm.experiments.recipe import Recipe
-from morphlm.experiments.steps.base import Measured, RunContext, StepResult
-from morphlm.experiments.steps.comparing import BOOTSTRAP_SEED, NAMES, ComparisonOfGroups, compared_models
+from morphlm.experiments.steps.base import Description, Measured, RunContext, StepResult
+from morphlm.experiments.steps.groups import BOOTSTRAP_SEED, NAMES, GroupsStep, compared_models
 from morphlm.experiments.steps.model import hashes_of_models
 from morphlm.experiments.store import Store
 from morphlm.experiments.text_source import TextSource
@@ -29,7 +28,7 @@ TAGGING = 35.0  # seconds, of a test text
 
 
 @dataclass(frozen=True, eq=False)
-class TagsStep(ComparisonOfGroups):
+class TagsStep(GroupsStep):
     """Two models on a text with gold tags or, if its title is HANTA, on one that is tagged for it."""
 
     tagged: Path
@@ -47,19 +46,12 @@ class TagsStep(ComparisonOfGroups):
         ),
     )
 
-    @property
-    def name(self) -> str:
-        return f"{self.other.data.name}: by part of speech, {self.title}"
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        tagger = {"tagger": hanta_version()} if self.title == HANTA else {}
-        tokeniser = {"sacremoses": sacremoses_version()}
-        return {**super().settings, "text": self.title, "sequences": list(SEQUENCES), **tokeniser, **tagger}
-
-    @property
-    def files(self) -> Mapping[str, Path]:
-        return {self.title: self.tagged}
+    def describe(self) -> Description:
+        settings = {"text": self.title, "sequences": list(SEQUENCES), "bootstrap_seed": BOOTSTRAP_SEED}
+        settings |= {"sacremoses": sacremoses_version()}
+        settings |= {"tagger": hanta_version()} if self.title == HANTA else {}
+        name, inputs = f"{self.other.data.name}: by part of speech, {self.title}", (self.baseline, self.other)
+        return Description(name, settings, inputs, {self.title: self.tagged})
 
     @classmethod
     def for_cell(cls, cell: Cell) -> dict[str, TagsStep]:
@@ -103,7 +95,7 @@ def has_hanta() -> bool:
 def _tagged_texts(cell: Cell) -> dict[str, Path]:
     """Gold tags where the folder has them, and for German the raw test text, which a tagger tags."""
     texts = _by_stem(cell.source.beside("pos", f"{cell.language}_*.conllu*"))
-    test = cell.texts.files.get("test")
+    test = cell.texts.description.files.get("test")
     if cell.language == "de" and test is not None and has_hanta():
         texts[HANTA] = test
     return texts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from morphlm.artefacts import Producer
 from morphlm.costs import Cost, TrainingSize
 from morphlm.experiments.recipe import format_amount
-from morphlm.experiments.steps.base import START, Measured, RunContext, Step, StepResult
+from morphlm.experiments.steps.base import START, Description, Measured, RunContext, Step, StepResult
 from morphlm.experiments.store import Store
 from morphlm.experiments.text_source import TextSource, expected_tokens
 
@@ -34,7 +33,7 @@ class TextsStep(Step[dict[str, Any]]):
     )
 
     def __post_init__(self) -> None:
-        _ = self.files  # an InputError names a file that is missing
+        _ = self.description  # an InputError names a file that is missing
 
     @property
     def title(self) -> str:
@@ -46,20 +45,13 @@ class TextsStep(Step[dict[str, Any]]):
         """The language, and which text of it where that is not the usual one: `en`, `en of cs-en`."""
         return self.source.name_of(self.language, self.tokens)
 
-    @property
-    def name(self) -> str:
-        return f"{self.title} texts"
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
+    def describe(self) -> Description:
         # Not the version of the tokeniser: with it all models would move to other folders. Texts that exist stay as
         # they are, with their models; where they are made anew and come out differently, all that depends on them is
         # made again too, since its records have their hashes.
-        return {"language": self.language, "tokens": self.tokens, **self.source.settings()}
-
-    @property
-    def files(self) -> Mapping[str, Path]:
-        return self.source.files(self.language, self.tokens)
+        settings = {"language": self.language, "tokens": self.tokens, **self.source.settings()}
+        files = self.source.files(self.language, self.tokens)
+        return Description(f"{self.title} texts", settings, files=files)
 
     @property
     def folder_name(self) -> str:

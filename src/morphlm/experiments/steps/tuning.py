@@ -10,7 +10,7 @@ from typing import Any
 from morphlm.artefacts import Producer, fingerprint
 from morphlm.costs import Cost
 from morphlm.experiments.pairs import NewsText
-from morphlm.experiments.steps.base import SHORT_KEY, START, Measured, RunContext, Step, StepResult
+from morphlm.experiments.steps.base import SHORT_KEY, START, Description, Measured, RunContext, Step, StepResult
 from morphlm.experiments.steps.bitext import BitextStep, system_config
 from morphlm.experiments.steps.model import ModelStep
 from morphlm.experiments.store import Store
@@ -48,28 +48,17 @@ class TuningStep(Step[dict[str, Any]]):
         """Of the runs."""
         return list(range(1, self.runs + 1))
 
-    @property
-    def name(self) -> str:
-        return f"{self.bitext.pair} {self.system}: tuning"
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
+    def describe(self) -> Description:
         config = system_config(self.bitext.pair)
-        return {
+        settings = {
             "sentences": self.sentences,
             "seeds": self.seeds,
             "tuning": asdict(TUNING),
             "grammar": asdict(config.grammar),
             "decoder": asdict(config.decoder),
         }
-
-    @property
-    def inputs(self) -> tuple[Step[Any], ...]:
-        return (self.bitext, *self.models.values())
-
-    @property
-    def files(self) -> Mapping[str, Path]:
-        return self.news.files
+        name, inputs = f"{self.bitext.pair} {self.system}: tuning", (self.bitext, *self.models.values())
+        return Description(name, settings, inputs, self.news.files)
 
     def estimate(self, store: Store, measured: Measured) -> Cost:
         searches = 1 + TUNING.probes + ITERATIONS * self.runs

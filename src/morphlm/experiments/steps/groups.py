@@ -1,4 +1,4 @@
-"""What the steps share that compare the two models of the paper's analyses on groups of tokens."""
+"""CLBL++ against CLBL on groups of tokens, here by the frequency of words (figure 3); tags.py has parts of speech."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from morphlm.analysis.bootstrap import Change
+from morphlm.analysis.frequency import frequency_comparison
 from morphlm.analysis.groups import Group, GroupComparison
+from morphlm.artefacts import Producer
 from morphlm.costs import Cost
 from morphlm.experiments.cell import Cell
-from morphlm.experiments.steps.base import START, Measured, Step
-from morphlm.experiments.steps.model import ModelStep
+from morphlm.experiments.steps.base import START, Description, Measured, RunContext, Step, StepResult
+from morphlm.experiments.steps.model import ModelStep, hashes_of_models
 from morphlm.experiments.store import Store
 
 BASELINE, OTHER = "clbl", "clbl++"  # what the analyses compare
@@ -21,7 +23,7 @@ SECONDS = 6.0  # of two models on a text, with their bootstrap
 
 
 @dataclass(frozen=True, eq=False)
-class ComparisonOfGroups(Step[GroupComparison]):
+class GroupsStep(Step[GroupComparison]):
     """Two models on groups of the tokens of a text."""
 
     baseline: ModelStep
@@ -29,19 +31,35 @@ class ComparisonOfGroups(Step[GroupComparison]):
 
     is_evaluation = True
 
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        return {"bootstrap_seed": BOOTSTRAP_SEED}
-
-    @property
-    def inputs(self) -> tuple[Step[Any], ...]:
-        return (self.baseline, self.other)
-
     def estimate(self, store: Store, measured: Measured) -> Cost:
         return Cost(START + SECONDS)
 
     def read(self, content: dict[str, Any]) -> GroupComparison:
         return comparison_from_json(content)
+
+
+@dataclass(frozen=True, eq=False)
+class FrequencyStep(GroupsStep):
+    """Two models on the test text, by the frequency of words."""
+
+    producer = Producer("frequency", 2, ("morphlm.analysis.frequency", "morphlm.analysis.groups"))
+
+    def describe(self) -> Description:
+        settings, inputs = {"bootstrap_seed": BOOTSTRAP_SEED}, (self.baseline, self.other)
+        return Description(f"{self.other.data.name}: by frequency", settings, inputs)
+
+    @classmethod
+    def for_cell(cls, cell: Cell) -> dict[str, FrequencyStep]:
+        models = compared_models(cell)
+        return {} if models is None else {"frequency": cls(*models)}
+
+    def run(self, context: RunContext) -> StepResult:
+        store = context.store
+        test = self.other.data.texts.path(store, "test")
+        baseline, other = self.baseline.load(store), self.other.load(store)
+        compared = frequency_comparison(baseline, other, test, names=NAMES, seed=BOOTSTRAP_SEED)
+        hashes = hashes_of_models([self.baseline, self.other], store, test)
+        return StepResult(compared.to_json() | {"text": test.name}, hashes)
 
 
 def compared_models(cell: Cell) -> tuple[ModelStep, ModelStep] | None:
