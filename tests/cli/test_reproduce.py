@@ -15,6 +15,7 @@ import pytest
 from morphlm.costs import Cost
 from morphlm.experiments import reproduce
 from morphlm.experiments.estimate import Estimator
+from morphlm.experiments.parts import PARTS, ReportPart
 from morphlm.experiments.running import StepRunner
 from morphlm.experiments.steps.base import RunContext, Step, StepResult
 from morphlm.experiments.steps.scores import ScoresStep
@@ -307,6 +308,29 @@ def test_an_estimate_fits_only_with_some_time_to_spare(
     refused = morphlm_command(*arguments, "--minutes", "1")
     assert (refused.status, "tiny takes about 56 s; give --minutes 2 or more" in refused.stderr) == (2, True)
     assert "8 steps, 0 done" in morphlm_command(*arguments, "--minutes", "2").stdout
+
+
+def test_a_kind_of_step_of_ones_own(
+    morphlm_command: Command, data: Path, tmp_path: Path, calls: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A class, a section and an entry in the table of parts: it is planned, estimated, run once, kept and printed."""
+    own = "tests.experiments.own_step"
+    monkeypatch.setitem(PARTS, "unknown-words", ReportPart(f"{own}:unknown_words", f"{own}:UnknownWordsStep"))
+    recipe = ngram_recipe(tmp_path / "own.toml", "de")
+    recipe.write_text(recipe.read_text().replace('["corpus", "perplexity"]', '["unknown-words"]'))
+    arguments = ["reproduce", recipe, "--data", data, "--store", tmp_path / "s"]
+    assert "1 s  de 1k kappa 0.2, mkn: unknown words" in morphlm_command(*arguments, "--dry-run").stdout
+    first, again = morphlm_command(*arguments), morphlm_command(*arguments)
+    assert (first.status, calls) == (0, {"texts": 1, "inputs": 1, "model": 1, "unknown-words": 1})
+    shares = re.findall(r"^de +mkn +(0\.\d{3})$", first.stdout, re.MULTILINE)
+    known, test = (data_of(tmp_path / "s", part) for part in ("train", "test"))
+    assert float(shares[0]) >= round(sum(word not in known for word in test) / len(test), 3) > 0  # singletons too
+    assert again.stdout == first.stdout
+
+
+def data_of(store: Path, part: str) -> list[str]:
+    (path,) = (store / "texts").glob(f"*/{part}.de.txt")
+    return path.read_text().split()
 
 
 def test_too_little_room(morphlm_command: Command, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
-"""The parts of a report: what `print = [...]` of a recipe may name, with the steps and the section of each.
+"""The parts of a report: what `print = [...]` of a recipe may name, with the kind of step and the section of each.
 
 This table is where a new kind of step enters: name its class and the function that makes its section. Both are given
-as `module:attribute` below `morphlm.experiments` and imported when a recipe asks for them.
+as `module:attribute` and imported when a recipe asks for them, so that reading a recipe stays quick.
 """
 
 from __future__ import annotations
@@ -11,35 +11,36 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # reading a recipe needs the names of parts only
+if TYPE_CHECKING:
     from morphlm.experiments.sections.section import PlanResults, ReportSection
     from morphlm.experiments.steps.base import Step
+
+SECTIONS, STEPS = "morphlm.experiments.sections", "morphlm.experiments.steps"
 
 
 @dataclass(frozen=True)
 class ReportPart:
     """One part."""
 
-    section: str  # (PlanResults) -> Iterator[ReportSection]
-    step: str  # the kind of step whose results it shows
+    section: str  # (PlanResults) -> Iterable[ReportSection]
+    step: str = f"{STEPS}.scores:ScoresStep"  # the kind of step whose results it shows
 
     def load_section(self) -> Callable[[PlanResults], Iterable[ReportSection]]:
         function: Callable[[PlanResults], Iterable[ReportSection]] = _load(self.section)
         return function
 
 
-SCORES = "steps.scores:ScoresStep"
 PARTS = {
-    "corpus": ReportPart("sections.texts:corpus", SCORES),
-    "perplexity": ReportPart("sections.texts:perplexity", SCORES),
-    "selection": ReportPart("sections.selection:selection_section", SCORES),
-    "main": ReportPart("sections.three_models:table2", SCORES),
-    "kappa": ReportPart("sections.three_models:table2", SCORES),
-    "scaling": ReportPart("sections.three_models:scaling_section", SCORES),
-    "frequency": ReportPart("sections.groups:frequency", "steps.groups:FrequencyStep"),
-    "tags": ReportPart("sections.groups:tags", "steps.tags:TagsStep"),
-    "similarity": ReportPart("sections.similarity:similarity", "steps.similarity:SimilarityStep"),
-    "translation": ReportPart("sections.translation:translation", "steps.comparison:ComparisonStep"),
+    "corpus": ReportPart(f"{SECTIONS}.texts:corpus"),
+    "perplexity": ReportPart(f"{SECTIONS}.texts:perplexity"),
+    "selection": ReportPart(f"{SECTIONS}.selection:selection_section"),
+    "main": ReportPart(f"{SECTIONS}.three_models:table2"),
+    "kappa": ReportPart(f"{SECTIONS}.three_models:table2"),
+    "scaling": ReportPart(f"{SECTIONS}.three_models:scaling_section"),
+    "frequency": ReportPart(f"{SECTIONS}.groups:frequency", f"{STEPS}.groups:FrequencyStep"),
+    "tags": ReportPart(f"{SECTIONS}.groups:tags", f"{STEPS}.tags:TagsStep"),
+    "similarity": ReportPart(f"{SECTIONS}.similarity:similarity", f"{STEPS}.similarity:SimilarityStep"),
+    "translation": ReportPart(f"{SECTIONS}.translation:translation", f"{STEPS}.comparison:ComparisonStep"),
 }
 
 
@@ -50,4 +51,4 @@ def step_kinds(names: Sequence[str]) -> list[type[Step[Any]]]:
 
 def _load(reference: str) -> Any:
     module, _, attribute = reference.partition(":")
-    return getattr(importlib.import_module(f"morphlm.experiments.{module}"), attribute)
+    return getattr(importlib.import_module(module), attribute)

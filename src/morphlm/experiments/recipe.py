@@ -7,7 +7,7 @@ Those of the paper lie in the folder `recipes`; a path names one's own. What a f
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -239,7 +239,7 @@ def _list(convert: Callable[[Any], Any], *, may_be_empty: bool = False) -> Calla
     return convert_all
 
 
-def _one_of(*names: str) -> Callable[[Any], str]:
+def _one_of(names: Container[str]) -> Callable[[Any], str]:
     def convert(value: Any) -> str:
         if value not in names:
             raise ValueError
@@ -264,14 +264,14 @@ def _table(value: Any) -> dict[str, Any]:
 
 
 _TEXT, _TEXTS = (_exactly(str), "a text"), (_list(_exactly(str)), "a list of texts, such as ['cs', 'de']")
-_KINDS = (_list(_one_of(*MODELS), may_be_empty=True), f"a list of {', '.join(MODELS)}")
+_KINDS = (_list(_one_of(MODELS), may_be_empty=True), f"a list of {', '.join(MODELS)}")
 _Keys = dict[str, tuple[Callable[[Any], Any], str]]
 _OF_MODEL = ("order", "width", "diagonal", "recipe", "settings")
 _SCHEMA: dict[str, _Keys] = {  # table -> key -> how it is read, what it must be; the table "" comes last
     "text": {
         "dataset": _TEXT,
         "tokens": (_sizes, "a number of tokens, 'all', or a list of these"),
-        "vocabularies": (_list(_one_of(GROWING, FIXED)), "a list of 'growing' and 'fixed'"),
+        "vocabularies": (_list(_one_of((GROWING, FIXED))), "a list of 'growing' and 'fixed'"),
     },
     "models": {
         "kinds": _KINDS,
@@ -301,7 +301,7 @@ _SCHEMA: dict[str, _Keys] = {  # table -> key -> how it is read, what it must be
         "title": _TEXT,
         "paper": _TEXT,
         "recipes": _TEXTS,
-        "print": (_list(_one_of(*PARTS)), f"a list of {', '.join(PARTS)}"),
+        "print": (_list(_one_of(PARTS)), f"a list of {', '.join(PARTS)}"),
         "languages": _TEXTS,
     },
 }
