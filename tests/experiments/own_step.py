@@ -11,7 +11,7 @@ from morphlm.costs import Cost
 from morphlm.experiments.cell import Cell
 from morphlm.experiments.sections.section import PlanResults, ReportSection
 from morphlm.experiments.steps.base import Description, Measured, RunContext, Step, StepResult
-from morphlm.experiments.steps.model import ModelStep, hashes_of_models
+from morphlm.experiments.steps.model import ModelStep
 from morphlm.experiments.store import Store
 from morphlm.tables import Table
 
@@ -39,7 +39,7 @@ class UnknownWordsStep(Step[float]):
         test = self.model.data.texts.path(context.store, "test")
         vocabulary, tokens = self.model.load(context.store).vocabulary, test.read_text().split()
         share = sum(token not in vocabulary for token in tokens) / len(tokens)
-        return StepResult({"share": share}, hashes_of_models([self.model], context.store, test))
+        return StepResult({"share": share}, [self.model.manifest(context.store), test])
 
     def read(self, content: dict[str, Any]) -> float:
         return float(content["share"])

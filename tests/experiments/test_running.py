@@ -149,7 +149,7 @@ def test_a_result_whose_file_is_gone_does_not_count(store: Store) -> None:
     def work(step: FakeStep) -> StepResult:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("content")
-        return StepResult({}, store.hashes(file))
+        return StepResult({}, [file])
 
     run(store, work)
     assert len(find_done(ALL, store)) == 4
@@ -169,7 +169,7 @@ def test_what_is_made_of_something_is_made_again_when_that_comes_out_differently
         file.parent.mkdir(parents=True, exist_ok=True)
         if step == A:
             file.write_text(contents["a"])
-        return StepResult({"value": f"{step.name} of {contents['a']}"}, store.hashes(file) if step in (A, B) else {})
+        return StepResult({"value": f"{step.name} of {contents['a']}"}, [file] if step in (A, B) else [])
 
     run(store, work)
     record_path(store, A).unlink()

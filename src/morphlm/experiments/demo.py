@@ -143,7 +143,7 @@ def run_demo(config: DemoConfig) -> DemoResult:
 def learn_structure(
     texts: dict[str, Path], config: DemoConfig, language: str
 ) -> tuple[TrainingInputs, Segmentation, list[Path]]:
-    """Morphemes and classes of the vocabulary, and where they are kept under names for people."""
+    """Morphemes and classes of the vocabulary, and the files with readable names that they are written to."""
     paths = [config.directory / f"{language}.segmenter", config.directory / f"{language}.classes.tsv"]
     options, folder = InputOptions(kappa=config.kappa, seed=config.seed), config.directory / STAGES_FOLDER
     inputs = prepare_inputs(texts["train"], texts["dev"], options, folder, test=texts["test"])

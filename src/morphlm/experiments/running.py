@@ -34,7 +34,6 @@ class Outcome:
     skipped: list[str] = field(default_factory=list)  # names of what needs those
     late: list[str] = field(default_factory=list)  # names of what would have taken too long, and of what needs it
     found: int = 0  # steps that were done before
-    seconds: float = 0.0  # of the others
 
     def get(self, step: Step[Content]) -> Content | None:
         """The result of a step, as it reads it; None if there is none."""
@@ -110,7 +109,6 @@ class StepRunner:
         self.estimator.learn([record])
         self.outcome.results[step.key] = record.result
         self._rerun.add(step.key)
-        self.outcome.seconds += record.seconds
         self.progress_line.done(step.name, record.seconds, sum(map(self.estimator.seconds, others)))
 
     def _make(self, step: Step[Any]) -> Record:
@@ -119,6 +117,7 @@ class StepRunner:
         try:
             with self.progress_line.step(step.name, self.estimator.seconds(step), log):
                 result = step.run(self.context)
+                hashes = self.store.hashes(result.files)
         except (MorphlmError, MemoryError, OSError) as error:
             if _is_fatal(error):
                 raise
@@ -131,7 +130,7 @@ class StepRunner:
             expected,
             result.fresh,
             result.content,
-            result.files,
+            hashes,
             step.group,
         )
 

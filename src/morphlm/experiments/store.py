@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -100,9 +100,9 @@ class Store:
             if (record := _read_record(path)) is not None:
                 yield record
 
-    def hashes(self, *paths: Path) -> dict[str, str]:
+    def hashes(self, files: Iterable[Path]) -> dict[str, str]:
         """What a record says of the files that belong to its result."""
-        return {self.relative(path): sha256_of(path) for path in paths}
+        return {self.relative(path): sha256_of(path) for path in files}
 
     def relative(self, path: Path) -> str:
         """A path below the store, as records name it."""

@@ -31,7 +31,7 @@ def frequency(results: PlanResults) -> Iterator[ReportSection]:
     yield ReportSection(
         "frequency",
         "CLBL++ against CLBL by the frequency of words (figure 3)",
-        (_changes_by_group(compared, "language"), _rare_words(compared)),
+        (_changes_by_group(compared), _rare_words(compared)),
         {label: comparison.to_json() for label, comparison in compared.items()},
         {"frequency": list(compared.values())},
     )
@@ -39,7 +39,7 @@ def frequency(results: PlanResults) -> Iterator[ReportSection]:
         yield ReportSection(f"frequency-{label}", f"By frequency: {label}", (_without_signatures(comparison),), {})
 
 
-def _changes_by_group(compared: Mapping[str, GroupComparison], what: str) -> Table:
+def _changes_by_group(compared: Mapping[str, GroupComparison]) -> Table:
     """A row a text, a column a group."""
     names = list(dict.fromkeys(group.name for comparison in compared.values() for group in comparison.groups))
     rows = []
@@ -47,7 +47,7 @@ def _changes_by_group(compared: Mapping[str, GroupComparison], what: str) -> Tab
         changes = {group.name: group.change for group in (*comparison.groups, comparison.whole)}
         shown = (changes.get(name) for name in [*names, comparison.whole.name])
         rows.append([label, *(NONE if change is None else change.format() for change in shown)])
-    return Table([what, *names, "all"], rows, [bootstrap_note(SEED)])
+    return Table(["language", *names, "all"], rows, [bootstrap_note(SEED)])
 
 
 def _paper_on_rare_words(language: str) -> str:

@@ -9,7 +9,7 @@ this kind the models of a cell need; parts.py lists the kinds that a part of a r
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -48,7 +48,7 @@ class StepResult:
     """What running a step gives."""
 
     content: dict[str, Any]  # for the record and the report; JSON
-    files: Mapping[str, str] = field(default_factory=dict)  # path below the store -> SHA-256; if one changes: run again
+    files: Sequence[Path] = ()  # below the store: once one of them changes, the step is to be run again
     fresh: bool = True  # all of the work was done now, so that its time tells something
 
 

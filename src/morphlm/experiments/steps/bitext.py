@@ -75,8 +75,7 @@ class BitextStep(Step[dict[str, Any]]):
         manifest = build_system(out, self._write_sides(raw), system_config(self.pair))
         shutil.rmtree(raw)
         figures = {name: dict(stage.figures) for name, stage in manifest.stages.items()}
-        hashes = context.store.hashes(out / MANIFEST)
-        return StepResult({"pair": str(self.pair), "stages": figures}, hashes, fresh=not existed)
+        return StepResult({"pair": str(self.pair), "stages": figures}, [out / MANIFEST], fresh=not existed)
 
     def _write_sides(self, folder: Path) -> Sources:
         """A column a file."""

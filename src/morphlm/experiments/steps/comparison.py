@@ -94,7 +94,7 @@ class ComparisonStep(Step[dict[str, Any]]):
             shuffles=SHUFFLES,
         )
         content = {"pair": str(self.pair), "place": store.relative(out)} | compared.to_json()
-        return StepResult(content, store.hashes(*weights), fresh=not was_begun)
+        return StepResult(content, weights, fresh=not was_begun)
 
     @property
     def _first(self) -> TuningStep:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from morphlm.analysis.bootstrap import Change
@@ -13,7 +14,7 @@ from morphlm.artefacts import Producer
 from morphlm.costs import Cost
 from morphlm.experiments.cell import Cell
 from morphlm.experiments.steps.base import START, Description, Measured, RunContext, Step, StepResult
-from morphlm.experiments.steps.model import ModelStep, hashes_of_models
+from morphlm.experiments.steps.model import ModelStep
 from morphlm.experiments.store import Store
 
 BASELINE, OTHER = "clbl", "clbl++"  # what the analyses compare
@@ -30,6 +31,9 @@ class GroupsStep(Step[GroupComparison]):
     other: ModelStep
 
     is_evaluation = True
+
+    def manifests(self, store: Store) -> list[Path]:
+        return [self.baseline.manifest(store), self.other.manifest(store)]
 
     def estimate(self, store: Store, measured: Measured) -> Cost:
         return Cost(START + SECONDS)
@@ -58,8 +62,7 @@ class FrequencyStep(GroupsStep):
         test = self.other.data.texts.path(store, "test")
         baseline, other = self.baseline.load(store), self.other.load(store)
         compared = frequency_comparison(baseline, other, test, names=NAMES, seed=BOOTSTRAP_SEED)
-        hashes = hashes_of_models([self.baseline, self.other], store, test)
-        return StepResult(compared.to_json() | {"text": test.name}, hashes)
+        return StepResult(compared.to_json() | {"text": test.name}, [*self.manifests(store), test])
 
 
 def compared_models(cell: Cell) -> tuple[ModelStep, ModelStep] | None:

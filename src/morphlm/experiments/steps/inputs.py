@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from morphlm.artefacts import Producer
@@ -56,11 +57,10 @@ class DataSetting:
         seed = "" if self.seed == 1 else f" seed {self.seed}"
         return f"{self.texts.title}{fixed} kappa {self.kappa:g}{seed}"
 
-    def hashes(self, store: Store) -> dict[str, str]:
-        """Of the texts that models learn from: when they change, what was made of them no longer counts."""
-        paths = [self.texts.path(store, part) for part in ("train", "dev")]
-        paths += [] if self.vocabulary is None else [self.vocabulary.path(store, "train")]
-        return store.hashes(*paths)
+    def files(self, store: Store) -> list[Path]:
+        """The texts that models learn from: when they change, what was made of them no longer counts."""
+        dev = self.texts.path(store, "dev")
+        return [*(texts.path(store, "train") for texts in self.steps), dev]
 
     def read_vocabulary(self, store: Store) -> Vocabulary | None:
         """The vocabulary of other texts; None: that of the texts themselves."""
@@ -118,7 +118,7 @@ class InputsStep(Step[dict[str, Any]]):
             "classes": None if partition is None else partition.to_json(),
         }
         fresh = all(name in made for name, is_needed in needed.items() if is_needed)
-        return StepResult(content, self.data.hashes(context.store), fresh)
+        return StepResult(content, self.data.files(context.store), fresh)
 
     def load(self, context: RunContext) -> TrainingInputs:
         """Texts, vocabulary, factors and classes in memory, for this step and the trainings that follow it."""

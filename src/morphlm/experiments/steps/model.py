@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -62,7 +61,7 @@ class ModelStep(Step[dict[str, Any]]):
         return store.folder / "models" / label / self.kind
 
     def manifest(self, store: Store) -> Path:
-        """The file that changes whenever the model does."""
+        """The file that changes whenever the model does; results of evaluations name it."""
         return self.location(store) / MANIFEST
 
     def load(self, store: Store) -> LanguageModel:
@@ -98,8 +97,8 @@ class ModelStep(Step[dict[str, Any]]):
         if earlier and earlier != manifest.read_bytes():
             context.warn(f"{out}: the model there was of other data or settings; it has been trained again")
         content = {name: value for name, value in trained.to_json().items() if name in KEPT}
-        hashes = store.hashes(manifest) | self.data.hashes(store)
-        return StepResult(content | {"place": store.relative(out)}, hashes, fresh=not was_begun)
+        content |= {"place": store.relative(out)}
+        return StepResult(content, [manifest, *self.data.files(store)], fresh=not was_begun)
 
     def _train(self, inputs: TrainingInputs, out: Path, context: RunContext) -> Trained:
         if checkpoint_path(out).exists():
@@ -127,8 +126,3 @@ def _unusual(options: ModelOptions) -> str:
     parts += [f"{name}{value}" for name, value in sorted(options.settings.items())]
     parts += ["wide"] if options.wide_context else []
     return "".join(f"-{part}" for part in parts)
-
-
-def hashes_of_models(models: Sequence[ModelStep], store: Store, *texts: Path) -> dict[str, str]:
-    """What an evaluation is of: when a model was trained again, it is to be done again."""
-    return store.hashes(*(model.manifest(store) for model in models), *texts)

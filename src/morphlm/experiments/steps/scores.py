@@ -10,7 +10,7 @@ from morphlm.artefacts import Producer
 from morphlm.costs import Cost
 from morphlm.experiments.cell import Cell
 from morphlm.experiments.steps.base import START, Description, Measured, RunContext, Step, StepResult
-from morphlm.experiments.steps.model import ModelStep, hashes_of_models
+from morphlm.experiments.steps.model import ModelStep
 from morphlm.experiments.store import Store
 
 BYTES = 60_000
@@ -38,8 +38,7 @@ class ScoresStep(Step[SentenceScores]):
     def run(self, context: RunContext) -> StepResult:
         test = self.model.data.texts.path(context.store, "test")
         scores = score_sentences(self.model.load(context.store), test)
-        hashes = hashes_of_models([self.model], context.store, test)
-        return StepResult(scores.to_json() | {"text": test.name}, hashes)
+        return StepResult(scores.to_json() | {"text": test.name}, [self.model.manifest(context.store), test])
 
     def read(self, content: dict[str, Any]) -> SentenceScores:
         return scores_from_json(content)

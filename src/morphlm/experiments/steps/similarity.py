@@ -12,7 +12,7 @@ from morphlm.costs import Cost
 from morphlm.experiments.cell import Cell
 from morphlm.experiments.recipe import Recipe
 from morphlm.experiments.steps.base import START, Description, Measured, RunContext, Step, StepResult
-from morphlm.experiments.steps.model import ModelStep, hashes_of_models
+from morphlm.experiments.steps.model import ModelStep
 from morphlm.experiments.store import Store
 from morphlm.experiments.text_source import TextSource
 from morphlm.kinds import kind_named
@@ -57,4 +57,4 @@ class SimilarityStep(Step[dict[str, Any]]):
             evaluate_similarity(vectors, read_pairs(path), seed=BOOTSTRAP_SEED).to_json() | {"set": path.stem}
             for path in self.sets
         ]
-        return StepResult({"sets": results}, hashes_of_models([self.model], context.store))
+        return StepResult({"sets": results}, [self.model.manifest(context.store)])

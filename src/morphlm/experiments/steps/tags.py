@@ -17,7 +17,6 @@ from morphlm.experiments.cell import Cell
 from morphlm.experiments.recipe import Recipe
 from morphlm.experiments.steps.base import Description, Measured, RunContext, StepResult
 from morphlm.experiments.steps.groups import BOOTSTRAP_SEED, NAMES, GroupsStep, compared_models
-from morphlm.experiments.steps.model import hashes_of_models
 from morphlm.experiments.store import Store
 from morphlm.experiments.text_source import TextSource
 from morphlm.text.tokenise import sacremoses_version
@@ -83,8 +82,7 @@ class TagsStep(GroupsStep):
             names=NAMES,
             seed=BOOTSTRAP_SEED,
         )
-        hashes = hashes_of_models([self.baseline, self.other], context.store)
-        return StepResult(compared.to_json() | {"text": self.title}, hashes)
+        return StepResult(compared.to_json() | {"text": self.title}, self.manifests(context.store))
 
 
 def has_hanta() -> bool:

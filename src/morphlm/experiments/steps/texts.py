@@ -83,5 +83,4 @@ class TextsStep(Step[dict[str, Any]]):
         if self.tokens is not None and available < self.tokens:
             context.warn(f"there are only {available:,} of {self.tokens:,} tokens of text in {self.text}")
         counts = {part: vars(part_counts) for part, part_counts in texts.counts.items()}
-        hashes = context.store.hashes(texts.train, texts.dev, texts.test)
-        return StepResult({"counts": counts}, hashes, fresh=not existed)
+        return StepResult({"counts": counts}, [texts.train, texts.dev, texts.test], fresh=not existed)

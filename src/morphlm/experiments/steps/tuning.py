@@ -84,6 +84,6 @@ class TuningStep(Step[dict[str, Any]]):
         manifests = [model.manifest(store) for model in self.models.values()]
         return StepResult(
             {"place": store.relative(out), "runs": runs, "weights": tuned.best.weights},
-            store.hashes(out / MANIFEST, out / WEIGHTS, *manifests),
+            [out / MANIFEST, out / WEIGHTS, *manifests],
             fresh=not existed,
         )
