@@ -7,7 +7,7 @@ Those of the paper lie in the folder `recipes`; a path names one's own. What a f
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 from morphlm.errors import ConfigError, InputError
 from morphlm.experiments.pairs import Pair
 from morphlm.experiments.parts import PARTS
-from morphlm.kinds import kind_named
+from morphlm.kinds import find_kind, kind_named
 from morphlm.training.pipeline import MODELS, ModelOptions, check_choices
 from morphlm.vocabulary.vocabulary import check_kappa
 
@@ -129,56 +129,40 @@ def read_recipe(text: str, name: str, source: str) -> Recipe:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{source}: this is no TOML ({error}); mend it") from error
-    fields: dict[str, Any] = {"name": name}
-    for table, keys in _SCHEMA.items():
-        entries = content if not table else content.pop(table, {})
-        if not isinstance(entries, dict):
-            raise ConfigError(f"{source}: {table} is a table of settings; write [{table}] and below it its keys")
-        values = {key: entries.pop(key) for key in list(entries) if key in keys}
-        _refuse_unknown(entries, table, source)
-        fields |= {_field(table, key): _checked(value, table, key, source) for key, value in values.items()}
-    return _recipe_of(fields, source)
-
-
-def _refuse_unknown(left: Mapping[str, Any], table: str, source: str) -> None:
-    for key in left:
-        if not table and key in _SCHEMA:
-            continue
-        name = f"{table}.{key}" if table else key
-        known = ", ".join([*_SCHEMA[table], *([] if table else [f"[{other}]" for other in _SCHEMA if other])])
-        raise ConfigError(f"{source}: there is no key {name!r}; known here are {known}")
-
-
-def _field(table: str, key: str) -> str:
-    prefix = table if table in ("budget", "translation") else "model" if key in _OF_MODEL else ""
-    return f"{prefix}.{key}" if prefix else key
-
-
-def _checked(value: Any, table: str, key: str, source: str) -> Any:
-    convert, meant = _SCHEMA[table][key]
-    try:
-        return convert(value)
-    except (TypeError, ValueError) as error:
-        name = f"{table}.{key}" if table else key
-        raise ConfigError(f"{source}: {name} is {value!r}; it must be {meant}") from error
-
-
-def _recipe_of(fields: Mapping[str, Any], source: str) -> Recipe:
-    def below(prefix: str) -> dict[str, Any]:
-        return {key.removeprefix(prefix): value for key, value in fields.items() if key.startswith(prefix)}
-
-    plain = {key: value for key, value in fields.items() if "." not in key}
+    tables = {table: _read_table(content if not table else content.pop(table, {}), table, source) for table in _SCHEMA}
+    models, options = tables["models"], {key: value for key, value in tables["models"].items() if key in _OF_MODEL}
     try:
         recipe = Recipe(
-            **plain,
-            options=ModelOptions(**below("model.")),
-            translation=TranslationOptions(**below("translation.")),
-            budget=Budget(**below("budget.")),
+            name,
+            **tables[""],
+            **tables["text"],
+            **{key: value for key, value in models.items() if key not in _OF_MODEL},
+            options=ModelOptions(**options),
+            translation=TranslationOptions(**tables["translation"]),
+            budget=Budget(**tables["budget"]),
         )
         _check(recipe)
     except ConfigError as error:
         raise ConfigError(f"{source}: {error}") from error
     return recipe
+
+
+def _read_table(entries: Any, table: str, source: str) -> dict[str, Any]:
+    """The entries of a table, converted."""
+    if not isinstance(entries, dict):
+        raise ConfigError(f"{source}: {table} is a table of settings; write [{table}] and below it its keys")
+    values, keys = {}, _SCHEMA[table]
+    for key, value in entries.items():
+        name = f"{table}.{key}" if table else key
+        if key not in keys:
+            known = ", ".join([*keys, *([] if table else [f"[{other}]" for other in _SCHEMA if other])])
+            raise ConfigError(f"{source}: there is no key {name!r}; known here are {known}")
+        convert, meant = keys[key]
+        try:
+            values[key] = convert(value)
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"{source}: {name} is {value!r}; it must be {meant}") from error
+    return values
 
 
 def _check(recipe: Recipe) -> None:
@@ -194,9 +178,6 @@ def _check(recipe: Recipe) -> None:
     for kappa in recipe.kappas:
         check_kappa(kappa)
     _check_translation(recipe)
-    for kind in (kind for group in recipe.budget.without for kind in group):
-        if kind not in MODELS:
-            raise ConfigError(f"budget.without: {kind!r} is no kind of model; choose from {', '.join(MODELS)}")
 
 
 def _check_translation(recipe: Recipe) -> None:
@@ -216,10 +197,8 @@ def _check_translation(recipe: Recipe) -> None:
 
 def _exactly(kind: type, least: float | None = None) -> Callable[[Any], Any]:
     def convert(value: Any) -> Any:
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if not (isinstance(value, kind) and (kind is bool or not isinstance(value, bool))) and not (
-            kind is float and whole
-        ):
+        value_type = type(value)
+        if value_type is not kind and (kind, value_type) != (float, int):
             raise TypeError
         if least is not None and value < least:
             raise ValueError
@@ -257,14 +236,14 @@ def _sizes(value: Any) -> tuple[int | None, ...]:
     return tuple(sorted(sizes, key=lambda size: float("inf") if size is None else size))
 
 
-def _table(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise TypeError
-    return dict(value)
+def _kind(value: Any) -> str:
+    if not isinstance(value, str) or find_kind(value) is None:
+        raise ValueError
+    return value
 
 
 _TEXT, _TEXTS = (_exactly(str), "a text"), (_list(_exactly(str)), "a list of texts, such as ['cs', 'de']")
-_KINDS = (_list(_one_of(MODELS), may_be_empty=True), f"a list of {', '.join(MODELS)}")
+_KINDS = (_list(_kind, may_be_empty=True), "a list of kinds of models, such as ['mkn', 'clbl++']")
 _Keys = dict[str, tuple[Callable[[Any], Any], str]]
 _OF_MODEL = ("order", "width", "diagonal", "recipe", "settings")
 _SCHEMA: dict[str, _Keys] = {  # table -> key -> how it is read, what it must be; the table "" comes last
@@ -282,7 +261,7 @@ _SCHEMA: dict[str, _Keys] = {  # table -> key -> how it is read, what it must be
         "width": (_exactly(int, 1), "a whole number"),
         "diagonal": (_exactly(bool), "true or false"),
         "recipe": _TEXT,
-        "settings": (_table, "a table of settings of the training, such as { epochs = 3 }"),
+        "settings": (_exactly(dict), "a table of settings of the training, such as { epochs = 3 }"),
     },
     "translation": {
         "pairs": (_list(_exactly(str)), "a list of pairs, such as ['en-cs', 'cs-en']"),
