@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import replace
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
 
 from morphlm.artefacts import Producer
 from morphlm.errors import ConfigError, InputError
+from morphlm.experiments import steps
 from morphlm.experiments.plan import make_plan
 from morphlm.experiments.recipe import FIXED, GROWING, Recipe
-from morphlm.experiments.steps.base import in_order
+from morphlm.experiments.steps.base import Step, in_order
 from morphlm.experiments.steps.inputs import InputsStep
 from morphlm.experiments.steps.tags import TagsStep
 from morphlm.experiments.steps.texts import TextsStep
@@ -74,6 +77,21 @@ def test_steps_come_after_what_they_need_and_once() -> None:
     names = [step.name for step in in_order([third, replace(third, needed=(second,)), FIRST])]
     assert names == ["first", "second", "third"]
     assert [step.name for step in in_order([second, third])] == ["first", "helper", "second", "third"]
+
+
+def test_the_producers_of_all_kinds_of_steps() -> None:
+    """Each has a name of its own, and the modules that decide its results exist."""
+    modules = [importlib.import_module(f"{steps.__name__}.{entry.name}") for entry in iter_modules(steps.__path__)]
+    kinds = {value for module in modules for value in vars(module).values() if _is_kind_of_step(value)}
+    names = [kind.producer.name for kind in kinds]
+    assert sorted(names) == sorted(
+        [*["texts", "inputs", "model", "scores", "frequency", "tags", "similarity", "bitext", "tuning", "comparison"]]
+    )
+    assert all(importlib.util.find_spec(module) for kind in kinds for module in kind.producer.modules)
+
+
+def _is_kind_of_step(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Step) and hasattr(value, "producer")
 
 
 # ---------------------------------------------------------------- keys of real plans

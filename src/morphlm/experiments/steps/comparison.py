@@ -43,7 +43,7 @@ class ComparisonStep(Step[dict[str, Any]]):
     news: NewsText
     sentences: int
 
-    producer = Producer("comparison", 2, ("morphlm.translation",))
+    producer = Producer("comparison", 2, ("morphlm.translation", "morphlm.experiments.pairs"))
     is_evaluation = True
 
     @property

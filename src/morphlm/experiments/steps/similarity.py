@@ -28,7 +28,7 @@ class SimilarityStep(Step[dict[str, Any]]):
     model: ModelStep
     sets: tuple[Path, ...]
 
-    producer = Producer("similarity", 1, ("morphlm.vectors.similarity",))
+    producer = Producer("similarity", 1, ("morphlm.vectors",))
     is_evaluation = True
 
     def describe(self) -> Description:

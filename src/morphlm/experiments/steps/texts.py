@@ -26,11 +26,7 @@ class TextsStep(Step[dict[str, Any]]):
     language: str
     tokens: int | None  # of the training text; None: all there is
 
-    producer = Producer(
-        "texts",
-        1,
-        ("morphlm.experiments.corpora", "morphlm.experiments.text_source", "morphlm.text.prepare"),
-    )
+    producer = Producer("texts", 1, ("morphlm.experiments.corpora", "morphlm.experiments.text_source", "morphlm.text"))
 
     def __post_init__(self) -> None:
         _ = self.description  # an InputError names a file that is missing
