@@ -39,7 +39,7 @@ class ModelKind:
     has_vectors: bool = False  # gives word vectors
     writes_checkpoints: bool = False  # `train` saves the model itself, and goes on after an interruption
     family: str = ""  # kinds whose trainings take a similar time; '': its own name
-    cost: str = ""  # (TrainingSize, options) -> Cost, an estimate of time and disk; '': a rough one by tokens
+    cost: str = ""  # (name, TrainingSize, options) -> ModelCost, see costs.py; '': a rough estimate by tokens
     decoder_scorer: str = ""  # (model) -> language_model.batch_scorer.BatchScorer; '': it is asked by its states
     decoder_heuristic: str = ""  # (model) -> ngram.batch_scorer.SearchHeuristic or None; '': it has no n-grams
     command: str = ""  # a click command of its own for `morphlm train NAME`; '': one with its options is made

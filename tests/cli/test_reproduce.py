@@ -12,10 +12,14 @@ from typing import Any
 
 import pytest
 
-from morphlm.experiments import estimate, reproduce
-from morphlm.experiments.graph import Done, Step
-from morphlm.experiments.steps import StepRunner
-from morphlm.experiments.store import Store
+from morphlm.costs import Cost
+from morphlm.experiments import reproduce
+from morphlm.experiments.estimate import Estimator
+from morphlm.experiments.parts import PARTS, ReportPart
+from morphlm.experiments.running import StepRunner
+from morphlm.experiments.steps.base import RunContext, Step, StepResult
+from morphlm.experiments.steps.scores import ScoresStep
+from morphlm.experiments.store import Record, Store
 from morphlm.report.pictures import save_picture
 from tests.conftest import Outcome
 from tests.experiments.small_data import write_data, write_recipe
@@ -38,21 +42,21 @@ def one_picture(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each kind of step is done."""
-    found = Counter[str]()
-    original = StepRunner.do
+    counts = Counter[str]()
+    original = StepRunner._make
 
-    def do(runner: StepRunner, step: Step) -> Done:
-        found[step.kind] += 1
+    def make(runner: StepRunner, step: Step[Any]) -> Record:
+        counts[step.producer.name] += 1
         return original(runner, step)
 
-    monkeypatch.setattr(StepRunner, "do", do)
-    return found
+    monkeypatch.setattr(StepRunner, "_make", make)
+    return counts
 
 
 def test_from_texts_to_a_report(
     morphlm_command: Command, data: Path, tmp_path: Path, calls: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("morphlm.experiments.plan.has_hanta", lambda: False)  # it takes long to load
+    monkeypatch.setattr("morphlm.experiments.steps.tags.has_hanta", lambda: False)  # it takes long to load
     recipe, store, out = (
         write_recipe(tmp_path / "tiny.toml", ALL_PARTS, kappas="[0.2, 1.0]"),
         tmp_path / "s",
@@ -61,7 +65,7 @@ def test_from_texts_to_a_report(
     arguments = ["reproduce", recipe, "--data", data, "--store", store, "--out", out]
     done = morphlm_command(*arguments, "--json")
     assert done.status == 0, done.stderr
-    assert calls == {"texts": 2, "stages": 4, "model": 12, "scores": 12, "frequency": 4, "tags": 4, "similarity": 8}
+    assert calls == {"texts": 2, "inputs": 4, "model": 12, "scores": 12, "frequency": 4, "tags": 4, "similarity": 8}
     (report,) = json.loads(done.stdout)["reports"]
     written = json.loads((out / "results.json").read_text())
     assert {*written.pop("pictures")} == {path.name for path in out.iterdir()} - {"report.md", "results.json"}
@@ -123,22 +127,22 @@ def test_a_run_that_was_stopped_goes_on(
 ) -> None:
     recipe = write_recipe(tmp_path / "tiny.toml")
     arguments = ["reproduce", recipe, "--data", data, "--store", tmp_path / "s", "--languages", "de"]
-    original = StepRunner._scores
+    original = ScoresStep.run
     stops = [True]
 
-    def stopped(runner: StepRunner, step: Step) -> Done:
-        if step.inputs[0].settings["kind"] == "clbl" and stops.pop():
+    def stopped(step: ScoresStep, context: RunContext) -> StepResult:
+        if step.model.kind == "clbl" and stops.pop():
             raise KeyboardInterrupt
-        return original(runner, step)
+        return original(step, context)
 
-    monkeypatch.setattr(StepRunner, "_scores", stopped)
+    monkeypatch.setattr(ScoresStep, "run", stopped)
     stops.append(True)
     stopped_at = morphlm_command(*arguments)
     assert stopped_at.status == 130
     assert "stopped; the same command goes on from here" in stopped_at.stderr
     stops[:] = [False]
     assert morphlm_command(*arguments).status == 0
-    assert calls == {"texts": 1, "stages": 1, "model": 3, "scores": 4}
+    assert calls == {"texts": 1, "inputs": 1, "model": 3, "scores": 4}
 
 
 @pytest.mark.parametrize("changes", [True, False])
@@ -147,7 +151,7 @@ def test_texts_that_come_out_differently_are_learned_from_again(
     changes: bool,
 ) -> None:  # fmt: skip
     """Say by another version of the tokeniser, which is not in the key of the texts."""
-    monkeypatch.setattr("morphlm.experiments.texts.available_cores", lambda: 1)
+    monkeypatch.setattr("morphlm.experiments.text_source.available_cores", lambda: 1)
     recipe = write_recipe(tmp_path / "tiny.toml", '["perplexity"]', '["mkn", "clbl"]')
     arguments = ["reproduce", recipe, "--data", data, "--store", tmp_path / "s", "--languages", "de", "--json"]
     one = json.loads(morphlm_command(*arguments).stdout)
@@ -157,7 +161,7 @@ def test_texts_that_come_out_differently_are_learned_from_again(
         monkeypatch.setattr("morphlm.experiments.corpora.sacremoses_version", lambda: "another")
         monkeypatch.setattr("morphlm.text.prepare.moses_tokenise", lambda text, language: text.replace(".", " . !"))
     other = json.loads(morphlm_command(*arguments).stdout)
-    assert calls == {"texts": 2, "stages": 1 + changes, "model": 2 + 2 * changes, "scores": 2 + 2 * changes}
+    assert calls == {"texts": 2, "inputs": 1 + changes, "model": 2 + 2 * changes, "scores": 2 + 2 * changes}
     assert (one != other) == changes
 
 
@@ -238,7 +242,7 @@ def test_recipes_that_the_time_does_not_suffice_for_are_named(
     morphlm_command: Command, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With ten seconds a step: two recipes of three steps, and their texts, fit into 80 seconds; a third does not."""
-    monkeypatch.setattr(estimate.Estimator, "expected", lambda self, step: estimate.Cost(10.0))
+    monkeypatch.setattr(Estimator, "expected", lambda self, step: Cost(10.0))
     paths = [str(ngram_recipe(tmp_path / f"{name}.toml", "de", f"0.{k}")) for k, name in enumerate("abc")]
     every, store = tmp_path / "every.toml", tmp_path / "s"
     every.write_text(f"recipes = {paths}\n")
@@ -279,17 +283,54 @@ def test_bad_requests(morphlm_command: Command, data: Path, tmp_path: Path, argu
 def test_a_budget_leaves_out_and_says_so(
     morphlm_command: Command, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a second for each step: 2 languages x (texts, stages, 3 models and tests) are 16, one language is 8."""
-    monkeypatch.setattr(estimate.Estimator, "expected", lambda self, step: estimate.Cost(1.0))
+    """With a second for each step: 2 languages x (texts, inputs, 3 models and tests) are 16, one language is 8."""
+    monkeypatch.setattr(Estimator, "expected", lambda self, step: Cost(1.0))
     recipe = write_recipe(tmp_path / "tiny.toml", more='[budget]\nlanguages = ["es", "de"]\n')
     arguments = ["reproduce", recipe, "--data", data, "--store", tmp_path / "s", "--dry-run"]
     assert "16 steps, 0 done" in morphlm_command(*arguments, "--minutes", "0.3").stdout
+    # 16 seconds fit into 17.8, but not with a tenth of it to spare, which 18 have.
+    assert "8 steps, 0 done" in morphlm_command(*arguments, "--minutes", "0.2783").stdout
     less = morphlm_command(*arguments, "--minutes", "0.2").stdout
     assert "8 steps, 0 done" in less
     assert "left out to fit the time: the languages de" in less
     assert "es 1k kappa 0.2, clbl++" in less
     none = morphlm_command(*arguments, "--minutes", "0.1")
     assert "tiny takes about 8 s even without: the languages de; give --minutes 1 or more" in none.stderr
+
+
+def test_an_estimate_fits_only_with_some_time_to_spare(
+    morphlm_command: Command, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With 7 seconds for each of 8 steps, 56 s are within a minute, but not within nine tenths of it."""
+    monkeypatch.setattr(Estimator, "expected", lambda self, step: Cost(7.0))
+    recipe = write_recipe(tmp_path / "tiny.toml")
+    arguments = ["reproduce", recipe, "--data", data, "--languages", "de", "--store", tmp_path / "s", "--dry-run"]
+    refused = morphlm_command(*arguments, "--minutes", "1")
+    assert (refused.status, "tiny takes about 56 s; give --minutes 2 or more" in refused.stderr) == (2, True)
+    assert "8 steps, 0 done" in morphlm_command(*arguments, "--minutes", "2").stdout
+
+
+def test_a_kind_of_step_of_ones_own(
+    morphlm_command: Command, data: Path, tmp_path: Path, calls: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A class, a section and an entry in the table of parts: it is planned, estimated, run once, kept and printed."""
+    own = "tests.experiments.own_step"
+    monkeypatch.setitem(PARTS, "unknown-words", ReportPart(f"{own}:unknown_words", f"{own}:UnknownWordsStep"))
+    recipe = ngram_recipe(tmp_path / "own.toml", "de")
+    recipe.write_text(recipe.read_text().replace('["corpus", "perplexity"]', '["unknown-words"]'))
+    arguments = ["reproduce", recipe, "--data", data, "--store", tmp_path / "s"]
+    assert "1 s  de 1k kappa 0.2, mkn: unknown words" in morphlm_command(*arguments, "--dry-run").stdout
+    first, again = morphlm_command(*arguments), morphlm_command(*arguments)
+    assert (first.status, calls) == (0, {"texts": 1, "inputs": 1, "model": 1, "unknown-words": 1})
+    shares = re.findall(r"^de +mkn +(0\.\d{3})$", first.stdout, re.MULTILINE)
+    known, test = (data_of(tmp_path / "s", part) for part in ("train", "test"))
+    assert float(shares[0]) >= round(sum(word not in known for word in test) / len(test), 3) > 0  # singletons too
+    assert again.stdout == first.stdout
+
+
+def data_of(store: Path, part: str) -> list[str]:
+    (path,) = (store / "texts").glob(f"*/{part}.de.txt")
+    return path.read_text().split()
 
 
 def test_too_little_room(morphlm_command: Command, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -136,7 +136,7 @@ def test_a_demo_with_another_seed_does_not_go_on_with_an_interrupted_one(
         assert morphlm_command("demo", tmp_path / "demo").status == 130
     outcome = morphlm_command("demo", tmp_path / "demo", "--seed", "2", "--json")
     assert outcome.status == 0
-    assert "gen.clbl.checkpoint: this is of a demo with other data or another seed; it is removed" in outcome.stderr
+    assert "gen.clbl.checkpoint: this is a training of other data or settings; it is removed" in outcome.stderr
     assert load(tmp_path / "demo" / "gen.clbl").training["seed"] == 2
     assert not (tmp_path / "demo" / "gen.clbl.checkpoint").exists()
 

@@ -8,41 +8,45 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from morphlm.errors import ConfigError, MorphlmError, TrainingError
-from morphlm.experiments.estimate import PRIOR, Cost, Estimator, duration, forecast, size
-from morphlm.experiments.graph import Done, Step
+from morphlm.experiments.estimate import PRIOR, Estimator, forecast
 from morphlm.experiments.progress_line import ProgressLine
-from morphlm.experiments.running import Outcome, Run, find_done
+from morphlm.experiments.running import Outcome, StepRunner, find_done
+from morphlm.experiments.steps.base import StepResult
 from morphlm.experiments.store import Record, Store
 from morphlm.files import cannot_write, sha256_of
 
-A = Step("scores", 1, "a", {"n": 1})
-B = Step("scores", 1, "b", {"n": 2}, (A,))
-C = Step("scores", 1, "c", {"n": 3}, (B,))
-D = Step("scores", 1, "d", {"n": 4})
+from .fake_steps import FakeStep, FakeTraining
+
+A = FakeStep("a", {"n": 1})
+B = FakeStep("b", {"n": 2}, (A,))
+C = FakeStep("c", {"n": 3}, (B,))
+D = FakeStep("d", {"n": 4})
 ALL = [A, B, C, D]
 
 
-class Fixed(Estimator):
-    """Every step is expected to take as many seconds as its setting `n` says."""
-
-    def expected(self, step: Step) -> Cost:
-        return Cost(float(step.settings["n"]), 100.0, 1000.0 * step.settings["n"])
-
-
-def run(store: Store, work: Callable[[Step], Done], deadline: float | None = None) -> Outcome:
-    with ProgressLine("test", 4, 1.0) as progress_line:
-        return Run(store, Fixed(store), work, progress_line, deadline).run(ALL, find_done(ALL, store))
+def run_all(store: Store, steps: Sequence[FakeStep], deadline: float | None = None) -> Outcome:
+    with ProgressLine("test", len(steps), 1.0) as progress_line:
+        runner = StepRunner(store, Estimator(store), progress_line, deadline)
+        return runner.run(steps, find_done(steps, store))
 
 
-def result_of(step: Step) -> Done:
-    return Done({"value": step.name})
+def run(store: Store, work: Callable[[FakeStep], StepResult]) -> Outcome:
+    return run_all(store, [replace(step, work=work) for step in ALL])
+
+
+def result_of(step: FakeStep) -> StepResult:
+    return StepResult({"value": step.name})
+
+
+def record_path(store: Store, step: FakeStep) -> Path:
+    return store.shelf(step.producer.name).path(step.key)
 
 
 @pytest.fixture
@@ -53,7 +57,7 @@ def store(tmp_path: Path) -> Store:
 def test_nothing_is_done_twice(store: Store) -> None:
     calls = Counter[str]()
 
-    def work(step: Step) -> Done:
+    def work(step: FakeStep) -> StepResult:
         calls[step.name] += 1
         return result_of(step)
 
@@ -79,9 +83,9 @@ def full_disk(path: str) -> MorphlmError:
 def test_it_goes_on_where_it_was_stopped(store: Store, stop: BaseException) -> None:
     calls = Counter[str]()
 
-    def work(step: Step) -> Done:
+    def work(step: FakeStep) -> StepResult:
         calls[step.name] += 1
-        if step is C and calls["c"] == 1:
+        if step == C and calls["c"] == 1:
             raise stop
         return result_of(step)
 
@@ -125,13 +129,13 @@ def _die_at(moment: int) -> None:
 @pytest.mark.parametrize("damage", ["cut", "changed", "other key", "empty"])
 def test_a_damaged_result_does_not_count(store: Store, damage: str) -> None:
     run(store, result_of)
-    path = store._record_path(B)
+    path = record_path(store, B)
     content = path.read_text()
     path.write_text(
         {
             "cut": content[:-20],
             "changed": content.replace('"value": "b"', '"value": "x"'),
-            "other key": store._record_path(A).read_text(),
+            "other key": record_path(store, A).read_text(),
             "empty": "",
         }[damage]
     )
@@ -142,10 +146,10 @@ def test_a_damaged_result_does_not_count(store: Store, damage: str) -> None:
 def test_a_result_whose_file_is_gone_does_not_count(store: Store) -> None:
     file = store.folder / "models" / "x"
 
-    def work(step: Step) -> Done:
+    def work(step: FakeStep) -> StepResult:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("content")
-        return Done({}, store.hashes(file))
+        return StepResult({}, [file])
 
     run(store, work)
     assert len(find_done(ALL, store)) == 4
@@ -160,15 +164,15 @@ def test_what_is_made_of_something_is_made_again_when_that_comes_out_differently
     contents, calls = {"a": "first"}, Counter[str]()
     file = store.folder / "texts" / "a"
 
-    def work(step: Step) -> Done:
+    def work(step: FakeStep) -> StepResult:
         calls[step.name] += 1
         file.parent.mkdir(parents=True, exist_ok=True)
-        if step is A:
+        if step == A:
             file.write_text(contents["a"])
-        return Done({"value": f"{step.name} of {contents['a']}"}, store.hashes(file) if step in (A, B) else {})
+        return StepResult({"value": f"{step.name} of {contents['a']}"}, [file] if step in (A, B) else [])
 
     run(store, work)
-    store._record_path(A).unlink()
+    record_path(store, A).unlink()
     if changes:
         contents["a"] = "second"
     again = run(store, work)
@@ -178,8 +182,8 @@ def test_what_is_made_of_something_is_made_again_when_that_comes_out_differently
 
 
 def test_a_failure_stops_only_what_needs_it(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    def work(step: Step) -> Done:
-        if step is B:
+    def work(step: FakeStep) -> StepResult:
+        if step == B:
             raise TrainingError("diverged")
         return result_of(step)
 
@@ -193,33 +197,30 @@ def test_a_failure_stops_only_what_needs_it(store: Store, capsys: pytest.Capture
 
 def test_no_step_begins_that_does_not_fit(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     """Of trainings of 1, 90 and 2 seconds, the second does not fit in 60; its test needs it, that of the third not."""
-    one, long, two = (Step("model", 1, f"model {n}", {"n": n}) for n in (1, 90, 2))
-    tests = [Step("scores", 1, f"test {model.settings['n']}", {"n": 3}, (model,)) for model in (long, two)]
+    one, long, two = (FakeTraining(f"model {n}", {"n": n}) for n in (1, 90, 2))
+    tests = [FakeStep(f"test {model.numbers['n']}", {"n": 3}, (model,)) for model in (long, two)]
     steps = [one, long, tests[0], two, tests[1]]
-    with ProgressLine("test", 5, 1.0) as progress_line:
-        outcome = Run(store, Fixed(store), result_of, progress_line, time.monotonic() + 60).run(steps, {})
+    outcome = run_all(store, steps, time.monotonic() + 60)
     assert outcome.late == ["model 90", "test 90"]
     assert set(outcome.results) == {one.key, two.key, tests[1].key}
     assert "model 90: left out, there is too little time for it" in capsys.readouterr().err
 
 
 def test_what_is_trained_is_tested_even_after_the_time(store: Store) -> None:
-    quick, slow = (Step("scores", 1, f"test {n}", {"n": n}) for n in (5, 50))
-    with ProgressLine("test", 3, 1.0) as progress_line:
-        running = Run(store, Fixed(store), result_of, progress_line, time.monotonic() - 10)
-        outcome = running.run([quick, slow, Step("model", 1, "model", {"n": 5})], {})
+    quick, slow = (FakeStep(f"test {n}", {"n": n}) for n in (5, 50))
+    outcome = run_all(store, [quick, slow, FakeTraining("model", {"n": 5})], time.monotonic() - 10)
     assert outcome.late == ["test 50", "model"]
 
 
 def test_what_a_step_says_goes_to_its_log(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     from morphlm.progress import notify
 
-    def work(step: Step) -> Done:
+    def work(step: FakeStep) -> StepResult:
         notify(f"working on {step.name}")
         return result_of(step)
 
     run(store, work)
-    assert store.log(A).read_text() == "working on a\n"
+    assert store.log(f"a-{A.short_key}").read_text() == "working on a\n"
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(":")[0] for line in lines] == ["[1/4] a", "[2/4] b", "[3/4] c", "[4/4] d"]
 
@@ -233,36 +234,34 @@ def test_one_at_a_time(store: Store) -> None:
 
 
 def test_a_forecast_counts_what_is_left(store: Store) -> None:
-    found = forecast(ALL, {A.key, C.key}, Fixed(store))
+    found = forecast(ALL, {A.key, C.key}, Estimator(store))
     assert (found.steps, found.done, found.seconds) == (4, 2, 2 + 4)
     assert found.bytes == 2 * 100 + 4000  # what stays, and the most that is needed beside it
     assert found.format("r", store) == f"r: 4 steps, 2 done; about 6 s and 5 kB in {store.folder}"
 
 
 def test_estimates_learn_from_real_times(store: Store) -> None:
-    estimator = Fixed(store)
+    estimator = Estimator(store)
     assert estimator.seconds(B) == 2.0
-    slow = Record("k", "scores", "", 10 * PRIOR, PRIOR, True, {}, {})
+    slow = Record("k", "fake", "", 10 * PRIOR, PRIOR, True, {}, {})
     estimator.learn([slow, replace(slow, fresh=False, seconds=0.0)])
     # Of all steps: (10 P + P) / 2 P = 5.5; of this kind: (10 P + 5.5 P) / 2 P.
     assert estimator.seconds(B) == pytest.approx(2 * 7.75)
-    assert estimator.seconds(replace(B, kind="tags")) == pytest.approx(2 * 5.5)
+    assert estimator.seconds(FakeTraining("other", {"n": 2})) == pytest.approx(2 * 5.5)
+
+
+def test_what_is_known_of_a_group_counts_more_than_what_is_known_of_all_steps(store: Store) -> None:
+    """Evaluations are as quick as expected, trainings take 9 times as long."""
+    estimator = Estimator(store)
+    quick = Record("k", "fake", "", PRIOR, PRIOR, True, {}, {}, "fake")
+    estimator.learn([quick, replace(quick, kind="training", seconds=9 * PRIOR, group="training")])
+    # Of all steps: (1 + 9 + 1) P / 3 P; then of each group, with that as what is assumed.
+    assert estimator.seconds(FakeStep("one", {"n": 1})) == pytest.approx((1 + 11 / 3) / 2)
+    assert estimator.seconds(FakeTraining("one", {"n": 1})) == pytest.approx((9 + 11 / 3) / 2)
 
 
 def test_records_are_what_was_kept(store: Store) -> None:
     run(store, result_of)
     assert sorted(record.name for record in store.records()) == ["a", "b", "c", "d"]
-    assert json.loads(store._record_path(A).read_bytes())["expected"] == 1.0
-    assert len(sha256_of(store._record_path(A))) == 64
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0.2, "1 s"), (89, "89 s"), (95, "2 min"), (3600, "1 h"), (9600, "2 h 40 min")]
-)
-def test_durations(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
-
-
-def test_sizes() -> None:
-    sizes = ["0 kB", "1 kB", "60 kB", "1 MB", "25 MB", "3.1 GB"]
-    assert [size(count) for count in (0, 10, 60_000, 1.2e6, 25e6, 3.14e9)] == sizes
+    assert json.loads(record_path(store, A).read_bytes())["expected"] == 1.0
+    assert len(sha256_of(record_path(store, A))) == 64

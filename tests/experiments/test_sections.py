@@ -16,9 +16,12 @@ from morphlm.experiments.paper import corpus_cells, in_percent, paper, similarit
 from morphlm.experiments.plan import Plan, make_plan
 from morphlm.experiments.recipe import FIXED, GROWING, Recipe
 from morphlm.experiments.running import Outcome
-from morphlm.experiments.sections import Section, sections_of, signatures_in
-from morphlm.experiments.sections.groups import comparison_from_json
-from morphlm.experiments.texts import TextSource
+from morphlm.experiments.sections import ReportSection, sections_of, signatures_in
+from morphlm.experiments.steps.groups import FrequencyStep, comparison_from_json
+from morphlm.experiments.steps.scores import ScoresStep
+from morphlm.experiments.steps.similarity import SimilarityStep
+from morphlm.experiments.steps.tags import TagsStep
+from morphlm.experiments.text_source import TextSource
 from morphlm.experiments.writing import Report, make_report, write_report
 
 from .small_data import write_data, write_xz
@@ -49,15 +52,15 @@ def outcome_of(plan: Plan, perplexities: Mapping[str, float]) -> Outcome:
     outcome = Outcome()
     for number, cell in enumerate(plan.cells, 1):
         tokens = cell.tokens or 9999
-        outcome.results[cell.stages.key] = {"tokens": tokens, "vocabulary": 50}
-        for kind, step in cell.scores.items():
+        outcome.results[cell.inputs.key] = {"tokens": tokens, "vocabulary": 50}
+        for kind, step in cell.of(ScoresStep).items():
             if kind in perplexities:
                 words = 50 if cell.vocabulary == FIXED else 50 * tokens
                 outcome.results[step.key] = scores(number * perplexities[kind], cell.kappa, tokens, words)
     return outcome
 
 
-def only(sections: list[Section]) -> Section:
+def only(sections: list[ReportSection]) -> ReportSection:
     (section,) = sections
     return section
 
@@ -117,7 +120,7 @@ def test_scaling_beside_the_largest_text_of_the_paper(tmp_path: Path, language: 
     plan = make_plan(recipe, source)
     outcome = outcome_of(plan, {"mkn": 100, "clbl": 90, "clbl++": 81})
     for cell in plan.cells[:2]:  # the vocabulary of the smallest text is the same, fixed or growing
-        for step in cell.scores.values():
+        for step in cell.of(ScoresStep).values():
             outcome.results[step.key] = outcome.results[step.key] | {"vocabulary": 50}
     sections, failures = sections_of(plan, outcome)
     assert not failures
@@ -183,8 +186,8 @@ def test_similarity_with_the_paper_behind(source: TextSource, tmp_path: Path) ->
     )
     assert plan.missing == ("ratings of word pairs in es: there is no wordsim/es-*.tsv in the folder of data",)
     cell, outcome = plan.cells[0], Outcome()
-    assert list(cell.similarities) == ["clbl", "clbl++"]
-    for number, step in enumerate(cell.similarities.values()):
+    assert list(cell.of(SimilarityStep)) == ["clbl", "clbl++"]
+    for number, step in enumerate(cell.of(SimilarityStep).values()):
         rho = {
             policy: {"rho": 10.0 * number + k, "low": 1.0, "high": 2.0} for k, policy in enumerate(("composed", "unk"))
         }
@@ -204,8 +207,7 @@ def test_similarity_with_the_paper_behind(source: TextSource, tmp_path: Path) ->
 def test_what_the_paper_says_of_rare_words_it_says_of_some_languages(tmp_path: Path, language: str, said: str) -> None:
     source = TextSource(write_data(tmp_path, (language,)))
     plan = make_plan(Recipe("r", print=("frequency",), languages=(language,), kinds=("clbl", "clbl++")), source)
-    (step,) = (cell.frequency for cell in plan.cells)
-    assert step is not None
+    (step,) = (step for cell in plan.cells for step in cell.of(FrequencyStep).values())
     rare, whole = (Group(name, 5, 0.5, 10.0, 9.0, PerplexityChange(-0.1, -0.2, 0.0)) for name in ("1-9", "all"))
     found = GroupComparison("seen", "test", ("CLBL", "CLBL++"), (rare,), whole, ("a", "b"), 1)
     sections, _ = sections_of(plan, Outcome({step.key: found.to_json()}))
@@ -217,7 +219,7 @@ def test_parts_of_speech_in_which_languages(source: TextSource, languages: tuple
     plan = make_plan(Recipe("r", print=("tags",), languages=languages, kinds=("clbl", "clbl++")), source)
     noun, whole = (Group(name, 5, 0.5, 10.0, 9.0, PerplexityChange(-0.1, -0.2, 0.0)) for name in ("Noun", "all"))
     found = GroupComparison("tag", "test", ("CLBL", "CLBL++"), (noun,), whole, ("a", "b"), 1).to_json()
-    results = {cell.tags[f"{cell.language}_made"].key: found for cell in plan.cells}
+    results = {cell.of(TagsStep)[f"{cell.language}_made"].key: found for cell in plan.cells}
     sections, _ = sections_of(plan, Outcome(results))
     title = f"CLBL++ against CLBL by part of speech: {', '.join(languages)} (figure 4)"
     assert sections[0].title == title
@@ -232,7 +234,7 @@ def test_pictures_of_an_earlier_report_of_the_recipe_go(
 
     def write(recipe: str, *pictures: str) -> set[str]:
         plan = make_plan(Recipe(recipe, languages=("de",), kinds=("mkn",)), source)
-        section = Section("s", "S", (), {}, {name: name for name in pictures})
+        section = ReportSection("s", "S", (), {}, {name: name for name in pictures})
         write_report(Report(plan, (section,), (), (), (), {}, ()), tmp_path)
         return {path.name for path in tmp_path.iterdir()} - {"report.md", "results.json"}
 
@@ -262,7 +264,7 @@ def test_signatures_are_found_wherever_they_are() -> None:
         {"signatures": {"de": {"mkn": "d"}}},
         {"sets": [{"signature": "e"}]},
     ]
-    assert signatures_in([Section("x", "", (), content) for content in contents]) == ["a", "b", "c", "d", "e"]
+    assert signatures_in([ReportSection("x", "", (), content) for content in contents]) == ["a", "b", "c", "d", "e"]
 
 
 def test_what_lacks_is_said(source: TextSource) -> None:

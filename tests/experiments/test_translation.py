@@ -10,19 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 
+from morphlm.artefacts import Producer
 from morphlm.errors import ConfigError, InputError
-from morphlm.experiments import translation_work
 from morphlm.experiments.budget import reductions
-from morphlm.experiments.graph import Step
-from morphlm.experiments.pairs import Pair
+from morphlm.experiments.cell import Cell
+from morphlm.experiments.pairs import NewsText, Pair, evenly_spaced
 from morphlm.experiments.paper import translation_cells
 from morphlm.experiments.plan import Plan, make_plan
-from morphlm.experiments.recipe import Budget, Recipe, TranslationChoices, load_recipe, read_recipe
-from morphlm.experiments.reproduce import Reproduction, Request, reproduce
+from morphlm.experiments.recipe import Budget, Recipe, TranslationOptions, load_recipe, read_recipe
+from morphlm.experiments.reproduce import ReproduceRequest, Reproduction, reproduce
 from morphlm.experiments.running import Outcome
 from morphlm.experiments.sections import sections_of
-from morphlm.experiments.texts import TextSource
-from morphlm.experiments.translation_work import evenly_spaced
+from morphlm.experiments.steps import bitext, comparison, tuning
+from morphlm.experiments.steps.comparison import ComparisonStep
+from morphlm.experiments.text_source import TextSource
 
 from .small_data import write_xz
 
@@ -87,28 +88,31 @@ def plan(data: Path) -> Plan:
 
 def test_the_recipe_of_the_package_trains_as_another() -> None:
     recipe, other = load_recipe("translation"), load_recipe("data-main")
-    models = ("tokens", "kinds", "kappas", "seeds", "choices", "languages")
+    models = ("tokens", "kinds", "kappas", "seeds", "options", "languages")
     assert all(getattr(recipe, name) == getattr(other, name) for name in models)
     assert recipe.translation.pairs == ("en-cs", "en-de", "en-es", "en-fr", "en-ru", "cs-en")
 
 
+def comparison_of(cell: Cell) -> ComparisonStep:
+    (step,) = cell.of(ComparisonStep).values()
+    return step
+
+
 def test_a_system_for_each_model_beside_the_first(plan: Plan) -> None:
     (into_german, into_english) = plan.cells
-    steps = into_german.translation
-    assert steps is not None
-    assert list(steps.tunings) == ["mkn", "mkn+clbl"]
-    assert [list(tuning.settings["seeds"]) for tuning in steps.tunings.values()] == [[1, 2], [1, 2]]
-    assert steps.tunings["mkn+clbl"].inputs == (steps.bitext, into_german.models["mkn"], into_german.models["clbl"])
-    assert steps.comparison.inputs == tuple(steps.tunings.values())
-    other = into_english.translation
-    assert other is not None
-    assert [list(tuning.settings["seeds"]) for tuning in other.tunings.values()] == [[1], [1]]
-    assert other.bitext.key != steps.bitext.key
+    german, english = comparison_of(into_german), comparison_of(into_english)
+    assert list(german.tunings) == ["mkn", "mkn+clbl"]
+    assert [list(tuning.description.settings["seeds"]) for tuning in german.tunings.values()] == [[1, 2], [1, 2]]
+    parallel = german.tunings["mkn"].bitext
+    assert german.tunings["mkn+clbl"].inputs == (parallel, into_german.models["mkn"], into_german.models["clbl"])
+    assert german.inputs == tuple(german.tunings.values())
+    assert [list(tuning.description.settings["seeds"]) for tuning in english.tunings.values()] == [[1], [1]]
+    assert english.tunings["mkn"].bitext.key != parallel.key
 
 
 def test_languages_are_those_of_the_translations(data: Path) -> None:
     plan = make_plan(replace(recipe_of(), languages=("en",)), TextSource(data))
-    assert [str(cell.translation.pair) for cell in plan.cells if cell.translation is not None] == ["de-en"]
+    assert [name for cell in plan.cells for name in cell.of(ComparisonStep)] == ["de-en"]
 
 
 def test_models_learn_from_the_target_side_alone(tmp_path: Path) -> None:
@@ -117,12 +121,12 @@ def test_models_learn_from_the_target_side_alone(tmp_path: Path) -> None:
     write_xz(folder / "parallel" / "en-cs.tsv.xz", ["news\tthis is it\tto je ono"])
     for year in (2011, 2012, 2013):
         write_xz(folder / "newstest" / f"newstest{year}.cs.txt.xz", ["to je ono"])
-    pairs = TranslationChoices(("en-cs", "en-de", "cs-en", "de-en"))
+    pairs = TranslationOptions(("en-cs", "en-de", "cs-en", "de-en"))
     recipe = replace(load_recipe("translation"), languages=("cs", "de", "en"), translation=pairs)
     plan = make_plan(recipe, TextSource(folder))
     assert not plan.failed  # although there are no novels and not all parallel texts, which all Czech and English need
-    found = {cell.texts.name: [*cell.texts.hints["source"].files(cell.language, None).values()] for cell in plan.cells}
-    names = {name: [path.name.partition(".")[0] for path in paths] for name, paths in found.items()}
+    files = {cell.texts.name: cell.texts.description.files.values() for cell in plan.cells}
+    names = {name: [path.name.partition(".")[0] for path in paths] for name, paths in files.items()}
     assert names == {
         "cs all of en-cs texts": ["en-cs", "newstest2011", "newstest2012"],
         "de all texts": ["en-de", "newstest2011", "newstest2012"],
@@ -146,10 +150,9 @@ def test_a_budget_takes_runs_away() -> None:
 
 def test_more_sentences_to_test_leave_the_tuning_as_it_is(data: Path, plan: Plan) -> None:
     recipe = recipe_of(RECIPE.replace("test = 12", "test = 13"))
-    other = make_plan(recipe, TextSource(data)).cells[0].translation
-    steps = plan.cells[0].translation
-    assert other.tunings == steps.tunings
-    assert other.comparison.key != steps.comparison.key
+    other, step = (comparison_of(made.cells[0]) for made in (make_plan(recipe, TextSource(data)), plan))
+    assert other.tunings == step.tunings
+    assert other.key != step.key
 
 
 def test_without_a_folder_there_is_no_parallel_text() -> None:
@@ -198,10 +201,10 @@ def test_evenly_spaced(count: int, wanted: int, expected: list[int]) -> None:
 
 
 @pytest.fixture(scope="module")
-def done(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Request, Reproduction]:
+def done(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[ReproduceRequest, Reproduction]:
     folder = tmp_path_factory.mktemp("done")
     (folder / "own.toml").write_text(RECIPE)
-    request = Request(str(folder / "own.toml"), data, folder / "store")
+    request = ReproduceRequest(str(folder / "own.toml"), data, folder / "store")
     return request, reproduce(request)
 
 
@@ -211,7 +214,7 @@ def compared(reproduction: Reproduction) -> dict[str, Any]:
     return {pair["pair"]: pair for pair in section.content["pairs"]}
 
 
-def test_reports_name_the_texts(done: tuple[Request, Reproduction]) -> None:
+def test_reports_name_the_texts(done: tuple[ReproduceRequest, Reproduction]) -> None:
     (report,) = done[1].reports
     texts, perplexities, systems = report.sections
     assert [row[0] for row in texts.tables[0].rows] == ["de all", "en all of de-en"]
@@ -220,7 +223,7 @@ def test_reports_name_the_texts(done: tuple[Request, Reproduction]) -> None:
     assert [row[0] for row in systems.tables[0].rows] == ["en-de", "en-de", "de-en", "de-en"]
 
 
-def test_systems_translate(done: tuple[Request, Reproduction]) -> None:
+def test_systems_translate(done: tuple[ReproduceRequest, Reproduction]) -> None:
     assert not done[1].failed
     found = compared(done[1])
     assert list(found) == ["en-de", "de-en"]
@@ -231,7 +234,7 @@ def test_systems_translate(done: tuple[Request, Reproduction]) -> None:
             assert system["bleu"]["mean"] > 90  # the order of words is learned
 
 
-def test_translations_are_kept_as_text(done: tuple[Request, Reproduction]) -> None:
+def test_translations_are_kept_as_text(done: tuple[ReproduceRequest, Reproduction]) -> None:
     request, reproduction = done
     folder = request.store / compared(reproduction)["en-de"]["place"]
     lines = (folder / "mkn+clbl.run-2.txt").read_text().splitlines()
@@ -239,7 +242,7 @@ def test_translations_are_kept_as_text(done: tuple[Request, Reproduction]) -> No
     assert all(line.startswith("ta ") and line.endswith(".") for line in lines)
 
 
-def test_the_report_has_the_papers_numbers(done: tuple[Request, Reproduction]) -> None:
+def test_the_report_has_the_papers_numbers(done: tuple[ReproduceRequest, Reproduction]) -> None:
     text = (done[1].folder / "report.md").read_text()
     assert "| en-de | MKN + CLBL | 2 |" in text
     assert "| 15.9 | +0.2 |" in text
@@ -248,20 +251,23 @@ def test_the_report_has_the_papers_numbers(done: tuple[Request, Reproduction]) -
 
 
 def test_the_same_command_again_does_nothing(
-    done: tuple[Request, Reproduction], monkeypatch: pytest.MonkeyPatch
+    done: tuple[ReproduceRequest, Reproduction], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError
 
-    for name in ("build_system", "tune_system", "compare_systems"):
-        monkeypatch.setattr(translation_work, name, refuse)
+    for module, name in (
+        *[(bitext, "build_system"), (tuning, "build_system")],
+        *[(tuning, "tune_system"), (comparison, "compare_systems")],
+    ):
+        monkeypatch.setattr(module, name, refuse)
     again = reproduce(done[0])
     assert not again.failed
     assert compared(again) == compared(done[1])
 
 
 def test_batches_that_were_translated_are_not_again(
-    done: tuple[Request, Reproduction], monkeypatch: pytest.MonkeyPatch
+    done: tuple[ReproduceRequest, Reproduction], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The results are lost, and of the translations a batch of two is damaged: only that is made again."""
     request, reproduction = done
@@ -273,41 +279,39 @@ def test_batches_that_were_translated_are_not_again(
     kept = {path: path.read_bytes() for path in batches}
     batches[0].write_bytes(kept[batches[0]][:-9])
     calls: list[str] = []
-    translate = translation_work._translations
+    translate = comparison._translations
 
     def counted(system: Any, sentences: Any, rules: Any, seed: int) -> list[str]:
         calls.append(str(seed))
         return translate(system, sentences, rules, seed)
 
-    monkeypatch.setattr(translation_work, "_translations", counted)
+    monkeypatch.setattr(comparison, "_translations", counted)
     assert compared(reproduce(request)) == expected
     assert len(calls) in (2, 4)  # of one pair: two systems with one run or two
     assert {path: path.read_bytes() for path in batches} == kept
 
 
-def test_other_shuffles_need_no_other_translations(plan: Plan) -> None:
+def test_other_shuffles_need_no_other_translations(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is counted from translations may change; the sentences, the texts, the weights and the systems may not."""
-    step = plan.cells[0].translation.comparison
-
-    def key(changed: Step, weights: str = "a") -> str:
-        return translation_work._translations_key(changed, [weights])
-
-    assert key(replace(step, version=99, settings={**step.settings, "shuffles": 5})) == key(step)
+    step = comparison_of(plan.cells[0])
     others = [
-        key(replace(step, settings={**step.settings, "sentences": 5})),
-        key(replace(step, files={**step.files, "en": "other"})),
-        key(replace(step, inputs=step.inputs[:1])),
-        key(step, "b"),
+        replace(step, sentences=5).translations_key(["a"]),
+        replace(step, news=replace(step.news, source=Path(__file__))).translations_key(["a"]),
+        replace(step, tunings=dict([*step.tunings.items()][:1])).translations_key(["a"]),
+        step.translations_key(["b"]),
     ]
-    assert len({key(step), *others}) == 5
+    key = step.translations_key(["a"])
+    assert len({key, *others}) == 5
+    monkeypatch.setattr(comparison, "SHUFFLES", 5)
+    monkeypatch.setattr(ComparisonStep, "producer", Producer("comparison", 99))
+    assert replace(step).key != step.key
+    assert replace(step).translations_key(["a"]) == key
 
 
-def test_lines_that_do_not_match_are_refused(data: Path, plan: Plan) -> None:
-    step = plan.cells[0].translation.comparison
-    texts = {"en": data / "newstest" / "newstest2013.en.txt.xz", "de": data / "parallel" / "en-de.tsv.xz"}
-    step = replace(step, hints={**step.hints, "texts": texts})
+def test_lines_that_do_not_match_are_refused(data: Path) -> None:
+    news, other = data / "newstest" / "newstest2013.en.txt.xz", data / "parallel" / "en-de.tsv.xz"
     with pytest.raises(InputError, match=r"40 and 300 lines in en-de.tsv.xz; they must be line-by-line translations"):
-        translation_work._chosen(step)
+        NewsText(Pair.of("en-de"), news, other).sample(5)
 
 
 def test_pairs_without_a_result_are_not_in_the_table(plan: Plan) -> None:
@@ -321,7 +325,7 @@ def test_the_papers_numbers() -> None:
 
 
 def test_choices_are_in_the_key_of_the_tuning(data: Path, plan: Plan) -> None:
-    other = replace(recipe_of(), translation=TranslationChoices(("en-de",), tuning=7, test=12, runs=2))
-    tunings = make_plan(replace(other, languages=("de",)), TextSource(data)).cells[0].translation.tunings
-    assert tunings["mkn"].key != plan.cells[0].translation.tunings["mkn"].key
-    assert json.loads(json.dumps(dict(tunings["mkn"].settings))) == tunings["mkn"].settings
+    other = replace(recipe_of(), translation=TranslationOptions(("en-de",), tuning=7, test=12, runs=2))
+    tunings = comparison_of(make_plan(replace(other, languages=("de",)), TextSource(data)).cells[0]).tunings
+    assert tunings["mkn"].key != comparison_of(plan.cells[0]).tunings["mkn"].key
+    assert json.loads(json.dumps(dict(tunings["mkn"].description.settings))) == tunings["mkn"].description.settings

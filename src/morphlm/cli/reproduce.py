@@ -72,10 +72,10 @@ def command(
     if recipe is None:
         raise ConfigError("name a recipe; `morphlm reproduce --list` shows them")
     # Only now: it loads all that trains.
-    from morphlm.experiments.reproduce import Request, look_ahead, reproduce  # noqa: PLC0415
+    from morphlm.experiments.reproduce import ReproduceRequest, look_ahead, reproduce  # noqa: PLC0415
 
-    chosen = None if languages is None else tuple(filter(None, (each.strip() for each in languages.split(","))))
-    request = Request(recipe, data, store, out, chosen, tokens, minutes)
+    chosen = None if languages is None else tuple(filter(None, map(str.strip, languages.split(","))))
+    request = ReproduceRequest(recipe, data, store, out, chosen, tokens, minutes)
     if dry_run:
         _show(look_ahead(request), as_json)
         return
@@ -96,9 +96,9 @@ def _show(result: Preview | Reproduction, as_json: bool) -> None:
 def _list(as_json: bool) -> None:
     recipes = [load_recipe(name) for name in recipe_names()]
     if as_json:
-        options.print_json([{"name": each.name, "title": each.title, "paper": each.paper} for each in recipes])
+        options.print_json([{name: getattr(recipe, name) for name in ("name", "title", "paper")} for recipe in recipes])
     else:
-        width = max(len(each.name) for each in recipes)
-        for each in recipes:
-            paper = f" ({each.paper})" if each.paper else ""
-            click.echo(f"{each.name:<{width}}  {each.title}{paper}")
+        width = max(len(recipe.name) for recipe in recipes)
+        for recipe in recipes:
+            paper = f" ({recipe.paper})" if recipe.paper else ""
+            click.echo(f"{recipe.name:<{width}}  {recipe.title}{paper}")

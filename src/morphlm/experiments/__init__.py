@@ -1,1 +1,1 @@
-"""The package's stages put together: the demo."""
+"""The demo, and the paper's experiments: recipes, their steps and reports."""

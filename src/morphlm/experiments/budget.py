@@ -6,26 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from morphlm.errors import ConfigError
-from morphlm.experiments.recipe import Recipe
-from morphlm.experiments.steps import amount
+from morphlm.experiments.recipe import Recipe, format_amount
 
 SPARE = 0.9  # an estimate fits if it takes no larger share of the time
 
 
 @dataclass(frozen=True)
-class Job:
-    """Recipes, as they are run together, and what was left out of them."""
+class Reduction:
+    """Recipes that are run together, and what was left out of them."""
 
     recipes: tuple[Recipe, ...]
     left_out: tuple[str, ...] = ()
-
-
-def restricted(recipe: Recipe, languages: Sequence[str] | None) -> Recipe | None:
-    """The recipe for some languages only; None if it has none of them."""
-    if languages is None:
-        return recipe
-    kept = tuple(language for language in recipe.languages if language in languages)
-    return replace(recipe, languages=kept) if kept else None
 
 
 def restrict(recipes: Sequence[Recipe], languages: Sequence[str] | None) -> tuple[Recipe, ...]:
@@ -36,7 +27,12 @@ def restrict(recipes: Sequence[Recipe], languages: Sequence[str] | None) -> tupl
     for language in languages or ():
         if language not in known:
             raise ConfigError(f"--languages: {language!r} is not in this recipe; choose from {', '.join(known)}")
-    return tuple(kept for recipe in recipes if (kept := restricted(recipe, languages)) is not None)
+    wanted = set(known if languages is None else languages)
+    return tuple(
+        replace(recipe, languages=tuple(language for language in recipe.languages if language in wanted))
+        for recipe in recipes
+        if wanted & {*recipe.languages}
+    )
 
 
 def shorten(recipes: Sequence[Recipe], tokens: int | None) -> tuple[Recipe, ...]:
@@ -46,8 +42,8 @@ def shorten(recipes: Sequence[Recipe], tokens: int | None) -> tuple[Recipe, ...]
     return tuple(replace(recipe, tokens=_at_most(recipe.tokens, tokens)) for recipe in recipes)
 
 
-def reductions(recipes: Sequence[Recipe]) -> Iterator[Job]:
-    """The whole job, then less and less of it: all recipes one line of their budgets further, at last fewer recipes."""
+def reductions(recipes: Sequence[Recipe]) -> Iterator[Reduction]:
+    """Everything, then less and less: all recipes one line of their budgets further, at last fewer recipes."""
     ladders = [list(_ladder(recipe)) for recipe in recipes]
     for level in range(max(map(len, ladders))):
         rungs = [ladder[min(level, len(ladder) - 1)] for ladder in ladders]
@@ -56,12 +52,12 @@ def reductions(recipes: Sequence[Recipe]) -> Iterator[Job]:
             for recipe, (_, left_out) in zip(recipes, rungs, strict=True)
             for note in left_out
         ]
-        yield Job(tuple(reduced for reduced, _ in rungs), tuple(notes))
+        yield Reduction(tuple(reduced for reduced, _ in rungs), tuple(notes))
     last = [ladder[-1][0] for ladder in ladders]
     for kept in range(len(last) - 1, 0, -1):
         dropped = ", ".join(recipe.name for recipe in last[kept:])
         kept_notes = [note for note in notes if note.partition(":")[0] in {recipe.name for recipe in last[:kept]}]
-        yield Job(
+        yield Reduction(
             tuple(last[:kept]),
             (*kept_notes, f"the recipes {dropped}" if kept < len(last) - 1 else f"the recipe {dropped}"),
         )
@@ -86,20 +82,20 @@ def _ladder(recipe: Recipe) -> Iterator[tuple[Recipe, tuple[str, ...]]]:
     order = budget.languages or recipe.languages
     dropped = [language for language in reversed(order) if language in recipe.languages]
     for language in dropped[: len(recipe.languages) - 1]:
-        recipe = replace(recipe, languages=tuple(each for each in recipe.languages if each != language))
+        recipe = replace(recipe, languages=tuple(kept for kept in recipe.languages if kept != language))
         yield recipe, _left_out(whole, recipe)
 
 
 def _at_most(sizes: tuple[int | None, ...], tokens: int) -> tuple[int | None, ...]:
-    """No text larger than that; one that was is as large."""
+    """Sizes of texts, with the larger ones cut to so many tokens."""
     return tuple(dict.fromkeys(tokens if size is None or size > tokens else size for size in sizes))
 
 
 def _left_out(whole: Recipe, reduced: Recipe) -> tuple[str, ...]:
-    """In words."""
+    """What the reduced recipe lacks, in words."""
     notes = []
     if reduced.tokens != whole.tokens:
-        less, more = (", ".join(map(amount, recipe.tokens)) for recipe in (reduced, whole))
+        less, more = (", ".join(map(format_amount, recipe.tokens)) for recipe in (reduced, whole))
         notes.append(f"training texts of {less} tokens instead of {more}")
     models = [kind for kind in whole.kinds if kind not in reduced.kinds]
     models += [f"wide {kind}" for kind in whole.wide if kind not in reduced.wide]

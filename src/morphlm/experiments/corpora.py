@@ -84,7 +84,7 @@ class LanguageTexts:
     counts: Mapping[str, Counts]  # of each of PARTS
 
     def format(self) -> str:
-        """For people, a line for every part."""
+        """A line for every part."""
         return "\n".join(f"{self.language} {part:<5} {self.counts[part].format()}" for part in PARTS)
 
 
@@ -109,19 +109,19 @@ def prepare_language(
     recipe = recipe or RECIPES[language]
     files = source_files(data, language, recipe, tokens)
     settings = _settings(language, files, tokens)
-    if (found := _find(out, language, settings)) is not None:
-        return found
+    if (texts := _find(out, language, settings)) is not None:
+        return texts
     make_folder(out)
     counts = _write_parts(TextMaker(language, recipe, files, processes), out, tokens)
     _write_record(out, language, settings)
     return _texts(out, language, counts)
 
 
-# ---------------------------------------------------------------- what was written before
+# ---------------------------------------------------------------- files and the record of what was written
 
 
 def source_files(data: Path, language: str, recipe: TextRecipe, tokens: int | None) -> dict[str, Path]:
-    """What a language is made from, by role; an InputError names what the folder lacks."""
+    """The files that a language is made from, by role; an InputError names one that is missing."""
     files = named_files(data, language, recipe, tokens)
     for file in files.values():
         if not file.is_file():
@@ -131,7 +131,7 @@ def source_files(data: Path, language: str, recipe: TextRecipe, tokens: int | No
 
 
 def named_files(data: Path, language: str, recipe: TextRecipe, tokens: int | None) -> dict[str, Path]:
-    """The same, whether they are there or not."""
+    """The files of `source_files`, whether they exist or not."""
     files = {"parallel": data / "parallel" / f"{recipe.parallel}.tsv.xz"}
     if recipe.others and tokens is None:
         others = {other.parallel for other in RECIPES.values()} - {recipe.parallel}
@@ -202,7 +202,7 @@ def _texts(out: Path, language: str, counts: Mapping[str, Counts]) -> LanguageTe
 
 @dataclass(frozen=True)
 class SentencePreparer:
-    """Prepares sentences, leaving each in its place; it is what travels to the worker processes."""
+    """Prepares sentences in their order; it is sent to the worker processes."""
 
     options: PrepareOptions
     source: str  # how messages name where the sentences are from
@@ -224,7 +224,6 @@ class PartText:
     counts: Counts
 
     def __add__(self, other: PartText) -> PartText:
-        """One after the other."""
         return PartText(self.lines + other.lines, self.counts + other.counts)
 
 
@@ -318,9 +317,9 @@ def _write_parts(maker: TextMaker, out: Path, tokens: int | None) -> dict[str, C
     notify(f"preparing the texts of {maker.language} ...")
     dev = maker.dev()
     texts = {"train": maker.train(tokens, dev), "dev": dev, "test": maker.test()}
-    if tokens is not None and (found := texts["train"].counts.tokens) < tokens:
+    if tokens is not None and (available := texts["train"].counts.tokens) < tokens:
         files = ", ".join(path.name for role, path in maker.files.items() if role not in ("dev", "test"))
-        notify(f"there are only {found:,} of {tokens:,} tokens of training text in {files}")
+        notify(f"there are only {available:,} of {tokens:,} tokens of training text in {files}")
     for part, text in texts.items():
         _write_part(text, _part_path(out, maker.language, part), _options(maker.language, part))
     return {part: text.counts for part, text in texts.items()}
@@ -347,8 +346,8 @@ def hold_out(sentences: Sequence[Item]) -> tuple[list[Item], list[Item]]:
     stretch = min(STRETCH, wanted)
     starts = [k * len(sentences) // (wanted // stretch) for k in range(wanted // stretch)] if wanted else []
     held = {start + offset for start in starts for offset in range(stretch)}
-    stays = [sentence for place, sentence in enumerate(sentences) if place not in held]
-    return stays, [sentences[place] for place in sorted(held)]
+    stays = [sentence for index, sentence in enumerate(sentences) if index not in held]
+    return stays, [sentences[index] for index in sorted(held)]
 
 
 def spread_passages(sentences: Sequence[Item], passage: int = PASSAGE) -> Iterator[Item]:
@@ -391,12 +390,12 @@ def read_novels(path: Path, *, wrapped: bool = False) -> list[str]:
 
 def join_wrapped(lines: Sequence[str]) -> Iterator[str]:
     """Put lines together that were broken to fit a page; some texts have whole paragraphs as lines, which stay."""
-    gathered: list[str] = []
+    paragraph: list[str] = []
     for line, following in pairwise([*lines, ""]):
-        gathered.append(line)
+        paragraph.append(line)
         if not _goes_on(line, following):
-            yield " ".join(gathered)
-            gathered = []
+            yield " ".join(paragraph)
+            paragraph = []
 
 
 _BEGINNING = re.compile(r"""(-|–|—)*[\s"„“«»(\[]*""")

@@ -18,9 +18,9 @@ from morphlm.segmentation.morphemes import Segmentation
 from morphlm.text.datasets import DataFolder, get_dataset
 from morphlm.text.prepare import PrepareOptions, prepare_files
 from morphlm.threads import available_cores
-from morphlm.training.checkpoint import belongs_to, checkpoint_path, remove_checkpoint
-from morphlm.training.inputs import InputOptions, Stages, TrainingInputs, prepare_inputs
-from morphlm.training.pipeline import NGRAMS, STAGES_FOLDER, ModelOptions, RunOptions, Trained, fit, task_of
+from morphlm.training.inputs import InputOptions, TrainingInputs, find_segmenter, prepare_inputs
+from morphlm.training.job import RunOptions
+from morphlm.training.pipeline import ARTEFACTS_FOLDER, ModelOptions, Trained, fit
 from morphlm.vectors.questions import QueryAnswer, ask
 from morphlm.vectors.vectors import WordVectors
 from morphlm.vocabulary.corpus import WordCounts, read_corpus
@@ -28,8 +28,11 @@ from morphlm.vocabulary.statistics import CorpusStatistics, corpus_statistics, f
 from morphlm.vocabulary.vocabulary import Vocabulary
 
 PARTS = ("train", "dev", "test")
-ORDERS = (2, 3, 4)  # of modified Kneser-Ney
-LOGBILINEAR, WIDTH = ("clbl", "clbl++"), 100
+# name, kind and settings of the models
+MODELS: tuple[tuple[str, str, dict[str, int]], ...] = (
+    *((f"mkn{order}", "mkn", {"order": order}) for order in (2, 3, 4)),
+    *((kind, kind, {"width": 100}) for kind in ("clbl", "clbl++")),
+)
 MIXED = ("mkn4", "clbl++")
 SHOWN_WORDS, SHOWN_CLASSES = 10, 5
 CONTENT_WORDS, NEW_WORDS, NEIGHBOURS = 3, 2, 6
@@ -55,7 +58,6 @@ class ComposedWord:
     answer: QueryAnswer  # its neighbours
 
     def to_json(self) -> dict[str, Any]:
-        """All of it under its names."""
         return {"morphemes": list(self.morphemes)} | self.answer.to_json()
 
     def format(self) -> str:
@@ -65,7 +67,7 @@ class ComposedWord:
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What was found."""
+    """The figures that the demo prints."""
 
     data: str  # name of the data set
     corpus: list[CorpusStatistics]
@@ -79,7 +81,6 @@ class DemoResult:
     report: Path  # a page to look at
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         return {
             "data": self.data,
             "corpus": [row.to_json() for row in self.corpus],
@@ -94,7 +95,6 @@ class DemoResult:
         }
 
     def format(self) -> str:
-        """For a person."""
         morphemes = "\n".join(f"  {line}" for line in self.morphemes)
         classes = "\n".join(f"  {' '.join(words)}" for words in self.classes)
         models = "\n".join(f"  {path}" for path in self.models)
@@ -115,7 +115,7 @@ class DemoResult:
 
 
 def format_neighbours(answer: QueryAnswer) -> str:
-    """Words and cosines on a line."""
+    """`word 0.81, other 0.75`."""
     return ", ".join(f"{name} {similarity:.2f}" for name, similarity in answer.neighbours)
 
 
@@ -124,7 +124,7 @@ def run_demo(config: DemoConfig) -> DemoResult:
     data = get_data(config)
     texts = {part: prepare_part(data, part, config) for part in PARTS}
     words = {part: read_corpus(texts[part]).words for part in PARTS}
-    inputs, segmentation, places = learn_structure(texts, config, data.languages[0])
+    inputs, segmentation, paths = learn_structure(texts, config, data.languages[0])
     models = train_models(inputs, config, data.languages[0])
     mixed = mix_models(models, texts, config.directory / f"{data.languages[0]}.mixture")
     assert inputs.partition is not None
@@ -134,7 +134,7 @@ def run_demo(config: DemoConfig) -> DemoResult:
         corpus=[corpus_statistics(part, words[part], config.kappa) for part in PARTS],
         morphemes=some_words(segmentation, inputs.vocabulary),
         classes=some_classes(inputs.partition),
-        models=[*places, *(place_in(trained) for trained in models.values()), place_in(mixed)],
+        models=[*paths, *(path_of(trained) for trained in models.values()), path_of(mixed)],
         perplexities=named_perplexities(models, mixed),
         weights=dict(zip(MIXED, mixed.model.training["weights"], strict=True)),
         neighbours=neighbours_of(vectors, content_words(inputs.partition, CONTENT_WORDS)),
@@ -146,55 +146,45 @@ def run_demo(config: DemoConfig) -> DemoResult:
 def learn_structure(
     texts: dict[str, Path], config: DemoConfig, language: str
 ) -> tuple[TrainingInputs, Segmentation, list[Path]]:
-    """Morphemes and classes of the vocabulary, and where they are kept under names for people."""
-    places = [config.directory / f"{language}.segmenter", config.directory / f"{language}.classes.tsv"]
-    choices, folder = InputOptions(kappa=config.kappa, seed=config.seed), config.directory / STAGES_FOLDER
-    inputs = prepare_inputs(texts["train"], texts["dev"], choices, folder, test=texts["test"])
-    segmenter = Stages(folder).segmenter(inputs.vocabulary, choices)
-    segmenter.save(places[0])
+    """Morphemes and classes of the vocabulary, and the files with readable names that they are written to."""
+    paths = [config.directory / f"{language}.segmenter", config.directory / f"{language}.classes.tsv"]
+    options, folder = InputOptions(kappa=config.kappa, seed=config.seed), config.directory / ARTEFACTS_FOLDER
+    inputs = prepare_inputs(texts["train"], texts["dev"], options, folder, test=texts["test"])
+    segmenter = find_segmenter(inputs.vocabulary, options, folder)
+    segmenter.save(paths[0])
     assert inputs.partition is not None
-    inputs.partition.save(places[1])
-    return inputs, segmenter.segmentation, places
+    inputs.partition.save(paths[1])
+    return inputs, segmenter.segmentation, paths
 
 
 def train_models(inputs: TrainingInputs, config: DemoConfig, language: str) -> dict[str, Trained]:
-    """All models by their names, those that are complete found again."""
+    """All models by their names; those that are complete are not trained again, and an interrupted training goes on."""
+    run = RunOptions(keep_complete=True, resume_or_restart=True)
     models = {}
-    for order in ORDERS:
-        notify(f"training modified Kneser-Ney of order {order} ...")
-        choices, out = ModelOptions(order=order, seed=config.seed), config.directory / f"{language}.mkn{order}"
-        models[f"mkn{order}"] = fit(NGRAMS, inputs, choices, out=out, keep_complete=True)
-    for kind in LOGBILINEAR:
-        notify(f"training {kind} ...")
-        models[kind] = train_logbilinear(kind, inputs, config.directory / f"{language}.{kind}", config.seed)
+    for name, kind, settings in MODELS:
+        notify(f"training {name} ...")
+        options, out = ModelOptions(settings, seed=config.seed), config.directory / f"{language}.{name}"
+        models[name] = fit(kind, inputs, options, run, out)
     return models
-
-
-def train_logbilinear(kind: str, inputs: TrainingInputs, out: Path, seed: int) -> Trained:
-    """Train a model, unless it is there; a demo that was interrupted goes on."""
-    choices = ModelOptions(width=WIDTH, seed=seed)
-    forget_others(out, task_of(kind, inputs, choices).identity)
-    run = RunOptions(resume=checkpoint_path(out).exists())
-    return fit(kind, inputs, choices, run, out, keep_complete=True)
 
 
 def mix_models(models: dict[str, Trained], texts: dict[str, Path], out: Path) -> Mixed:
     """Interpolate two of them, with weights by context."""
     notify(f"mixing {' and '.join(MIXED)} ...")
-    return mix_and_test([place_in(models[name]) for name in MIXED], texts["dev"], out, test=texts["test"])
+    return mix_and_test([path_of(models[name]) for name in MIXED], texts["dev"], out, test=texts["test"])
 
 
 def report_on(models: dict[str, Trained], mixed: Mixed, test: Path, config: DemoConfig) -> Path:
     """The page on the models that are most worth looking at; they are in memory already."""
     notify("writing the report ...")
     shown: dict[str, Trained | Mixed] = {name: models[name] for name in REPORTED} | {" + ".join(MIXED): mixed}
-    named = [(name, str(place_in(written)), written.model) for name, written in shown.items()]
+    named = [(name, str(path_of(written)), written.model) for name, written in shown.items()]
     out = config.directory / REPORT
     write_report(score_loaded_models(read_text(str(test)), named, len(named), seed=config.seed), out)
     return out
 
 
-def place_in(written: Trained | Mixed) -> Path:
+def path_of(written: Trained | Mixed) -> Path:
     """Where a model was written; in a demo all are."""
     assert written.out is not None
     return written.out
@@ -212,14 +202,6 @@ def named_perplexities(models: dict[str, Trained], mixed: Mixed) -> list[tuple[s
     ]
 
 
-def forget_others(out: Path, identity: str) -> None:
-    """A demo with another seed or language may have been interrupted here; this one does not go on with that."""
-    place = checkpoint_path(out)
-    if place.exists() and not belongs_to(place, identity):
-        notify(f"{place}: this is of a demo with other data or another seed; it is removed, and training begins anew")
-        remove_checkpoint(place)
-
-
 def some_classes(partition: Partition) -> list[list[str]]:
     """Frequent words of some classes that are not too small."""
     large = [words for words, size in zip(partition.examples(8), partition.sizes, strict=True) if size >= 8]
@@ -235,13 +217,13 @@ def some_words(segmentation: Segmentation, vocabulary: Vocabulary) -> list[str]:
 def composed_words(vectors: WordVectors, train: WordCounts, test: WordCounts) -> list[ComposedWord]:
     """The neighbours of some words that only the test text has."""
     seen = set(train.forms)
-    found = new_words(vectors, (word for word in test.forms if word not in seen), NEW_WORDS)
-    answers = neighbours_of(vectors, list(found))
-    return [ComposedWord(morphemes, answer) for morphemes, answer in zip(found.values(), answers, strict=True)]
+    unseen = new_words(vectors, (word for word in test.forms if word not in seen), NEW_WORDS)
+    answers = neighbours_of(vectors, list(unseen))
+    return [ComposedWord(morphemes, answer) for morphemes, answer in zip(unseen.values(), answers, strict=True)]
 
 
 def neighbours_of(vectors: WordVectors, words: list[str]) -> list[QueryAnswer]:
-    """Of some words, if there are any."""
+    """The nearest words of each, with their cosines."""
     return ask(vectors, words, k=NEIGHBOURS) if words else []
 
 

@@ -1,14 +1,17 @@
-"""Pairs of languages of which one is English, and the years of the news that systems are tuned and tested on."""
+"""Pairs of languages of which one is English, and the news that systems are tuned and tested on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from morphlm.errors import ConfigError
-from morphlm.experiments.corpora import RECIPES
+from morphlm.errors import ConfigError, InputError
+from morphlm.experiments.corpora import RECIPES, read_sentences
 
 ENGLISH = "en"
 TUNING_YEAR, TEST_YEAR = 2012, 2013
+
+LinePairs = tuple[list[str], list[str]]  # line n of the second translates line n of the first
 
 
 @dataclass(frozen=True)
@@ -20,10 +23,11 @@ class Pair:
 
     @classmethod
     def of(cls, text: str) -> Pair:
-        """`en-cs`."""
+        """The pair that is written like `en-cs`."""
         source, dash, target = text.partition("-")
         known = [language for language in RECIPES if language != ENGLISH]
-        if not dash or (source, target) not in [each for one in known for each in ((ENGLISH, one), (one, ENGLISH))]:
+        other = target if source == ENGLISH else source
+        if not dash or ENGLISH not in (source, target) or other not in known:
             raise ConfigError(f"{text!r} is no pair of languages; English and one of {', '.join(known)}, such as en-cs")
         return cls(source, target)
 
@@ -38,5 +42,35 @@ class Pair:
         return RECIPES[self.other].parallel
 
     def __str__(self) -> str:
-        """`en-cs`."""
         return f"{self.source}-{self.target}"
+
+
+@dataclass(frozen=True)
+class NewsText:
+    """News in both languages of a pair, a file each."""
+
+    pair: Pair
+    source: Path
+    target: Path
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """By language."""
+        return {self.pair.source: self.source, self.pair.target: self.target}
+
+    def sample(self, sentences: int) -> LinePairs:
+        """Pairs of sentences, evenly spaced: neighbours are about the same things."""
+        source, target = (list(read_sentences(path)) for path in (self.source, self.target))
+        if len(source) != len(target):
+            counts = f"{len(source):,} and {len(target):,} lines"
+            what = f"{counts} in {self.target.name}; they must be line-by-line translations"
+            raise InputError(what, source=str(self.source))
+        complete = [line for line in range(len(source)) if source[line].strip() and target[line].strip()]
+        lines = [complete[k] for k in evenly_spaced(len(complete), sentences)]
+        return [source[line] for line in lines], [target[line] for line in lines]
+
+
+def evenly_spaced(count: int, wanted: int) -> list[int]:
+    """The indices of `wanted` of `count` things; of all, if there are no more."""
+    taken = min(count, wanted)
+    return [number * count // taken for number in range(taken)]

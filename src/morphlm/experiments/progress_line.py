@@ -1,6 +1,6 @@
-"""One line of progress over all steps of an experiment, and the talk of the steps in files of their own.
+"""One line of progress over all steps of an experiment, and the messages of the steps in files of their own.
 
-Where a person watches, it is a bar over the estimated seconds, which moves with the clock; elsewhere a line a step.
+On a terminal it is a bar over the estimated seconds, which moves with the clock; elsewhere a line a step.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from tqdm import tqdm
 
-from morphlm.experiments.estimate import duration
+from morphlm.costs import format_duration
 from morphlm.files import make_folder
 
 TICK = 1.0  # seconds between two moves of the bar
@@ -24,10 +24,9 @@ FORMAT = "{desc} |{bar}| {percentage:3.0f} % [{elapsed} so far{postfix}]"
 
 
 class ProgressLine:
-    """The line. Use as a context manager."""
+    """A context manager that shows how far a run is: so many steps, in about so many seconds."""
 
     def __init__(self, name: str, total: int, seconds: float) -> None:
-        """So many steps are to be done, in about so many seconds."""
         self.name, self.total, self.number = name, total, 0
         self._left = max(seconds, 1.0)  # seconds
         self._before = 0.0  # seconds of the bar that the steps so far stand for
@@ -36,7 +35,6 @@ class ProgressLine:
         self._bar: Any = None
 
     def __enter__(self) -> ProgressLine:
-        """Begin to show it."""
         self._bar = tqdm(
             total=self._left, desc=self.name, file=self._stream, disable=not self._stream.isatty(), leave=False,
             bar_format=FORMAT,
@@ -46,12 +44,11 @@ class ProgressLine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take it away."""
         self._stop.set()
         self._bar.close()
 
     def notify(self, message: str) -> None:
-        """A line above the bar, for the person at the terminal."""
+        """Show a message above the bar."""
         with contextlib.suppress(OSError):
             if self._bar.disable:
                 print(message, file=self._stream, flush=True)
@@ -60,29 +57,29 @@ class ProgressLine:
 
     @contextlib.contextmanager
     def step(self, name: str, seconds: float, log: Path) -> Iterator[None]:
-        """Show a step while it is done; what it says goes to its log."""
+        """Show a step while it runs; what it prints goes to its log."""
         self.number += 1
         self._bar.set_description_str(f"{self.name} {self.number}/{self.total}: {name}")
         make_folder(log.parent)
         begin, self._stop = time.monotonic(), threading.Event()
-        watch = threading.Thread(target=self._follow, args=(begin, seconds, self._stop), daemon=True)
-        with log.open("a", encoding="utf-8") as talk:
-            watch.start()
+        follower = threading.Thread(target=self._follow, args=(begin, seconds, self._stop), daemon=True)
+        with log.open("a", encoding="utf-8") as messages:
+            follower.start()
             try:
-                with contextlib.redirect_stderr(talk):
+                with contextlib.redirect_stderr(messages):
                     yield
             finally:
                 self._stop.set()
-                watch.join()
+                follower.join()
         self._before += seconds
 
     def done(self, name: str, seconds: float, left: float) -> None:
-        """Say that a step is done, where there is no bar; `left` is what the others will take."""
+        """A step is done; `left` is how many seconds the others will take."""
         self._bar.total = self._before + left
         self._show(self._before)
         if self._bar.disable:
-            after = f"; about {duration(left)} left" if left > 0 else ""
-            self.notify(f"[{self.number}/{self.total}] {name}: {duration(seconds)}{after}")
+            remaining = f"; about {format_duration(left)} left" if left > 0 else ""
+            self.notify(f"[{self.number}/{self.total}] {name}: {format_duration(seconds)}{remaining}")
 
     def _follow(self, begin: float, seconds: float, stop: threading.Event) -> None:
         """Move the bar with the clock, but not beyond the step."""
@@ -92,4 +89,4 @@ class ProgressLine:
     def _show(self, reached: float) -> None:
         self._bar.n = reached
         left = self._bar.total - reached
-        self._bar.set_postfix_str(f"about {duration(left)} left" if left > 0 else "")
+        self._bar.set_postfix_str(f"about {format_duration(left)} left" if left > 0 else "")

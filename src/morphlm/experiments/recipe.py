@@ -7,7 +7,7 @@ Those of the paper lie in the folder `recipes`; a path names one's own. What a f
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -15,20 +15,18 @@ from typing import Any
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.experiments.pairs import Pair
-from morphlm.training.pipeline import MODELS, NGRAMS, ModelOptions, check_choices
+from morphlm.experiments.parts import PARTS
+from morphlm.kinds import find_kind, kind_named, kind_names
+from morphlm.training.pipeline import ModelOptions, check_options
 from morphlm.vocabulary.vocabulary import check_kappa
 
 ALL_TEXT = "all"
 GROWING, FIXED = "growing", "fixed"
-PARTS = (
-    *("corpus", "perplexity", "selection", "main", "kappa", "scaling"),
-    *("frequency", "tags", "similarity", "translation"),
-)
 
 
 @dataclass(frozen=True)
-class TranslationChoices:
-    """Systems of the first kind of models alone and beside each of the others."""
+class TranslationOptions:
+    """How translation systems are tuned and tested: with the first kind of model alone, and beside each other one."""
 
     pairs: tuple[str, ...] = ()  # from one language into another, such as en-cs
     tuning: int = 400  # sentences, evenly spaced
@@ -39,38 +37,48 @@ class TranslationChoices:
 
 @dataclass(frozen=True)
 class Budget:
-    """What is left out to fit a time, first to last; each line of it is tried until the estimate fits."""
+    """What is left out to fit a time limit; the lines are tried in this order until the estimate fits."""
 
     tokens: tuple[int, ...] = ()  # less training text
     without: tuple[tuple[str, ...], ...] = ()  # then fewer kinds of models, a group at a time
     languages: tuple[str, ...] = ()  # then fewer languages: the last of these is dropped first; none: as the recipe
-    runs: int | None = None  # before that, no more tuning runs of a translation system
+    runs: int | None = None  # before that, at most so many tuning runs of a translation system
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """An experiment."""
+    """The languages, texts and models of an experiment, and the parts of its report."""
 
     name: str
     title: str = ""
     paper: str = ""  # what of the paper it repeats
     recipes: tuple[str, ...] = ()  # it consists of these; then it has nothing of its own
-    print: tuple[str, ...] = ("corpus", "perplexity")  # parts of the report
+    print: tuple[str, ...] = ("corpus", "perplexity")  # parts of the report, see parts.py
     languages: tuple[str, ...] = ()
     dataset: str | None = None  # a data set by name; None: the folder of --data
     tokens: tuple[int | None, ...] = (1_000_000,)  # of the training texts; None: all there is
     vocabularies: tuple[str, ...] = (GROWING,)  # of each text, or fixed: that of the smallest
-    kinds: tuple[str, ...] = MODELS
+    kinds: tuple[str, ...] = field(default_factory=lambda: tuple(kind_names(packages=False)))
     wide: tuple[str, ...] = ()  # kinds that are also trained with a wide context
     kappas: tuple[float, ...] = (0.2,)
     seeds: tuple[int, ...] = (1,)
-    choices: ModelOptions = field(default_factory=ModelOptions)  # without the seed
-    translation: TranslationChoices = field(default_factory=TranslationChoices)
+    options: ModelOptions = field(default_factory=ModelOptions)  # without the seed
+    translation: TranslationOptions = field(default_factory=TranslationOptions)
     budget: Budget = field(default_factory=Budget)
 
     def pairs_into(self, language: str) -> list[Pair]:
-        """Whose translations are in a language."""
+        """The pairs whose target is a language."""
         return [pair for pair in map(Pair.of, self.translation.pairs) if pair.target == language]
+
+
+def format_amount(tokens: int | None) -> str:
+    """The size of a text in names: `1m`, `500k`, `all`."""
+    if tokens is None:
+        return ALL_TEXT
+    for unit, letter in ((1_000_000, "m"), (1_000, "k")):
+        if tokens % unit == 0:
+            return f"{tokens // unit}{letter}"
+    return str(tokens)
 
 
 # ---------------------------------------------------------------- finding
@@ -79,29 +87,27 @@ class Recipe:
 def recipe_names() -> list[str]:
     """The recipes of the package."""
     order = ("data-1m", "data-main", "kappa", "scaling", "frequency", "pos", "similarity", "translation", "all")
-    found = {Path(entry.name).stem for entry in _folder().iterdir() if entry.name.endswith(".toml")}
-    return [name for name in order if name in found] + sorted(found - set(order))
+    names = {Path(entry.name).stem for entry in _folder().iterdir() if entry.name.endswith(".toml")}
+    return [name for name in order if name in names] + sorted(names - set(order))
 
 
 def _folder() -> Any:
     return resources.files("morphlm.experiments") / "recipes"
 
 
-def load_recipe(named: str) -> Recipe:
+def load_recipe(name: str) -> Recipe:
     """A recipe of the package by its name, or one's own by the path of its file."""
-    if named in recipe_names():
-        return read_recipe((_folder() / f"{named}.toml").read_text("utf-8"), named, f"recipe {named}")
-    path = Path(named)
+    if name in recipe_names():
+        return read_recipe((_folder() / f"{name}.toml").read_text("utf-8"), name, f"recipe {name}")
+    path = Path(name)
     if not path.is_file():
         names = ", ".join(recipe_names())
-        raise ConfigError(
-            f"{named!r} is neither a recipe nor a file; choose one of {names}, or the path of a TOML file"
-        )
+        raise ConfigError(f"{name!r} is neither a recipe nor a file; choose one of {names}, or the path of a TOML file")
     try:
         text = path.read_text("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError("this is not UTF-8; a recipe is a TOML file", source=named) from error
-    return read_recipe(text, path.stem, named)
+        raise InputError("this is not UTF-8; a recipe is a TOML file", source=name) from error
+    return read_recipe(text, path.stem, name)
 
 
 def members_of(recipe: Recipe) -> tuple[Recipe, ...]:
@@ -123,51 +129,17 @@ def read_recipe(text: str, name: str, source: str) -> Recipe:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{source}: this is no TOML ({error}); mend it") from error
-    found: dict[str, Any] = {"name": name}
-    for table, keys in _SCHEMA.items():
-        given = content if not table else content.pop(table, {})
-        if not isinstance(given, dict):
-            raise ConfigError(f"{source}: {table} is a table of settings; write [{table}] and below it its keys")
-        values = {key: given.pop(key) for key in list(given) if key in keys}
-        _refuse_unknown(given, table, source)
-        found |= {_field(table, key): _checked(value, table, key, source) for key, value in values.items()}
-    return _made(found, source)
-
-
-def _refuse_unknown(left: Mapping[str, Any], table: str, source: str) -> None:
-    for key in left:
-        if not table and key in _SCHEMA:
-            continue
-        name = f"{table}.{key}" if table else key
-        known = ", ".join([*_SCHEMA[table], *([] if table else [f"[{other}]" for other in _SCHEMA if other])])
-        raise ConfigError(f"{source}: there is no key {name!r}; known here are {known}")
-
-
-def _field(table: str, key: str) -> str:
-    prefix = table if table in ("budget", "translation") else "model" if key in _OF_MODEL else ""
-    return f"{prefix}.{key}" if prefix else key
-
-
-def _checked(value: Any, table: str, key: str, source: str) -> Any:
-    convert, meant = _SCHEMA[table][key]
-    try:
-        return convert(value)
-    except (TypeError, ValueError) as error:
-        name = f"{table}.{key}" if table else key
-        raise ConfigError(f"{source}: {name} is {value!r}; it must be {meant}") from error
-
-
-def _made(found: Mapping[str, Any], source: str) -> Recipe:
-    def below(prefix: str) -> dict[str, Any]:
-        return {key.removeprefix(prefix): value for key, value in found.items() if key.startswith(prefix)}
-
-    plain = {key: value for key, value in found.items() if "." not in key}
+    tables = {table: _read_table(content if not table else content.pop(table, {}), table, source) for table in _SCHEMA}
+    models, options = tables["models"], {key: value for key, value in tables["models"].items() if key in _OF_MODEL}
     try:
         recipe = Recipe(
-            **plain,
-            choices=ModelOptions(**below("model.")),
-            translation=TranslationChoices(**below("translation.")),
-            budget=Budget(**below("budget.")),
+            name,
+            **tables[""],
+            **tables["text"],
+            **{key: value for key, value in models.items() if key not in _OF_MODEL},
+            options=ModelOptions(**options),
+            translation=TranslationOptions(**tables["translation"]),
+            budget=Budget(**tables["budget"]),
         )
         _check(recipe)
     except ConfigError as error:
@@ -175,21 +147,37 @@ def _made(found: Mapping[str, Any], source: str) -> Recipe:
     return recipe
 
 
+def _read_table(entries: Any, table: str, source: str) -> dict[str, Any]:
+    """The entries of a table, converted."""
+    if not isinstance(entries, dict):
+        raise ConfigError(f"{source}: {table} is a table of settings; write [{table}] and below it its keys")
+    values, keys = {}, _SCHEMA[table]
+    for key, value in entries.items():
+        name = f"{table}.{key}" if table else key
+        if key not in keys:
+            known = ", ".join([*keys, *([] if table else [f"[{other}]" for other in _SCHEMA if other])])
+            raise ConfigError(f"{source}: there is no key {name!r}; known here are {known}")
+        convert, meant = keys[key]
+        try:
+            values[key] = convert(value)
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"{source}: {name} is {value!r}; it must be {meant}") from error
+    return values
+
+
 def _check(recipe: Recipe) -> None:
-    """Refuse what no experiment can be."""
+    """Refuse settings that contradict each other."""
     if recipe.recipes:
         return
     if not recipe.languages:
         raise ConfigError("there are no languages; write languages = [...]")
-    check_choices([*recipe.kinds, *recipe.wide], recipe.choices)
-    if NGRAMS in recipe.wide:
-        raise ConfigError(f"{NGRAMS} has no wide context; leave it out of models.wide")
+    check_options([*recipe.kinds, *recipe.wide], recipe.options)
+    for kind in recipe.wide:
+        if not kind_named(kind).has_vectors:  # a wide context is a mean of vectors
+            raise ConfigError(f"{kind} has no wide context; leave it out of models.wide")
     for kappa in recipe.kappas:
         check_kappa(kappa)
     _check_translation(recipe)
-    for kind in (kind for group in recipe.budget.without for kind in group):
-        if kind not in MODELS:
-            raise ConfigError(f"budget.without: {kind!r} is no kind of model; choose from {', '.join(MODELS)}")
 
 
 def _check_translation(recipe: Recipe) -> None:
@@ -209,10 +197,8 @@ def _check_translation(recipe: Recipe) -> None:
 
 def _exactly(kind: type, least: float | None = None) -> Callable[[Any], Any]:
     def convert(value: Any) -> Any:
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if not (isinstance(value, kind) and (kind is bool or not isinstance(value, bool))) and not (
-            kind is float and whole
-        ):
+        value_type = type(value)
+        if value_type is not kind and (kind, value_type) != (float, int):
             raise TypeError
         if least is not None and value < least:
             raise ValueError
@@ -232,7 +218,7 @@ def _list(convert: Callable[[Any], Any], *, may_be_empty: bool = False) -> Calla
     return convert_all
 
 
-def _one_of(*names: str) -> Callable[[Any], str]:
+def _one_of(names: Container[str]) -> Callable[[Any], str]:
     def convert(value: Any) -> str:
         if value not in names:
             raise ValueError
@@ -250,21 +236,21 @@ def _sizes(value: Any) -> tuple[int | None, ...]:
     return tuple(sorted(sizes, key=lambda size: float("inf") if size is None else size))
 
 
-def _table(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise TypeError
-    return dict(value)
+def _kind(value: Any) -> str:
+    if not isinstance(value, str) or find_kind(value) is None:
+        raise ValueError
+    return value
 
 
 _TEXT, _TEXTS = (_exactly(str), "a text"), (_list(_exactly(str)), "a list of texts, such as ['cs', 'de']")
-_KINDS = (_list(_one_of(*MODELS), may_be_empty=True), f"a list of {', '.join(MODELS)}")
+_KINDS = (_list(_kind, may_be_empty=True), "a list of kinds of models, such as ['mkn', 'clbl++']")
 _Keys = dict[str, tuple[Callable[[Any], Any], str]]
 _OF_MODEL = ("order", "width", "diagonal", "recipe", "settings")
 _SCHEMA: dict[str, _Keys] = {  # table -> key -> how it is read, what it must be; the table "" comes last
     "text": {
         "dataset": _TEXT,
         "tokens": (_sizes, "a number of tokens, 'all', or a list of these"),
-        "vocabularies": (_list(_one_of(GROWING, FIXED)), "a list of 'growing' and 'fixed'"),
+        "vocabularies": (_list(_one_of((GROWING, FIXED))), "a list of 'growing' and 'fixed'"),
     },
     "models": {
         "kinds": _KINDS,
@@ -275,7 +261,7 @@ _SCHEMA: dict[str, _Keys] = {  # table -> key -> how it is read, what it must be
         "width": (_exactly(int, 1), "a whole number"),
         "diagonal": (_exactly(bool), "true or false"),
         "recipe": _TEXT,
-        "settings": (_table, "a table of settings of the training, such as { epochs = 3 }"),
+        "settings": (_exactly(dict), "a table of settings of the training, such as { epochs = 3 }"),
     },
     "translation": {
         "pairs": (_list(_exactly(str)), "a list of pairs, such as ['en-cs', 'cs-en']"),
@@ -294,7 +280,7 @@ _SCHEMA: dict[str, _Keys] = {  # table -> key -> how it is read, what it must be
         "title": _TEXT,
         "paper": _TEXT,
         "recipes": _TEXTS,
-        "print": (_list(_one_of(*PARTS)), f"a list of {', '.join(PARTS)}"),
+        "print": (_list(_one_of(PARTS)), f"a list of {', '.join(PARTS)}"),
         "languages": _TEXTS,
     },
 }

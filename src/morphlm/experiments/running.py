@@ -1,4 +1,4 @@
-"""Doing steps one after the other: those that are done are found, the others are done and kept.
+"""Running steps one after the other: those that are done are found in the store, the others are run and kept.
 
 A step that fails is reported, what needs it is skipped and the rest goes on. With a time limit, a step that would go
 beyond it is left out.
@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import errno
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
+from morphlm.artefacts import find_or_make
 from morphlm.errors import MorphlmError
 from morphlm.experiments.estimate import Estimator
-from morphlm.experiments.graph import Done, Step
 from morphlm.experiments.progress_line import ProgressLine
+from morphlm.experiments.steps.base import RunContext, Step
 from morphlm.experiments.store import Record, Store
 
 FATAL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}  # after these no other step can be kept either
-LONG_KINDS = ("texts", "stages", "model", "bitext", "tuning")
 GRACE = 30.0  # seconds that an evaluation may take after the time is over
+
+Content = TypeVar("Content")
 
 
 @dataclass
@@ -32,52 +34,53 @@ class Outcome:
     skipped: list[str] = field(default_factory=list)  # names of what needs those
     late: list[str] = field(default_factory=list)  # names of what would have taken too long, and of what needs it
     found: int = 0  # steps that were done before
-    seconds: float = 0.0  # of the others
 
-    def get(self, step: Step | None) -> dict[str, Any] | None:
-        """The result of a step, if there is one."""
-        return None if step is None else self.results.get(step.key)
+    def get(self, step: Step[Content]) -> Content | None:
+        """The result of a step, as it reads it; None if there is none."""
+        return step.read(self.results[step.key]) if step.key in self.results else None
 
 
-def find_done(steps: Iterable[Step], store: Store) -> dict[str, Record]:
-    """The records of the steps that are done."""
-    return {step.key: record for step in steps if (record := store.find(step)) is not None}
+def find_done(steps: Iterable[Step[Any]], store: Store) -> dict[str, Record]:
+    """The records of the steps that are done, by key."""
+    return {step.key: record for step in steps if (record := step.find(store)) is not None}
 
 
 @dataclass
-class Run:
+class StepRunner:
     """One pass over the steps."""
 
     store: Store
     estimator: Estimator
-    work: Callable[[Step], Done]
     progress_line: ProgressLine
     deadline: float | None = None  # as of time.monotonic
     outcome: Outcome = field(default_factory=Outcome)
-    _again: set[str] = field(default_factory=set)  # keys of what was done in this pass
+    _rerun: set[str] = field(default_factory=set)  # keys of what was run in this pass
 
-    def run(self, steps: Sequence[Step], done: Mapping[str, Record]) -> Outcome:
-        """Do what is not done."""
+    def __post_init__(self) -> None:
+        self.context = RunContext(self.store, self.progress_line.notify)
+
+    def run(self, steps: Sequence[Step[Any]], done: Mapping[str, Record]) -> Outcome:
+        """Run what is not done, in this order."""
         self.outcome.results = {key: record.result for key, record in done.items()}
         self.outcome.found = len(done)
-        for place, step in enumerate(steps):
+        for number, step in enumerate(steps, 1):
             if step.key in done and not self._is_outdated(step):
                 continue
             if self._may_begin(step):
-                self._do(step, [other for other in steps[place + 1 :] if other.key not in self.outcome.results])
+                self._run_step(step, [other for other in steps[number:] if other.key not in self.outcome.results])
         return self.outcome
 
-    def _is_outdated(self, step: Step) -> bool:
-        """Whether it was done, but what it is made of has just come out differently; then it is to be done again."""
-        if not any(need.key in self._again for need in step.inputs) or self.store.find(step) is not None:
+    def _is_outdated(self, step: Step[Any]) -> bool:
+        """Whether it was done, but one of its inputs has just come out differently; then it is run again."""
+        if not any(need.key in self._rerun for need in step.inputs) or step.find(self.store) is not None:
             return False
         del self.outcome.results[step.key]
         self.outcome.found -= 1
         self.progress_line.total += 1
         return True
 
-    def _may_begin(self, step: Step) -> bool:
-        """Whether what it needs is there, and time."""
+    def _may_begin(self, step: Step[Any]) -> bool:
+        """Whether what it needs is done, and there is time."""
         lacking = [need for need in step.needs if need.key not in self.outcome.results]
         if lacking:
             is_late = all(need.name in self.outcome.late for need in lacking)
@@ -89,46 +92,61 @@ class Run:
         self.outcome.late.append(step.name)
         return False
 
-    def _fits(self, step: Step) -> bool:
+    def _fits(self, step: Step[Any]) -> bool:
         """What is trained is also tested, if that is quick, even when the training took longer than was expected."""
         seconds = self.estimator.seconds(step)
-        is_quick = step.kind not in LONG_KINDS and seconds <= GRACE
+        is_quick = step.is_evaluation and seconds <= GRACE
         return self.deadline is None or is_quick or time.monotonic() + seconds <= self.deadline
 
-    def _do(self, step: Step, others: Sequence[Step]) -> None:
-        expected, begin = self.estimator.expected(step).seconds, time.monotonic()
+    def _run_step(self, step: Step[Any], others: Sequence[Step[Any]]) -> None:
+        shelf = self.store.shelf(step.producer.name)
         try:
-            with self.progress_line.step(step.name, self.estimator.seconds(step), self.store.log(step)):
-                done = self.work(step)
+            record = find_or_make(step.producer, step.key, shelf, lambda: self._make(step)).result
+        except _StepFailedError as failure:
+            self.progress_line.notify(f"{step.name}: failed: {failure}")
+            self.outcome.failed[step.name] = str(failure)
+            return
+        self.estimator.learn([record])
+        self.outcome.results[step.key] = record.result
+        self._rerun.add(step.key)
+        self.progress_line.done(step.name, record.seconds, sum(map(self.estimator.seconds, others)))
+
+    def _make(self, step: Step[Any]) -> Record:
+        expected, begin = self.estimator.expected(step).seconds, time.monotonic()
+        log = self.store.log(f"{step.name}-{step.short_key}")
+        try:
+            with self.progress_line.step(step.name, self.estimator.seconds(step), log):
+                result = step.run(self.context)
+                hashes = self.store.hashes(result.files)
         except (MorphlmError, MemoryError, OSError) as error:
             if _is_fatal(error):
                 raise
-            self._fail(step, _why(error))
-            return
-        seconds = time.monotonic() - begin
-        record = Record(
-            step.key, step.kind, step.name, round(seconds, 3), expected, done.fresh, done.result, done.files
+            raise _StepFailedError(_reason(error)) from error
+        return Record(
+            step.key,
+            step.producer.name,
+            step.name,
+            round(time.monotonic() - begin, 3),
+            expected,
+            result.fresh,
+            result.content,
+            hashes,
+            step.group,
         )
-        self.store.keep(record, step)
-        self.estimator.learn([record])
-        self.outcome.results[step.key] = record.result
-        self._again.add(step.key)
-        self.outcome.seconds += seconds
-        self.progress_line.done(step.name, seconds, sum(map(self.estimator.seconds, others)))
 
-    def _fail(self, step: Step, why: str) -> None:
-        self.progress_line.notify(f"{step.name}: failed: {why}")
-        self.outcome.failed[step.name] = why
+
+class _StepFailedError(Exception):
+    """Why a step failed, when the others can go on."""
 
 
 def _is_fatal(error: BaseException | None) -> bool:
-    """Whether it is one of FATAL, or says so in other words: `cannot write here (No space left on device)`."""
+    """Whether it is one of FATAL, or was caused by one: `cannot write here (No space left on device)`."""
     if isinstance(error, OSError) and error.errno in FATAL:
         return True
     return error is not None and _is_fatal(error.__cause__)
 
 
-def _why(error: BaseException) -> str:
+def _reason(error: BaseException) -> str:
     if isinstance(error, OSError):
         return f"{error.filename or 'a file'}: {error.strerror or error}"
     return str(error) or "the memory is used up"

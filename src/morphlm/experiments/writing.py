@@ -10,13 +10,14 @@ from typing import Any
 
 from morphlm.errors import MorphlmError
 from morphlm.experiments.plan import Plan
-from morphlm.experiments.recipe import Recipe
+from morphlm.experiments.recipe import Recipe, format_amount
 from morphlm.experiments.running import Outcome
-from morphlm.experiments.sections import Section, sections_of, signatures_in
-from morphlm.experiments.steps import amount
+from morphlm.experiments.sections import ReportSection, sections_of, signatures_in
 from morphlm.files import atomic_writer, make_folder
+from morphlm.kinds import kind_named
 from morphlm.progress import notify
 from morphlm.report.pictures import save_picture
+from morphlm.training.pipeline import declared_settings
 from morphlm.version import __version__
 
 REPORT, RESULTS = "report.md", "results.json"
@@ -25,10 +26,10 @@ EXTENSIONS = (".svg", ".png")
 
 @dataclass(frozen=True)
 class Report:
-    """What was found by one recipe."""
+    """The results of one recipe."""
 
     plan: Plan
-    sections: tuple[Section, ...]
+    sections: tuple[ReportSection, ...]
     left_out: tuple[str, ...]
     missing: tuple[str, ...]  # what the data lack
     late: tuple[str, ...]  # steps that the time did not suffice for
@@ -37,7 +38,7 @@ class Report:
 
     @property
     def what_lacks(self) -> list[str]:
-        """Everything that is not in it, in words."""
+        """What the report does not have, and why."""
         return [
             *(f"left out to fit the time: {what}" for what in self.left_out),
             *(f"not in the data: {what}" for what in self.missing),
@@ -47,7 +48,7 @@ class Report:
         ]
 
     def format(self) -> str:
-        """For the terminal: the tables, and what lacks."""
+        """For the terminal: the tables, and what the report lacks."""
         recipe = self.plan.recipe
         lines = [_heading(recipe)]
         for section in self.sections:
@@ -55,7 +56,7 @@ class Report:
         return "\n".join([*lines, *self.what_lacks]).rstrip()
 
     def markdown(self, pictures: Mapping[str, Sequence[str]]) -> str:
-        """The same as a document, with the pictures and all signatures."""
+        """A document with the tables, the pictures and all signatures."""
         recipe = self.plan.recipe
         parts = [f"# {_heading(recipe)}", _what_was_run(self.plan)]
         if self.what_lacks:
@@ -69,7 +70,6 @@ class Report:
         return "\n\n".join(parts) + "\n"
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         recipe = self.plan.recipe
         return {
             "recipe": recipe.name,
@@ -93,17 +93,19 @@ def _heading(recipe: Recipe) -> str:
 
 
 def _what_was_run(plan: Plan) -> str:
-    recipe, choices = plan.recipe, plan.recipe.choices
-    texts = ", ".join(map(amount, recipe.tokens))
+    recipe, options = plan.recipe, plan.recipe.options
+    texts = ", ".join(map(format_amount, recipe.tokens))
     sides = ", of the target side of each pair to translate" if recipe.translation.pairs else ""
     kinds = ", ".join([*recipe.kinds, *(f"{kind} with wide contexts" for kind in recipe.wide)])
     kappas, seeds = ", ".join(f"{kappa:g}" for kappa in recipe.kappas), ", ".join(map(str, recipe.seeds))
-    settings = "".join(f", {name} {value}" for name, value in choices.settings.items())
+    declared = [entry for kind in recipe.kinds for entry in declared_settings(kind_named(kind)).values()]
+    named = {entry.name: entry.default for entry in declared if entry.name in ("order", "width", "recipe")}
+    settings = ", ".join(f"{name} {value}" for name, value in {**named, **options.settings}.items())
     lines = [
         f"Repeats: {recipe.paper or 'nothing of the paper'}",
         f"Languages: {', '.join(recipe.languages)}",
         f"Training texts: {texts} tokens of {recipe.dataset or 'the folder of data'}{sides}",
-        f"Models: {kinds}; order {choices.order}, width {choices.width}, recipe {choices.recipe}{settings}",
+        f"Models: {kinds}; {settings}",
         f"kappa {kappas}; seed {seeds}; morphlm {__version__}",
     ]
     if "translation" in recipe.print:
@@ -130,7 +132,7 @@ def make_report(plan: Plan, outcome: Outcome, left_out: Sequence[str]) -> Report
 
 
 def write_report(report: Report, folder: Path) -> None:
-    """Write all of it; what is drawn lies beside the text."""
+    """Write report.md, results.json and the pictures."""
     make_folder(folder)
     before = _pictures_before(report, folder)
     pictures: dict[str, list[str]] = {}
@@ -167,11 +169,11 @@ def _draw(result: Any, folder: Path, name: str) -> bool:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace a file."""
+    """Replace a file in one step."""
     with atomic_writer(path) as stream:
         stream.write(text.encode())
 
 
 def write_json(path: Path, content: Any) -> None:
-    """The same for JSON."""
+    """Replace a file in one step."""
     write_text(path, json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n")

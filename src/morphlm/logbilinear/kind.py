@@ -35,6 +35,7 @@ def _record(name: str) -> ModelKind:
         has_vectors=True,
         family=name.partition("+")[0],
         decoder_scorer="morphlm.logbilinear.batch_scorer:LogBilinearScorer",
+        cost="morphlm.logbilinear.cost:estimate_cost",
     )
 
 

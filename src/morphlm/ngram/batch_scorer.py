@@ -8,7 +8,7 @@ from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.language_model.batch_scorer import BatchScorer
 from morphlm.ngram.kernels import score_after_contexts, states_after_contexts
 from morphlm.ngram.model import NgramModel
-from morphlm.ngram.trie import Trie
+from morphlm.ngram.trie import NgramTrie
 from morphlm.vocabulary.vocabulary import Vocabulary
 
 
@@ -33,7 +33,7 @@ class NgramScorer(BatchScorer):
 class SearchHeuristic:
     """N-grams whose scores order the hypotheses of a search."""
 
-    trie: Trie
+    trie: NgramTrie
     vocabulary: Vocabulary
     is_exact: bool  # their scores are those of the model, so that it need not be asked
 

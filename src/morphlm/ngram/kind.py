@@ -16,6 +16,7 @@ MKN = ModelKind(
     decoder_scorer=SCORER,
     decoder_heuristic=HEURISTIC,
     command="morphlm.cli.train_mkn:command",
+    cost="morphlm.ngram.cost:estimate_cost",
 )
 ARPA = ModelKind(
     name="arpa",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import mmap
 import shutil
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from morphlm.errors import ConfigError, FormatError
 from morphlm.files import partial_path, partial_pattern
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.modelfile import ModelFiles, read_model, write_model
+from morphlm.progress import notify
 
 KIND = "checkpoint"
 
@@ -123,6 +125,14 @@ def remove_checkpoint(path: Path) -> None:
         doomed = partial_path(path)
         path.rename(doomed)
         shutil.rmtree(doomed, ignore_errors=True)
+
+
+def remove_foreign_checkpoint(out: Path, identity: str, warn: Callable[[str], None] = notify) -> None:
+    """Let the training of a model begin anew where a checkpoint beside it is of other data or settings."""
+    path = checkpoint_path(out)
+    if path.exists() and not belongs_to(path, identity):
+        warn(f"{path}: this is a training of other data or settings; it is removed, and training begins anew")
+        remove_checkpoint(path)
 
 
 def remove_leftovers(out: Path) -> None:

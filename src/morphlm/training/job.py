@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,7 @@ from morphlm.artefacts import Shelf
 from morphlm.kinds import ModelKind
 from morphlm.language_model.base import LanguageModel
 from morphlm.modelfile import MANIFEST, read_model
+from morphlm.progress import notify
 from morphlm.settings import Settings, setting
 from morphlm.training.inputs import TrainingInputs
 from morphlm.version import __version__
@@ -30,6 +32,8 @@ class RunOptions(Settings):
     )
     checkpoint_minutes: float = setting(10.0, "Minutes between checkpoints.", at_least=0)
     keep_complete: bool = False  # a complete model of the same data and settings is taken as it is
+    resume_or_restart: bool = False  # go on with a checkpoint of the same data and settings, remove any other
+    warn: Callable[[str], None] = notify  # says that a checkpoint was removed
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from morphlm.errors import FormatError
@@ -9,7 +10,7 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.logbilinear.structure import build_structure
 from morphlm.modelfile import read_model
 from morphlm.progress import notify
-from morphlm.training.checkpoint import checkpoint_path
+from morphlm.training.checkpoint import checkpoint_path, remove_foreign_checkpoint
 from morphlm.training.config import LogBilinearOptions
 from morphlm.training.inputs import TrainingInputs
 from morphlm.training.job import TrainingJob
@@ -19,6 +20,9 @@ from morphlm.training.loop import TrainingTask, ended_otherwise, load_trained, t
 def train_logbilinear(job: TrainingJob) -> LanguageModel:
     """Train, go on with an interrupted training, or take a complete model as it is."""
     task, run, out = training_task(job.kind.name, job.inputs, job.options), job.run, job.out
+    if out is not None and run.resume_or_restart:
+        remove_foreign_checkpoint(out, task.identity, run.warn)
+        run = replace(run, resume=checkpoint_path(out).exists())
     if out is not None and run.keep_complete and _is_trained(task, out):
         otherwise = ended_otherwise(task, out)
         if not otherwise:

@@ -20,7 +20,7 @@ from morphlm.language_model.perplexity import Perplexity
 from morphlm.language_model.signature import common_signature
 from morphlm.modelfile import check_can_hold_model
 from morphlm.progress import notify
-from morphlm.settings import Settings, former_name
+from morphlm.settings import DeclaredSetting, Settings, former_name
 from morphlm.tables import format_columns
 from morphlm.training.checkpoint import checkpoint_path
 from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
@@ -48,8 +48,12 @@ class ModelOptions:
         if not record.options:
             return None
         options: type[Settings] = record.load("options")  # type: ignore[assignment]
-        names = set(setting_names(record))
-        return options.from_values({name: value for name, value in self.settings.items() if name in names}, self.seed)
+        return options.from_values(self.restricted_to(record).settings, self.seed)
+
+    def restricted_to(self, kind: ModelKind) -> ModelOptions:
+        """The same without the settings that a kind has not."""
+        names = set(setting_names(kind))
+        return ModelOptions({name: value for name, value in self.settings.items() if name in names}, seed=self.seed)
 
 
 @dataclass(frozen=True)
@@ -250,13 +254,16 @@ def check_directory(out: Path, artefacts: str | Path | None) -> None:
             )
 
 
+def declared_settings(kind: ModelKind) -> dict[str, DeclaredSetting]:
+    """The settings that mean something to a kind, by name."""
+    declared: dict[str, DeclaredSetting] = kind.load("options").declared() if kind.options else {}  # type: ignore[attr-defined]
+    return {name: entry for name, entry in declared.items() if name not in kind.unused_options}
+
+
 def setting_names(kind: ModelKind) -> list[str]:
     """The settings of a kind, under their names of today and before."""
-    if not kind.options:
-        return []
-    declared = kind.load("options").declared()  # type: ignore[attr-defined]
-    current = [name for name in declared if name not in kind.unused_options]
-    return [*current, *(former_name(declared[name]) for name in current if declared[name].setting.former)]
+    declared = declared_settings(kind)
+    return [*declared, *(former_name(entry) for entry in declared.values() if entry.setting.former)]
 
 
 def check_options(kinds: Sequence[str], options: ModelOptions) -> None:

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from morphlm.analysis.bootstrap import bootstrap_note
 from morphlm.analysis.selection import BASES, PAPER_KINDS, Selection, display, select_from_scores
 from morphlm.experiments.paper import NONE, in_percent, paper
-from morphlm.experiments.sections.section import SEED, Found, Section, most_gained
+from morphlm.experiments.sections.section import SEED, PlanResults, ReportSection, most_gained
+from morphlm.experiments.steps.scores import ScoresStep
 from morphlm.tables import Table
 
 
-def selection_section(found: Found) -> Iterator[Section]:
+def selection_section(results: PlanResults) -> Iterator[ReportSection]:
     """Perplexities and changes, intervals, and the statements of the paper."""
-    scores = {found.label(cell): found.scores(cell) for cell in found.plan.cells}
+    scores = {results.label(cell): results.of(cell, ScoresStep) for cell in results.plan.cells}
     scores = {
         label: {kind: score for kind, score in models.items() if kind in PAPER_KINDS}
         for label, models in scores.items()
@@ -30,15 +31,15 @@ def selection_section(found: Found) -> Iterator[Section]:
         Table(["statement of the paper", "paper", "here"], [row for row in _statements(selection) if row[-1] != NONE]),
     )
     pictures = {"selection": selection} if len(scores) > 1 else {}
-    yield Section(
+    yield ReportSection(
         "selection", "What morphemes are worth in each model (figure 2)", tables, selection.to_json(), pictures
     )
 
 
 def _statements(selection: Selection) -> Iterator[list[str]]:
     """What the paper says of figure 2, and whether it is so here."""
-    said = paper()["selection"]
-    yield ["median perplexity of MKN", str(said["mkn_median"]), _number(selection.median_perplexity("mkn"))]
+    stated = paper()["selection"]
+    yield ["median perplexity of MKN", str(stated["mkn_median"]), _number(selection.median_perplexity("mkn"))]
     for base in ("lbl", "clbl"):
         both, context, output = (f"{base}{suffix}" for suffix in ("++", "+c", "+o"))
         name = display(both)
@@ -53,10 +54,12 @@ def _statements(selection: Selection) -> Iterator[list[str]]:
         ", ".join(paper()["selection"]["most_gained"]),
         most_gained(selection.values("clbl++")),
     ]
-    english = next((each.get("clbl++") for name, each in selection.changes.items() if name.split()[0] == "en"), None)
+    english = next(
+        (changes.get("clbl++") for name, changes in selection.changes.items() if name.split()[0] == "en"), None
+    )
     yield [
         "CLBL++ against CLBL in English",
-        in_percent(said["english"]),
+        in_percent(stated["english"]),
         NONE if english is None else english.format(),
     ]
 

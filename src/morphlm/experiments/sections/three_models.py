@@ -10,16 +10,17 @@ from morphlm.analysis.pruning import Pruning, compare_pruning, pruning_row
 from morphlm.analysis.scaling import Scaling, ScalingPoint, compare_scaling, scaling_point
 from morphlm.experiments.paper import in_percent, paper, table2_cells
 from morphlm.experiments.recipe import FIXED, GROWING
-from morphlm.experiments.sections.section import SEED, Found, Section
+from morphlm.experiments.sections.section import SEED, PlanResults, ReportSection
+from morphlm.experiments.steps.scores import ScoresStep
 from morphlm.tables import Table
 
 
-def table2(found: Found) -> Iterator[Section]:
+def table2(results: PlanResults) -> Iterator[ReportSection]:
     """A row a language and rate, the paper's numbers behind ours."""
     rows = [
-        pruning_row(found.label(cell, kappa=False), {kind: scores[kind] for kind in TRIPLE})
-        for cell in found.plan.cells
-        if (scores := found.scores(cell)).keys() >= {*TRIPLE} and cell.vocabulary == GROWING
+        pruning_row(results.label(cell, kappa=False), {kind: scores[kind] for kind in TRIPLE})
+        for cell in results.plan.cells
+        if (scores := results.of(cell, ScoresStep)).keys() >= {*TRIPLE} and cell.vocabulary == GROWING
     ]
     if not rows:
         return
@@ -28,7 +29,7 @@ def table2(found: Found) -> Iterator[Section]:
     rates = ", ".join(f"{kappa:g}" for kappa in pruning.kappas)
     title = "MKN, CLBL and CLBL++" + (f" at kappa = {rates}" if several else "") + " (Table 2)"
     pictures = {"kappa": pruning} if several else {}
-    yield Section("kappa" if several else "main", title, (_beside_paper(pruning),), pruning.to_json(), pictures)
+    yield ReportSection("kappa" if several else "main", title, (_beside_paper(pruning),), pruning.to_json(), pictures)
 
 
 def _beside_paper(pruning: Pruning) -> Table:
@@ -51,14 +52,14 @@ def _beside_paper(pruning: Pruning) -> Table:
 # ---------------------------------------------------------------- figure 5
 
 
-def scaling_section(found: Found) -> Iterator[Section]:
+def scaling_section(results: PlanResults) -> Iterator[ReportSection]:
     """A section for each text and rate: only perplexities of one text can be in one series."""
     groups: dict[tuple[str, float], dict[str, dict[int, ScalingPoint]]] = {}
-    for cell in found.plan.cells:
-        scores = found.scores(cell)
-        if scores.keys() >= {*TRIPLE} and cell.seed == found.plan.recipe.seeds[0]:
+    for cell in results.plan.cells:
+        scores = results.of(cell, ScoresStep)
+        if scores.keys() >= {*TRIPLE} and cell.seed == results.plan.recipe.seeds[0]:
             point = scaling_point({kind: scores[kind] for kind in TRIPLE})
-            series = groups.setdefault((cell.text, cell.kappa), {FIXED: {}, GROWING: {}})
+            series = groups.setdefault((cell.texts.text, cell.kappa), {FIXED: {}, GROWING: {}})
             # Where there is less text than was asked for, two amounts are the same text.
             series[cell.vocabulary].setdefault(point.tokens, point)
     for (text, kappa), series in groups.items():
@@ -66,7 +67,7 @@ def scaling_section(found: Found) -> Iterator[Section]:
         yield _scaling_of(scaling, text, f"{text} kappa {kappa:g}" if len(groups) > 1 else "")
 
 
-def _scaling_of(scaling: Scaling, text: str, label: str) -> Section:
+def _scaling_of(scaling: Scaling, text: str, label: str) -> ReportSection:
     """A row an amount of text, then the largest beside the largest of the paper, where that is of this text."""
     table = scaling.to_table()
     notes = [*list(table.notes)[:1], bootstrap_note(SEED)]
@@ -75,16 +76,16 @@ def _scaling_of(scaling: Scaling, text: str, label: str) -> Section:
     name = "-".join(["scaling", *label.split()])
     title = "More training text (figure 5)" + (f": {label}" if label else "")
     pictures = {name: scaling} if max(map(len, scaling.series.values())) > 1 else {}
-    return Section(name, title, tuple(tables), scaling.to_json(), pictures)
+    return ReportSection(name, title, tuple(tables), scaling.to_json(), pictures)
 
 
 def _largest(scaling: Scaling) -> Table:
     """The largest text with a growing vocabulary beside the paper's 128m tokens."""
-    said = paper()["scaling"]
+    stated = paper()["scaling"]
     point = (scaling.growing or scaling.fixed)[-1]
-    low, high = (in_percent(value) for value in said["clbl"])
+    low, high = (in_percent(value) for value in stated["clbl"])
     rows = [
-        ["CLBL++ against MKN", in_percent(said["mkn"]), point.models.both.format()],
+        ["CLBL++ against MKN", in_percent(stated["mkn"]), point.models.both.format()],
         ["CLBL++ against CLBL", f"{low} to {high}", point.models.second.format()],
     ]
     return Table(["the largest text", "paper: 128m tokens", f"here: {point.tokens:,} tokens"], rows)

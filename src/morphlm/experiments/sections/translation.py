@@ -6,32 +6,31 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from morphlm.experiments.paper import translation_cells
-from morphlm.experiments.sections.section import Found, Section
+from morphlm.experiments.sections.section import PlanResults, ReportSection
+from morphlm.experiments.steps.comparison import ComparisonStep
 from morphlm.tables import Table
 from morphlm.translation.evaluation.comparison import change_cells
 
 
-def translation(found: Found) -> Iterator[Section]:
+def translation(results: PlanResults) -> Iterator[ReportSection]:
     """A row a system."""
     rows, content = [], []
-    for cell in found.plan.cells:
-        if cell.translation is None or (compared := found.outcome.get(cell.translation.comparison)) is None:
-            continue
-        pair = str(cell.translation.pair)
-        label = " ".join([pair, *found.differences(cell)])
-        content.append({**compared, "label": label, "signatures": _signatures(compared)})
-        rows += [_row(label, pair, number, compared) for number in range(len(compared["systems"]))]
+    for cell in results.plan.cells:
+        for pair, compared in results.of(cell, ComparisonStep).items():
+            label = " ".join([pair, *results.differences(cell)])
+            content.append({**compared, "label": label, "signatures": _signatures(compared)})
+            rows += [_row(label, pair, number, compared) for number in range(len(compared["systems"]))]
     if not rows:
         return
     changes = ["change", "p", "from the one before", "p"]
     header = ["", "system", "runs", "BLEU", *changes, "chrF", "length ratio", "paper: BLEU", "paper: change"]
-    one = content[0]
+    first = content[0]
     notes = [
-        f"{one['sentences']:,} sentences of a test; in brackets: standard deviation over the runs of tuning",
-        f"p: approximate randomisation of BLEU, {one['shuffles']:,} shuffles",
-        *one["signatures"],
+        f"{first['sentences']:,} sentences of a test; in brackets: standard deviation over the runs of tuning",
+        f"p: approximate randomisation of BLEU, {first['shuffles']:,} shuffles",
+        *first["signatures"],
     ]
-    yield Section("translation", "Translation (Table 5)", (Table(header, rows, notes),), {"pairs": content})
+    yield ReportSection("translation", "Translation (Table 5)", (Table(header, rows, notes),), {"pairs": content})
 
 
 def _signatures(compared: Mapping[str, Any]) -> list[str]:

@@ -20,7 +20,7 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.batch_scorer import BatchScorer, batch_scorer
 from morphlm.ngram.batch_scorer import SearchHeuristic
 from morphlm.ngram.kernels import ROOT
-from morphlm.ngram.trie import Trie
+from morphlm.ngram.trie import NgramTrie
 from morphlm.scoring.streaming import normaliser_of
 from morphlm.text.reading import RESERVED, UNKNOWN
 from morphlm.translation.decoder.kernels.records import CONTEXT, MODEL, WORD, LmQueries, NgramArrays
@@ -143,10 +143,10 @@ def forms_of(model: LanguageModel) -> WordForms:
     return lambda words: [form(word) for word in words]
 
 
-def _word_frequencies(vocabulary: Vocabulary) -> Trie:
+def _word_frequencies(vocabulary: Vocabulary) -> NgramTrie:
     """Word frequencies as a model of order 1."""
     words, counts = len(vocabulary), vocabulary.counts + 1.0
-    return Trie(
+    return NgramTrie(
         sizes=(words,),
         words=np.arange(words, dtype=np.int32),
         logprob=np.log(counts / counts.sum()).astype(np.float32),
@@ -156,7 +156,7 @@ def _word_frequencies(vocabulary: Vocabulary) -> Trie:
     )
 
 
-def _ngram_arrays(trie: Trie) -> NgramArrays:
+def _ngram_arrays(trie: NgramTrie) -> NgramArrays:
     extends = np.zeros(len(trie.words), bool)
     extends[trie.suffix[trie.suffix >= 0]] = True
     logprob = trie.logprob

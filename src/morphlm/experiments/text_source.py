@@ -24,9 +24,8 @@ from morphlm.experiments.corpora import (
     source_files,
     take,
 )
-from morphlm.experiments.pairs import Pair
+from morphlm.experiments.pairs import NewsText, Pair
 from morphlm.experiments.paper import paper
-from morphlm.experiments.store import known_hash
 from morphlm.files import atomic_writer
 from morphlm.text.datasets import DataFolder, get_dataset
 from morphlm.text.datasets.registry import DATASETS
@@ -50,7 +49,6 @@ class TextSource:
     pair: Pair | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be read."""
         if self.dataset is not None and self.dataset not in DATASETS:
             raise ConfigError(f"{self.dataset!r} is no data set; choose one of {', '.join(DATASETS)}")
         if self.folder is not None and not self.folder.is_dir():
@@ -90,24 +88,25 @@ class TextSource:
         return source_files(self.folder, language, self._recipe(language), tokens)
 
     def _check_has(self, language: str) -> None:
-        """Before anything is fetched."""
+        """Refuse a language that the data set lacks before anything is fetched."""
         languages = () if self.dataset is None else DATASETS[self.dataset].languages
         if languages and language not in languages:
             raise ConfigError(f"{self.dataset} is not to be had in {language!r}; choose from {', '.join(languages)}")
 
     def beside(self, kind: str, pattern: str) -> list[Path]:
-        """Other data of the folder, such as ratings of word pairs."""
+        """Other files of the folder that match a pattern, such as ratings of word pairs."""
         return [] if self.folder is None else sorted((self.folder / kind).glob(pattern))
 
     def parallel(self, pair: Pair) -> Path:
         """The text in both languages."""
-        return self._of_folder("parallel", f"{pair.parallel}.tsv.xz")
+        return self._in_folder("parallel", f"{pair.parallel}.tsv.xz")
 
-    def newstest(self, year: int, language: str) -> Path:
-        """News of a year."""
-        return self._of_folder("newstest", f"newstest{year}.{language}.txt.xz")
+    def news(self, pair: Pair, year: int) -> NewsText:
+        """News of a year in both languages."""
+        names = (f"newstest{year}.{language}.txt.xz" for language in (pair.source, pair.target))
+        return NewsText(pair, *(self._in_folder("newstest", name) for name in names))
 
-    def _of_folder(self, kind: str, name: str) -> Path:
+    def _in_folder(self, kind: str, name: str) -> Path:
         if self.folder is None:
             raise InputError("translation needs parallel text; give --data DIR, a folder of raw text")
         path = self.folder / kind / name
@@ -125,8 +124,8 @@ class TextSource:
         assert self.dataset is not None
         is_large = self.dataset == "wmt13" and (tokens is None or tokens >= WORDS_OF_1M)
         # Both parts may be needed in one store, and a folder holds one.
-        part, place = ("data-main", raw.with_name(f"{raw.name}.data-main")) if is_large else (None, raw)
-        data = get_dataset(self.dataset, place, language=language, part=part)
+        part, folder = ("data-main", raw.with_name(f"{raw.name}.data-main")) if is_large else (None, raw)
+        data = get_dataset(self.dataset, folder, language=language, part=part)
         counts = {name: _write(data, name, language, out, tokens if name == "train" else None) for name in PARTS}
         train, dev, test = (out / f"{name}.{language}.txt" for name in PARTS)
         return LanguageTexts(language, train, dev, test, counts)
@@ -134,9 +133,11 @@ class TextSource:
 
 def _write(data: DataFolder, part: str, language: str, out: Path, tokens: int | None) -> Counts:
     """Prepare a part of a data set; a test is all of its sentences, also the long ones."""
-    made = data.name == "generated"  # it is tokenised, in a language that no tokeniser knows
+    is_generated = data.name == "generated"  # it is tokenised, in a language that no tokeniser knows
     options = PrepareOptions(
-        language="en" if made else language, tokenise=not made, max_tokens=MAXIMUM if part == "train" else 0
+        language="en" if is_generated else language,
+        tokenise=not is_generated,
+        max_tokens=MAXIMUM if part == "train" else 0,
     )
     source = data.path(part, language)
     preparer = SentencePreparer(options, str(source))
@@ -149,16 +150,11 @@ def _write(data: DataFolder, part: str, language: str, out: Path, tokens: int | 
     return text.counts
 
 
-def hashes_of(files: Mapping[str, Path]) -> dict[str, str]:
-    """The content of files, by role."""
-    return {role: known_hash(path) for role, path in files.items()}
-
-
 def expected_tokens(source: TextSource, language: str, tokens: int | None) -> int:
     """About how many tokens a training text will have: no more than there are."""
     files = source.files(language, tokens)
-    there = _tokens_in_files(files, language) if files else _tokens_in_dataset(source.dataset, language)
-    return there if tokens is None else min(tokens, there)
+    available = _tokens_in_files(files, language) if files else _tokens_in_dataset(source.dataset, language)
+    return available if tokens is None else min(tokens, available)
 
 
 def _tokens_in_dataset(name: str | None, language: str) -> int:
