@@ -18,7 +18,7 @@ from morphlm.errors import ConfigError, MorphlmError, TrainingError
 from morphlm.experiments.estimate import PRIOR, Estimator, forecast
 from morphlm.experiments.progress_line import ProgressLine
 from morphlm.experiments.running import Outcome, StepRunner, find_done
-from morphlm.experiments.steps.base import StepResult
+from morphlm.experiments.steps.base import RunContext, StepResult
 from morphlm.experiments.store import Record, Store
 from morphlm.files import cannot_write, sha256_of
 
@@ -204,6 +204,28 @@ def test_no_step_begins_that_does_not_fit(store: Store, capsys: pytest.CaptureFi
     assert outcome.late == ["model 90", "test 90"]
     assert set(outcome.results) == {one.key, two.key, tests[1].key}
     assert "model 90: left out, there is too little time for it" in capsys.readouterr().err
+
+
+def test_what_needs_something_that_failed_is_skipped_and_not_late(store: Store) -> None:
+    """Also if something else that it needs was left out; and what it runs after must be done too."""
+
+    def fail(step: FakeStep) -> StepResult:
+        raise TrainingError("diverged")
+
+    late, failed = FakeTraining("late", {"n": 90}), FakeTraining("failed", {"n": 1}, work=fail)
+    both, helped = FakeStep("both", {"n": 2}, (late, failed)), FakeStep("helped", {"n": 3}, helpers=(failed,))
+    outcome = run_all(store, [late, failed, both, helped], time.monotonic() + 60)
+    assert (outcome.late, outcome.skipped, [*outcome.failed]) == (["late"], ["both", "helped"], ["failed"])
+
+
+def test_what_steps_share_is_made_once_and_only_the_last_is_held(store: Store) -> None:
+    context, made = RunContext(store, print), list[str]()
+
+    def share(key: str) -> str:
+        return context.shared(key, lambda: made.append(key) or key.upper())
+
+    assert [share(key) for key in "aabba"] == [*"AABBA"]
+    assert made == [*"aba"]
 
 
 def test_what_is_trained_is_tested_even_after_the_time(store: Store) -> None:
