@@ -10,14 +10,14 @@ import pytest
 from morphlm.errors import ConfigError
 from morphlm.experiments.budget import reductions, restrict, shorten
 from morphlm.experiments.recipe import Budget, Recipe, load_recipe, members_of, read_recipe, recipe_names
-from morphlm.training.pipeline import MODELS
+from morphlm.kinds import kind_names
 
 
 def test_the_recipes_of_the_package() -> None:
     names = "data-1m data-main kappa scaling frequency pos similarity translation all"
     assert recipe_names() == names.split()
     one = load_recipe("data-1m")
-    assert set(one.kinds) == set(MODELS)
+    assert set(one.kinds) == set(tuple(kind_names()))
     assert one.tokens == (1_000_000,)
     assert load_recipe("kappa").kappas == (0.05, 1.0)
     assert load_recipe("scaling").tokens[-1] is None
