@@ -15,7 +15,7 @@ from morphlm.arrays import Float32Array
 from morphlm.logbilinear.config import VARIANTS, LogBilinearConfig, variant
 from morphlm.logbilinear.kernels import numerics
 from morphlm.logbilinear.parameters import Parameters, filled_like, shapes
-from morphlm.logbilinear.structure import build_structure
+from morphlm.logbilinear.structure import arranged_by_class, build_structure
 from morphlm.threads import Workers, workers
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
 
@@ -299,3 +299,19 @@ def test_the_exponential_beyond_its_range() -> None:
     assert (far[[3, 4, 6]] > 1e38).all()
     assert far[7] == 1
     assert np.isnan(exponentials_of(np.full(9, np.nan, np.float32))).all()
+
+
+# ---------------------------------------------------------------- the order of R in training
+
+
+def test_arranged_by_class_keeps_factors_and_has_surface_forms_first() -> None:
+    """Dropout takes the factors below `surfaces` for surface forms; those of a class are neighbours."""
+    structure = make_case("clbl++", words=40, classes=6).structure
+    arranged, order = arranged_by_class(structure)
+    surfaces = structure.output.surfaces
+    assert sorted(order.tolist()) == list(range(structure.output.factors))
+    assert sorted(order[:surfaces].tolist()) == list(range(surfaces))
+    np.testing.assert_array_equal(order[arranged.output.rows.items], structure.output.rows.items)
+    np.testing.assert_array_equal(order[arranged.layout.rows.items], structure.layout.rows.items)
+    first_factors = arranged.layout.rows.items[arranged.layout.rows.starts[:-1]]
+    assert first_factors.tolist() == list(range(len(first_factors)))

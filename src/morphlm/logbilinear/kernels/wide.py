@@ -244,7 +244,7 @@ def back_pieces(begin: int, end: int, wide: WideWindows, errors: Array, decay: f
             token = row - first - before + 1  # the next token, for which this row is the nearest word
             if token >= 0:
                 add_row(total, errors, wide.tokens[piece] + token, F(1.0))
-            if 0 <= token + window < size:
+            if token + window < size:
                 add_row(total, errors, wide.tokens[piece] + token + window, -last)
             for k in range(total.size):
                 out[row, k] = wide.weights[row] * total[k]
