@@ -106,6 +106,17 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None
     assert [entry.name for entry in tmp_path.iterdir()] == ["text.gz"]
 
 
+def test_content_is_on_the_disk_before_the_file_gets_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, events = tmp_path / "text", []
+    monkeypatch.setattr(
+        "morphlm.files.os.fsync", lambda descriptor: events.append((os.fstat(descriptor).st_size, path.exists()))
+    )
+    with atomic_writer(path) as file:
+        file.write(TEXT)
+    assert events == [(len(TEXT), False)]
+    assert path.read_bytes() == TEXT
+
+
 def test_writing_into_a_missing_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot write here"), atomic_writer(tmp_path / "no" / "text"):
         pass

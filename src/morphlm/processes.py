@@ -53,9 +53,8 @@ class _WorkerPool(Generic[Item, Result]):
         context = get_context("spawn")  # the same on every system, and safe beside threads
         resource_tracker.ensure_running()  # else the first start does it, and lets Ctrl-C through again
         self._slots = threading.Semaphore(ITEMS_AHEAD * processes)
-        self._sent: SimpleQueue[bool | BaseException] = (
-            SimpleQueue()
-        )  # False: an item; True: the end; an error of the source
+        # For each item sent False, at the end True; or the error of the source.
+        self._sent: SimpleQueue[bool | BaseException] = SimpleQueue()
         self._stopped = False
         self._sender: threading.Thread | None = None
         self._pipes: list[Connection] = []

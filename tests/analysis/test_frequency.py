@@ -77,6 +77,14 @@ def test_pruned_words_are_unseen() -> None:
     assert frequency_comparison(two, one, [["vzácn0", "doma"]]).groups[0].tokens == 0
 
 
+def test_words_that_a_given_vocabulary_lacks_are_unseen_whatever_the_count_of_unk() -> None:
+    one, two = models()
+    word = one.vocabulary.words[3]
+    vocabulary = Vocabulary((*one.vocabulary.words[:3], "jiné"), np.array([50, 1, 1, 5]))  # 50 were pruned to UNK
+    result = frequency_comparison(one, two, [[word] * 4], ends=False, vocabulary=vocabulary)
+    assert [(group.name, group.tokens) for group in result.groups] == [("unseen", 4)]
+
+
 def test_the_counts_are_the_baseline_s_whatever_the_other_knows() -> None:
     small, large = train_ngram([["pro", "pro"]], 1), train_ngram([["pro"] * 20, ["školu"]], 1)
     result = frequency_comparison(small, large, [["pro", "školu"]], names=("small", "large"))

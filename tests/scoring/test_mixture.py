@@ -24,8 +24,9 @@ from morphlm.logbilinear.structure import build_structure
 from morphlm.modelfile import COMPONENTS, MANIFEST, copy_model, read_model, write_model
 from morphlm.ngram.model import TRUST_BUCKETS, NgramModel, states_before
 from morphlm.ngram.training import train_ngram
+from morphlm.scoring.contexts import LastWordContexts
 from morphlm.scoring.mixing import GAIN, fit_weights, mix, mix_and_test
-from morphlm.scoring.mixture import MixtureModel
+from morphlm.scoring.mixture import MixtureModel, as_components
 from morphlm.segmentation.factors import build_factors
 from morphlm.segmentation.sources import character_ngrams
 from morphlm.text.reading import RESERVED
@@ -122,6 +123,30 @@ def test_unknown_words_are_scored_if_one_component_does(models: dict[str, Langua
     half = mix([closed, opened], weights=[0.5, 0.5]).sentence(["c"])[0]
     assert half == pytest.approx(math.log(0.5) + opened.sentence(["c"])[0])
     assert mix([closed, opened], weights=[1.0, 0.0]).sentence(["c"])[0] == -math.inf
+
+
+def test_a_component_that_is_left_out_of_some_contexts_still_scores_unknown_words() -> None:
+    text = [["a", "b"], ["b"]]
+    closed = train_ngram(text, 2, open_vocabulary=False)
+    opened = train_ngram(text, 2, vocabulary=closed.vocabulary)
+    components = as_components([closed, opened], [None, None])
+    weights = np.tile([1.0, 0.0], (closed.context_buckets, 1))
+    assert not MixtureModel(components, weights, "context", {}).scores_unknown
+    weights[0] = [0.5, 0.5]
+    assert MixtureModel(components, weights, "context", {}).scores_unknown
+
+
+def test_fitted_weights_sum_to_one_after_rounding() -> None:
+    logprobs = np.log(np.random.default_rng(3).dirichlet(np.ones(7), 50))
+    fit = fit_weights(logprobs, np.arange(50) % 5, 5, np.full(7, 1 / 7))
+    assert np.abs(np.round(fit.weights, 9).sum(axis=1) - 1).max() > 1e-10, "the case must need it"
+    np.testing.assert_allclose(fit.weights.sum(axis=1), 1, rtol=0, atol=1e-15)
+
+
+def test_the_bucket_at_the_start_of_a_sentence_is_that_of_its_beginning() -> None:
+    contexts = LastWordContexts(Vocabulary((*RESERVED, "a"), np.array([0, 8, 1, 2])))
+    assert contexts.before(np.array([3, END_ID, END_ID], np.int32)).tolist() == [3, 1, 3]
+    assert [contexts.after(word, []) for word in (BEGIN_ID, END_ID, 3)] == [3, 3, 1]
 
 
 class OwnKind(LanguageModel):

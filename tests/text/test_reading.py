@@ -87,6 +87,13 @@ def test_mending_repairs_and_counts(tmp_path: Path) -> None:
     }
 
 
+def test_lines_are_numbered_as_in_the_file_after_a_long_one_was_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(b"first\n" + LONG + LONG + b"\nthird\n")
+    blocks = list(read_blocks(path, mending=Mending()))
+    assert [(block.first_line, block.lines()) for block in blocks] == [(1, ["first"]), (3, ["third"])]
+
+
 @given(
     st.lists(st.text(st.characters(exclude_characters="\n\r\0\ufeff", exclude_categories=("Cs",)))), st.integers(1, 40)
 )

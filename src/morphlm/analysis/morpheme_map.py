@@ -199,9 +199,9 @@ def _choose(factors: Factors, tokens: Int64Array, count: int, labels: Sequence[s
     return chosen
 
 
-def _within(which: BoolArray, most: int) -> BoolArray:
-    """The first `most` true entries."""
-    return which & (np.cumsum(which) <= most)
+def _within(mask: BoolArray, count: int) -> BoolArray:
+    """The first `count` true entries."""
+    return mask & (np.cumsum(mask) <= count)
 
 
 def _checked(labels: Sequence[str]) -> set[str]:

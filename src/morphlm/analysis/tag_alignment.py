@@ -155,8 +155,8 @@ def _no_marks(form: str, source: str, line: int) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        what = f"{form} is a mark that morphlm sets itself; remove the token, or write another in its place"
-        raise InputError(what, source=source, line=line) from error
+        message = f"{form} is a mark that morphlm sets itself; remove the token, or write another in its place"
+        raise InputError(message, source=source, line=line) from error
 
 
 # ------------------------------------------------------------ aligning
@@ -227,16 +227,16 @@ def _text_sentences(text: Source) -> Iterator[list[str]]:
             sentence = []
 
 
-def _missing(sentence: AlignedSentence | None, what: str) -> InputError:
+def _missing(sentence: AlignedSentence | None, message: str) -> InputError:
     cure = "give tags and text of the same sentences (prepare it with --max-tokens 0)"
     if sentence is None:
-        return InputError(f"{what}; {cure}")
-    return InputError(f"{what}; {cure}", source=sentence.source, line=sentence.units[-1].line)
+        return InputError(f"{message}; {cure}")
+    return InputError(f"{message}; {cure}", source=sentence.source, line=sentence.units[-1].line)
 
 
 def _disagreement(sentence: AlignedSentence, number: int, tokens: Sequence[str], name: str) -> InputError:
     unit = sentence.units[number]
     begin = sum(len(before.spelling) for before in sentence.units[:number])
-    there = "".join(tokens)[begin : begin + len(unit.spelling)] or "nothing"
-    what = f"here is {unit.spelling}, but {name} has {there} in its place; the two must be the same sentences"
-    return InputError(what, source=sentence.source, line=unit.line)
+    text_there = "".join(tokens)[begin : begin + len(unit.spelling)] or "nothing"
+    message = f"here is {unit.spelling}, but {name} has {text_there} in its place; the two must be the same sentences"
+    return InputError(message, source=sentence.source, line=unit.line)

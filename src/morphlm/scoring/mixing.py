@@ -273,9 +273,8 @@ def fit_weights(
     lambda_m is the mean of the posteriors lambda_m p_m / sum_k lambda_k p_k over the tokens of a bucket. With `overall`
     weights, `pseudo_tokens` distributed like them are added to every bucket: a Dirichlet prior.
     """
-    possible = np.isfinite(logprobs).any(
-        axis=1
-    )  # a token without probability under all models says nothing about the weights
+    # A token without probability under all models says nothing about the weights.
+    possible = np.isfinite(logprobs).any(axis=1)
     if not possible.any():
         raise ConfigError("no model gives any token of the development text a probability; take another text")
     logprobs = logprobs[possible]

@@ -128,7 +128,7 @@ class Preparation:
         parts = [self.counts.format(), self.tokeniser_signature, self.normalisation_signature]
         if self.options.max_tokens:
             parts.append(f"at most {self.options.max_tokens} tokens")
-        parts += [f"mended: {count:,} {what}" for what, count in sorted(self.repairs.items())]
+        parts += [f"mended: {count:,} {repair}" for repair, count in sorted(self.repairs.items())]
         return "; ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:

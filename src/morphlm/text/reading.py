@@ -115,17 +115,17 @@ def _whole_lines(
 def _check(block: bytes, source: str, line: int, marks: Marks, cure: str) -> None:
     """Raise an InputError for the first thing that is wrong in a block that starts at `line`."""
 
-    def refuse(offset: int, what: str) -> InputError:
-        return InputError(what, source=source, line=line + block.count(b"\n", 0, offset))
+    def refuse(offset: int, message: str) -> InputError:
+        return InputError(message, source=source, line=line + block.count(b"\n", 0, offset))
 
-    mend = _MEND_TABLE if marks == "any" else cure
+    hint = _MEND_TABLE if marks == "any" else cure
     if line == 1 and block.startswith(BYTE_ORDER_MARK):
-        raise refuse(0, f"the file begins with a byte order mark; remove it ({mend})")
+        raise refuse(0, f"the file begins with a byte order mark; remove it ({hint})")
     if (nul := block.find(b"\0")) >= 0:
-        remedy = "name a text file" if marks == "any" else f"remove it ({mend})"
+        remedy = "name a text file" if marks == "any" else f"remove it ({hint})"
         raise refuse(nul, f"there is a NUL byte, so this may not be text; {remedy}")
     if (carriage_return := block.find(b"\r")) >= 0:
-        raise refuse(carriage_return, f"there is a carriage return (CRLF line ends?); use plain newlines ({mend})")
+        raise refuse(carriage_return, f"there is a carriage return (CRLF line ends?); use plain newlines ({hint})")
     try:
         block.decode()
     except UnicodeDecodeError as error:
@@ -138,8 +138,8 @@ def _check(block: bytes, source: str, line: int, marks: Marks, cure: str) -> Non
         token = reserved.group().decode()
         is_replaced = token == UNKNOWN and cure == _MEND
         on_purpose = ", or say --allow-unk if words were replaced by it" if is_replaced else ""
-        what = f"the text contains {token}, a mark that morphlm sets itself; remove it ({mend}){on_purpose}"
-        raise refuse(reserved.start(), what)
+        message = f"the text contains {token}, a mark that morphlm sets itself; remove it ({hint}){on_purpose}"
+        raise refuse(reserved.start(), message)
 
 
 def _find_reserved(block: bytes, marks: Marks) -> re.Match[bytes] | None:

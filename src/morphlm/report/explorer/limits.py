@@ -57,12 +57,12 @@ class Deadline:
         return f"this takes more than {self.seconds:g} seconds; ask for less, or give a shorter text"
 
 
-def check_text(text: str, characters: int, what: str) -> None:
+def check_text(text: str, limit: int, name: str) -> None:
     """Refuse text that is too long, or that holds NUL or half a surrogate pair."""
-    if len(text) > characters:
-        raise InputError(f"{what} of {len(text):,} characters; give at most {characters:,}")
+    if len(text) > limit:
+        raise InputError(f"{name} of {len(text):,} characters; give at most {limit:,}")
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
-        raise InputError(f"{what} with a character that is none (NUL or half of a pair); remove it")
+        raise InputError(f"{name} with a character that is none (NUL or half of a pair); remove it")
 
 
 def check_count(k: int, limits: RequestLimits) -> None:

@@ -135,7 +135,7 @@ def _page(folder: str, name: str, kind: str) -> Callable[[], Response]:
 
 def _api(explorer: Explorer, throttle: Throttle) -> APIRouter:
     refusals: dict[int | str, dict[str, Any]] = {
-        status: {"model": ErrorBody, "description": what} for status, what in REFUSALS.items()
+        status: {"model": ErrorBody, "description": description} for status, description in REFUSALS.items()
     }
     router = APIRouter(prefix="/api", responses=refusals)
 

@@ -50,9 +50,13 @@ def figure_of(result: Picturable) -> Figure:
 def _drawing(result: Any) -> Callable[[Any], Figure]:
     from morphlm.report.pictures import curves, groups, morpheme_map, pruning, scaling, selection  # noqa: PLC0415
 
-    several = isinstance(result, Sequence) and result and all(isinstance(one, GroupComparison) for one in result)
+    several = (
+        isinstance(result, Sequence)
+        and result
+        and all(isinstance(comparison, GroupComparison) for comparison in result)
+    )
     drawings: dict[type, Callable[[Any], Figure]] = {
-        GroupComparison: lambda one: groups.draw([one]),
+        GroupComparison: lambda comparison: groups.draw([comparison]),
         Selection: selection.draw,
         Scaling: scaling.draw,
         Pruning: pruning.draw,

@@ -84,13 +84,13 @@ def file_name(text: str) -> str:
     return shortened(text.rstrip("/").rpartition("/")[2] or text, 40)
 
 
-def percent_axis(axes: Axes, which: str) -> None:
+def percent_axis(axes: Axes, direction: str) -> None:
     """Relative changes along an axis, with a line at zero."""
-    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis = axes.xaxis if direction == "x" else axes.yaxis
     axis.set_major_locator(MaxNLocator(7, steps=[1, 2, 2.5, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value)))
     axis.grid(True)
-    (axes.axvline if which == "x" else axes.axhline)(0, color=INK, linewidth=0.8, zorder=3)
+    (axes.axvline if direction == "x" else axes.axhline)(0, color=INK, linewidth=0.8, zorder=3)
 
 
 def _tick(value: float) -> str:
@@ -106,13 +106,13 @@ def errors_of(changes: Sequence[PerplexityChange]) -> Any:
     return np.maximum(np.array(reach, np.float64).reshape(-1, 2).T, 0)
 
 
-def whiskers(axes: Axes, changes: Sequence[PerplexityChange], positions: Sequence[float], which: str) -> None:
+def whiskers(axes: Axes, changes: Sequence[PerplexityChange], positions: Sequence[float], direction: str) -> None:
     """The intervals of bars along an axis, where there are any."""
     shown = [k for k, change in enumerate(changes) if change.has_interval and np.isfinite(change.value)]
     values, errors = [changes[k].value for k in shown], errors_of([changes[k] for k in shown])
     shown_positions = [positions[k] for k in shown]
     style: dict[str, Any] = {"fmt": "none", "ecolor": INK, "elinewidth": 1, "capsize": 2.5, "zorder": 4}
-    if which == "x":
+    if direction == "x":
         axes.errorbar(values, shown_positions, xerr=errors, **style)
     else:
         axes.errorbar(shown_positions, values, yerr=errors, **style)

@@ -43,7 +43,7 @@ def _data(result: MorphemeMap) -> Markup:
 
 
 def _body(scored_model: ScoredModel, able: list[ScoredModel], result: MorphemeMap) -> Markup:
-    others = [one for one in able if one is not scored_model]
+    others = [other for other in able if other is not scored_model]
     also = f" Not shown: those of {names_of(others)}." if others else ""
     note = f"The {len(result)} most frequent morphemes of {scored_model.name}.{also}"
     script = tag("noscript", missing("The map is drawn by a script in this page; allow it to see the map."))

@@ -143,8 +143,8 @@ def _unpack(archive: Path, wanted: frozenset[str], folder: Path) -> None:
                     with (folder / name).open("wb") as copy:
                         shutil.copyfileobj(file, copy)
     except (tarfile.TarError, *DECOMPRESSION_ERRORS) as error:
-        what = "this is not a whole tar archive; remove it and run the command again"
-        raise InputError(what, source=str(archive)) from error
+        message = "this is not a whole tar archive; remove it and run the command again"
+        raise InputError(message, source=str(archive)) from error
 
 
 def _write(directory: Path, request: DatasetRequest, options: Wmt13Options, folder: Path) -> None:
@@ -226,8 +226,8 @@ def _lines(path: Path) -> Iterator[str]:
             try:
                 text = line.decode()
             except UnicodeDecodeError as error:
-                what = "this line is not UTF-8; convert the file with iconv"
-                raise InputError(what, source=path.name, line=number) from error
+                message = "this line is not UTF-8; convert the file with iconv"
+                raise InputError(message, source=path.name, line=number) from error
             if path.suffix != ".sgm":
                 yield " ".join(text.split())
             elif segment := _SEGMENT.search(text):
