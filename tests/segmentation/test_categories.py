@@ -299,6 +299,16 @@ def test_new_morphs_get_the_best_of_all_labels(seed: int) -> None:
             assert cost(before, after, morphs, chosen) == pytest.approx(lowest)
 
 
+@pytest.mark.parametrize(
+    ("second", "first_length", "join", "expected"),
+    [(7, 3, True, (6, 6)), (kernels.NO_MORPH, 6, False, (1, 5)), (7, 3, False, (2, 4)), (7, 4, False, (2, 4))],
+)
+def test_where_moves_may_cut(second: int, first_length: int, join: bool, expected: tuple[int, int]) -> None:
+    """Of six letters: a join at the end, a split anywhere, a shift by two letters that leaves two on either side."""
+    rule = np.array([5, second, STM, STM, 0])
+    assert kernels.cut_range(rule, first_length, 6, join, 2, 2) == expected
+
+
 def test_a_join_reaches_all_words_that_have_the_pair() -> None:
     endings = ["ovat", "ejsi", "nikem", "ostmi", "ulach", "inych"]
     words = encode_words({f"kamen{ending}": 1 for ending in endings}, "types")
@@ -359,6 +369,8 @@ def test_lists_of_changed_words_that_are_full_are_made_anew(monkeypatch: pytest.
         ([(4, STM), (2, SUF), (1, ZZZ), (4, STM)], [(4, STM), (3, SUF), (4, STM)]),
         ([(2, PRE), (1, ZZZ), (5, STM)], [(3, PRE), (5, STM)]),
         ([(1, ZZZ), (5, STM), (1, SUF)], [(6, STM), (1, SUF)]),
+        ([(4, STM), (2, ZZZ), (2, ZZZ), (5, STM)], [(4, STM), (4, STM), (5, STM)]),
+        ([(4, STM), (2, ZZZ), (1, ZZZ), (5, STM)], [(7, STM), (5, STM)]),
     ],
 )
 def test_how_non_morphemes_go(pieces: list[tuple[int, int]], expected: list[tuple[int, int]]) -> None:
