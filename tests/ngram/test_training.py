@@ -206,3 +206,10 @@ def test_an_order_beyond_every_sentence_is_no_harm() -> None:
 def test_a_generator_is_read_once() -> None:
     model = train_ngram((["a", "b"] for _ in range(3)), 2)
     assert model.training["sentences"] == 3
+
+
+@pytest.mark.parametrize(("n4", "d3"), [(2, 2.0), (0, 3.0), (6, 0.0)])
+def test_discounts_at_the_ends_of_their_range_are_taken(n4: int, d3: float) -> None:
+    """Y = 6 / (6 + 2 x 3) = 1/2, so D1 = 1 - 2/2 x 3/6, D2 = 2 - 3/2 x 4/3 = 0 and D3 = 3 - 4/2 x n4/4."""
+    discounts = estimate_discounts(2, np.array([0, 6, 3, 4, n4]))
+    assert (discounts.d1, discounts.d2, discounts.d3, discounts.warning) == (0.5, 0.0, d3, None)

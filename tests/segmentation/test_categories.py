@@ -272,6 +272,43 @@ def test_moves_lower_the_cost_by_what_they_claim(vocabulary: set[str], names: li
         assert ["".join(form for form, _ in analysis) for _, analysis in analyses(model)] == forms
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_new_morphs_get_the_best_of_all_labels(seed: int) -> None:
+    """Each category costs its transition, -log P(category | morph) and the log of its tokens: both of a pair count."""
+    model = whole(["ab", "cd"])
+    first, second = kernels.FIRST_MORPH, kernels.FIRST_MORPH + 1
+    chain, rng = model.state.chain, np.random.default_rng(seed)
+    model.state.morphs.log_p_category[:] = -rng.exponential(1.0, model.state.morphs.log_p_category.shape)
+    chain.costs[:] = random_costs(seed, 1)[1]
+    chain.tokens[:] = np.exp(rng.normal(0.0, 3.0, 4))
+
+    def cost(before: int, after: int, morphs: list[int], labels: tuple[int, ...]) -> float:
+        states = [before, *labels, after]
+        emissions = [
+            math.log(chain.tokens[c]) - model.state.morphs.log_p_category[m, c]
+            for m, c in zip(morphs, labels, strict=True)
+        ]
+        return float(sum(chain.costs[a, b] for a, b in itertools.pairwise(states)) + sum(emissions))
+
+    for before, after in itertools.product((PRE, STM, SUF, ZZZ, EDGE), repeat=2):
+        for morphs in ([first], [first, second]):
+            labels = np.zeros((5, 5, 2), np.int8)
+            kernels.choose_labels(before, after, first, [*morphs, kernels.NO_MORPH][1], model.state, labels)
+            chosen = tuple(labels[before, after, : len(morphs)].tolist())
+            lowest = min(cost(before, after, morphs, c) for c in itertools.product(range(4), repeat=len(morphs)))
+            assert cost(before, after, morphs, chosen) == pytest.approx(lowest)
+
+
+@pytest.mark.parametrize(
+    ("second", "first_length", "join", "expected"),
+    [(7, 3, True, (6, 6)), (kernels.NO_MORPH, 6, False, (1, 5)), (7, 3, False, (2, 4)), (7, 4, False, (2, 4))],
+)
+def test_where_moves_may_cut(second: int, first_length: int, join: bool, expected: tuple[int, int]) -> None:
+    """Of six letters: a join at the end, a split anywhere, a shift by two letters that leaves two on either side."""
+    rule = np.array([5, second, STM, STM, 0])
+    assert kernels.cut_range(rule, first_length, 6, join, 2, 2) == expected
+
+
 def test_a_join_reaches_all_words_that_have_the_pair() -> None:
     endings = ["ovat", "ejsi", "nikem", "ostmi", "ulach", "inych"]
     words = encode_words({f"kamen{ending}": 1 for ending in endings}, "types")
@@ -332,6 +369,8 @@ def test_lists_of_changed_words_that_are_full_are_made_anew(monkeypatch: pytest.
         ([(4, STM), (2, SUF), (1, ZZZ), (4, STM)], [(4, STM), (3, SUF), (4, STM)]),
         ([(2, PRE), (1, ZZZ), (5, STM)], [(3, PRE), (5, STM)]),
         ([(1, ZZZ), (5, STM), (1, SUF)], [(6, STM), (1, SUF)]),
+        ([(4, STM), (2, ZZZ), (2, ZZZ), (5, STM)], [(4, STM), (4, STM), (5, STM)]),
+        ([(4, STM), (2, ZZZ), (1, ZZZ), (5, STM)], [(7, STM), (5, STM)]),
     ],
 )
 def test_how_non_morphemes_go(pieces: list[tuple[int, int]], expected: list[tuple[int, int]]) -> None:

@@ -10,10 +10,19 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from morphlm.arrays import Array
-from morphlm.segmentation.kernels.strings import NOT_FOUND, Letters, StringTable, copy_into, find, insert, keys_of_parts
+from morphlm.segmentation.kernels.strings import (
+    NOT_FOUND,
+    Letters,
+    StringTable,
+    borrowing,
+    copy_into,
+    find,
+    insert,
+    keys_of_parts,
+    owning,
+)
 
 # The elements of `Totals.sums`: what the cost is made of.
 TOKENS, LOG_TOKENS, WORDS, LETTERS, LOG_LETTERS, MORPHS, ALPHABET, FEATURES, CONDITIONALS = range(9)
@@ -62,13 +71,13 @@ class BaselineState(NamedTuple):
     buffers: SearchBuffers
 
 
-@njit(cache=True)
+@borrowing
 def x_log_x(totals: Totals, count: int) -> float:
     """Count times its logarithm; 0 at 0."""
     return totals.x_log_x[count] if count < len(totals.x_log_x) else count * math.log(count)
 
 
-@njit(cache=True)
+@borrowing
 def step(totals: Totals, count: int) -> float:
     """How much x_log_x grows when a count grows by 1."""
     if count < len(totals.steps):
@@ -76,7 +85,7 @@ def step(totals: Totals, count: int) -> float:
     return x_log_x(totals, count + 1) - x_log_x(totals, count)
 
 
-@njit(cache=True)
+@borrowing
 def log_factorial(n: int) -> float:
     """log n!, by Stirling's formula from 20 on, as the `morfessor` package has it."""
     if n < 20:
@@ -85,7 +94,7 @@ def log_factorial(n: int) -> float:
     return n * log_n - n + 0.5 * (log_n + _LOG_TWO_PI)
 
 
-@njit(cache=True)
+@borrowing
 def frequency_cost(sums: Array) -> float:
     """The code length of how N tokens divide into M morphs: log (N-1)! / ((M-1)! (N-M)!)."""
     if sums[MORPHS] < 1:
@@ -97,7 +106,7 @@ def frequency_cost(sums: Array) -> float:
     )
 
 
-@njit(cache=True)
+@borrowing
 def lexicon_cost(sums: Array) -> float:
     """The code length of the lexicon: its letters with an end mark for each morph, in no particular order."""
     morphs, alphabet = sums[MORPHS], sums[ALPHABET]
@@ -113,7 +122,7 @@ def lexicon_cost(sums: Array) -> float:
     )
 
 
-@njit(cache=True)
+@borrowing
 def baseline_cost(sums: Array, corpus_weight: float) -> float:
     """The cost of the words, as morphs and word ends drawn from one distribution, and of the lexicon."""
     if sums[WORDS] < 1:
@@ -123,7 +132,7 @@ def baseline_cost(sums: Array, corpus_weight: float) -> float:
     return corpus_weight * corpus + frequency_cost(sums) + lexicon_cost(sums)
 
 
-@njit(cache=True)
+@borrowing
 def change_letters(totals: Totals, text: Array, start: int, length: int, sign: int) -> None:
     """A morph enters the lexicon (sign 1) or leaves it (sign -1)."""
     sums, counts = totals.sums, totals.letter_counts
@@ -138,7 +147,7 @@ def change_letters(totals: Totals, text: Array, start: int, length: int, sign: i
     sums[MORPHS] += sign
 
 
-@njit(cache=True)
+@borrowing
 def change_morph(totals: Totals, text: Array, start: int, length: int, old: int, new: int) -> None:
     """The count of a morph changes."""
     sums = totals.sums
@@ -150,7 +159,7 @@ def change_morph(totals: Totals, text: Array, start: int, length: int, old: int,
         change_letters(totals, text, start, length, -1)
 
 
-@njit(cache=True)
+@owning
 def make_buffers(longest: int) -> SearchBuffers:
     """Buffers for words of at most `longest` letters."""
     return SearchBuffers(
@@ -162,7 +171,7 @@ def make_buffers(longest: int) -> SearchBuffers:
     )
 
 
-@njit(cache=True)
+@borrowing
 def change_count(state: BaselineState, entry: int, change: int) -> None:
     """The count of an entry changes, and with it the counts of all below. What is used no more forgets its cut."""
     table, forest, stack = state.table, state.forest, state.buffers.stack
@@ -182,7 +191,7 @@ def change_count(state: BaselineState, entry: int, change: int) -> None:
             change_morph(state.totals, table.text, table.start[at], np.int64(table.length[at]), old, old + change)
 
 
-@njit(cache=True)
+@borrowing
 def add_words(state: BaselineState, roots: Array, counts: Array) -> None:
     """The start of the search: every word is a morph."""
     for word in range(len(roots)):
@@ -190,7 +199,7 @@ def add_words(state: BaselineState, roots: Array, counts: Array) -> None:
         change_count(state, np.int64(roots[word]), counts[word])
 
 
-@njit(cache=True)
+@borrowing
 def try_part(state: BaselineState, entry: int, change: int, start: int, length: int) -> None:
     """Add to the count of a part, or take it back; a part that was never used is not entered into the table for it."""
     if entry == NOT_FOUND:
@@ -199,7 +208,7 @@ def try_part(state: BaselineState, entry: int, change: int, start: int, length: 
         change_count(state, entry, change)
 
 
-@njit(cache=True)
+@borrowing
 def best_cut(state: BaselineState, entry: int, count: int) -> int:
     """Where to cut a string whose count has been taken out of the totals; 0: nowhere."""
     table, forest, totals = state.table, state.forest, state.totals
@@ -228,7 +237,7 @@ def best_cut(state: BaselineState, entry: int, count: int) -> int:
     return best
 
 
-@njit(cache=True)
+@borrowing
 def cut_entry(state: BaselineState, entry: int, count: int, k: int) -> None:
     """Cut an entry after k letters; the keys of its parts are still there from the search."""
     table, forest, buffers = state.table, state.forest, state.buffers
@@ -241,7 +250,7 @@ def cut_entry(state: BaselineState, entry: int, count: int, k: int) -> None:
     change_count(state, right, count)
 
 
-@njit(cache=True)
+@borrowing
 def search(state: BaselineState, roots: Array) -> None:
     """Take each word's tree apart and build it again, the words in the given order.
 
@@ -271,7 +280,7 @@ def search(state: BaselineState, roots: Array) -> None:
                 top += 1
 
 
-@njit(cache=True)
+@owning
 def collect_morphs(roots: Array, bounds: Array, forest: Forest, longest: int, morphs: Array, sizes: Array) -> None:
     """The morphs of each word: word w's are morphs[bounds[w]] .. and sizes[w] is their number."""
     stack = np.empty(2 * longest + 2, np.int32)

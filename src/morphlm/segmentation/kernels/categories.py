@@ -14,7 +14,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from morphlm.arrays import Array
 from morphlm.segmentation.kernels.baseline import (
@@ -44,7 +43,17 @@ from morphlm.segmentation.kernels.paths import (
     fill_trellis,
     make_trellis,
 )
-from morphlm.segmentation.kernels.strings import NOT_FOUND, Letters, StringTable, copy_into, find, insert, keys_of_parts
+from morphlm.segmentation.kernels.strings import (
+    NOT_FOUND,
+    Letters,
+    StringTable,
+    borrowing,
+    copy_into,
+    find,
+    insert,
+    keys_of_parts,
+    owning,
+)
 
 UNSEEN_TRANSITION = 30.0
 LEFT_SCRATCH, RIGHT_SCRATCH, FIRST_MORPH = 0, 1, 2  # entries 0 and 1 stand for morphs that a move would make
@@ -122,7 +131,7 @@ class MoveTrial(NamedTuple):
     word_labels: Array  # int8
 
 
-@njit(cache=True)
+@owning
 def make_trial(longest: int) -> MoveTrial:
     """Arrays for moves on words of at most `longest` letters."""
     return MoveTrial(
@@ -143,21 +152,21 @@ def make_trial(longest: int) -> MoveTrial:
     )
 
 
-@njit(cache=True)
+@borrowing
 def save_sums(state: CategoryState, sums: Array, tokens: Array) -> None:
     """Remember the sums."""
     copy_into(sums, state.totals.sums, 0, SUMS)
     copy_into(tokens, state.chain.tokens, 0, CATEGORIES)
 
 
-@njit(cache=True)
+@borrowing
 def restore_sums(state: CategoryState, sums: Array, tokens: Array) -> None:
     """Set the sums back to what was remembered: adding and subtracting again would drift."""
     copy_into(state.totals.sums, sums, 0, SUMS)
     copy_into(state.chain.tokens, tokens, 0, CATEGORIES)
 
 
-@njit(cache=True)
+@borrowing
 def allowed(before: int, after: int) -> bool:
     """Whether one category may follow another: no word ends in a prefix or begins in a suffix, and none is empty."""
     if after == EDGE:
@@ -165,7 +174,7 @@ def allowed(before: int, after: int) -> bool:
     return not (after == SUF and before in (EDGE, PRE))
 
 
-@njit(cache=True)
+@borrowing
 def transition_costs(transitions: Array, costs: Array) -> None:
     """-log P(to | from)."""
     for before in range(CATEGORIES + 1):
@@ -181,13 +190,13 @@ def transition_costs(transitions: Array, costs: Array) -> None:
                 costs[before, after] = math.log(total / transitions[before, after])
 
 
-@njit(cache=True)
+@borrowing
 def sigmoid(value: float, threshold: float, slope: float) -> float:
     """Near 0 below the threshold, near 1 above it."""
     return 1.0 / (1.0 + math.exp(min(-slope * (value - threshold), 700.0)))
 
 
-@njit(cache=True)
+@borrowing
 def set_categories(morph: int, length: int, morphs: MorphTable, shape: Array) -> None:
     """P(category | morph) from its perplexities and its length.
 
@@ -207,14 +216,14 @@ def set_categories(morph: int, length: int, morphs: MorphTable, shape: Array) ->
         morphs.log_p_category[morph, category] = math.log(p_category[morph, category])
 
 
-@njit(cache=True)
+@borrowing
 def set_all_categories(table: StringTable, morphs: MorphTable, shape: Array) -> None:
     """P(category | morph) for all morphs."""
     for morph in range(FIRST_MORPH, table.size[0]):
         set_categories(morph, np.int64(table.length[morph]), morphs, shape)
 
 
-@njit(cache=True)
+@borrowing
 def category_cost(state: CategoryState, transitions: Array) -> float:
     """The description length of words as labelled morphs, and of the lexicon with its features.
 
@@ -234,7 +243,7 @@ def category_cost(state: CategoryState, transitions: Array) -> float:
     return state.chain.corpus_weight * corpus + frequency_cost(sums) + lexicon_cost(sums) + sums[FEATURES]
 
 
-@njit(cache=True)
+@borrowing
 def change_count(state: CategoryState, morph: int, change: int) -> None:
     """The count of a morph changes."""
     table, morphs, totals = state.table, state.morphs, state.totals
@@ -250,7 +259,7 @@ def change_count(state: CategoryState, morph: int, change: int) -> None:
         state.chain.tokens[category] += change * morphs.p_category[morph, category]
 
 
-@njit(cache=True)
+@borrowing
 def count_word(state: CategoryState, word: int, sign: int) -> None:
     """Put a word as it is now into the sums (sign 1) or take it out (sign -1)."""
     words, transitions = state.words, state.chain.transitions
@@ -265,7 +274,7 @@ def count_word(state: CategoryState, word: int, sign: int) -> None:
     transitions[before, EDGE] += weight
 
 
-@njit(cache=True)
+@borrowing
 def count_all(state: CategoryState) -> None:
     """All counts and sums, from the labelled words; they are 0 before."""
     for word in range(len(state.words.sizes)):
@@ -277,7 +286,7 @@ def count_all(state: CategoryState) -> None:
 # ---------------------------------------------------------------- where a move applies
 
 
-@njit(cache=True)
+@borrowing
 def add_changed_word(occurrences: Occurrences, morph: int, word: int) -> None:
     """A word that has this morph was changed."""
     element = occurrences.size[0]
@@ -287,25 +296,25 @@ def add_changed_word(occurrences: Occurrences, morph: int, word: int) -> None:
     occurrences.changed[morph] += 1
 
 
-@njit(cache=True)
+@borrowing
 def label_before(words: LabelledWords, word: int, k: int) -> int:
     """The category before the k-th morph of a word."""
     return EDGE if k == 0 else np.int64(words.labels[words.bounds[word] + k - 1])
 
 
-@njit(cache=True)
+@borrowing
 def label_after(words: LabelledWords, word: int, k: int) -> int:
     """The category after the k-th morph of a word."""
     return EDGE if k + 1 == words.sizes[word] else np.int64(words.labels[words.bounds[word] + k + 1])
 
 
-@njit(cache=True)
+@borrowing
 def surrounding(before: int, after: int) -> int:
     """What a pair of morphs stands in: bit 0, something begins with it; bit 1, something ends."""
     return (1 if before in (EDGE, PRE) else 0) + (2 if after in (EDGE, SUF) else 0)
 
 
-@njit(cache=True)
+@borrowing
 def applies(rule: Array, words: LabelledWords, word: int, k: int) -> bool:
     """Whether a rule applies at the k-th morph of a word."""
     at = words.bounds[word] + k
@@ -320,7 +329,7 @@ def applies(rule: Array, words: LabelledWords, word: int, k: int) -> bool:
     return surrounding(label_before(words, word, k), label_after(words, word, k + 1)) == rule[4]
 
 
-@njit(cache=True)
+@borrowing
 def next_match(rule: Array, words: LabelledWords, word: int, k: int) -> int:
     """The first morph from the k-th on where a rule applies, or -1.
 
@@ -334,7 +343,7 @@ def next_match(rule: Array, words: LabelledWords, word: int, k: int) -> int:
     return -1
 
 
-@njit(cache=True)
+@borrowing
 def count_match(rule: Array, state: CategoryState, word: int, k: int, trial: MoveTrial) -> None:
     """Add one match of a move to what it takes away."""
     words, log_p_category = state.words, state.morphs.log_p_category
@@ -356,7 +365,7 @@ def count_match(rule: Array, state: CategoryState, word: int, k: int, trial: Mov
     trial.removed_sums[LOG_P_CATEGORY] += weight * log_p
 
 
-@njit(cache=True)
+@borrowing
 def count_matches(
     rule: Array, word: int, state: CategoryState, occurrences: Occurrences, trial: MoveTrial, affected: int
 ) -> int:
@@ -374,7 +383,7 @@ def count_matches(
     return affected
 
 
-@njit(cache=True)
+@borrowing
 def find_matches(rule: Array, i: int, state: CategoryState, occurrences: Occurrences, trial: MoveTrial) -> int:
     """Find all matches of rule number i; returns in how many words they are."""
     for before in range(CATEGORIES + 1):
@@ -395,7 +404,7 @@ def find_matches(rule: Array, i: int, state: CategoryState, occurrences: Occurre
     return affected
 
 
-@njit(cache=True)
+@borrowing
 def fits(occurrences: Occurrences, words: LabelledWords, affected: int) -> bool:
     """Whether the lists can take the words that the present move changes."""
     needed = 0
@@ -407,7 +416,7 @@ def fits(occurrences: Occurrences, words: LabelledWords, affected: int) -> bool:
 # ---------------------------------------------------------------- what a move costs
 
 
-@njit(cache=True)
+@borrowing
 def choose_labels(before: int, after: int, first: int, second: int, state: CategoryState, labels: Array) -> None:
     """The best categories of one or two new morphs between two categories that stay.
 
@@ -428,7 +437,7 @@ def choose_labels(before: int, after: int, first: int, second: int, state: Categ
                 lowest, labels[before, after, 0], labels[before, after, 1] = pair_cost, c, d
 
 
-@njit(cache=True)
+@borrowing
 def label_matches(state: CategoryState, trial: MoveTrial, first: int, second: int) -> None:
     """Give the new morphs of a move the best labels in each context; the transitions and conditionals after it."""
     sums, log_p_category = state.totals.sums, state.morphs.log_p_category
@@ -451,7 +460,7 @@ def label_matches(state: CategoryState, trial: MoveTrial, first: int, second: in
             trial.transitions[last, after] += weight
 
 
-@njit(cache=True)
+@borrowing
 def change_counts(state: CategoryState, first: int, second: int, change: int) -> None:
     """The counts of one or two morphs change."""
     change_count(state, first, change)
@@ -459,7 +468,7 @@ def change_counts(state: CategoryState, first: int, second: int, change: int) ->
         change_count(state, second, change)
 
 
-@njit(cache=True)
+@borrowing
 def cost_of_move(state: CategoryState, trial: MoveTrial, weight: int) -> float:
     """The cost if the parts were put in; everything is as before afterwards."""
     first, second = trial.parts[0], trial.parts[1]
@@ -472,7 +481,7 @@ def cost_of_move(state: CategoryState, trial: MoveTrial, weight: int) -> float:
     return cost
 
 
-@njit(cache=True)
+@borrowing
 def as_morph(
     state: CategoryState, scratch: int, key: Any, start: int, length: int, left: float, right: float
 ) -> int:  # fmt: skip
@@ -491,7 +500,7 @@ def as_morph(
     return scratch
 
 
-@njit(cache=True)
+@borrowing
 def made_real(state: CategoryState, morph: int) -> int:
     """The morph itself, or a lasting entry for a scratch one."""
     table, morphs = state.table, state.morphs
@@ -507,7 +516,7 @@ def made_real(state: CategoryState, morph: int) -> int:
     return real
 
 
-@njit(cache=True)
+@borrowing
 def set_word(words: LabelledWords, word: int, size: int, morphs: Array, labels: Array) -> None:
     """Give a word these morphs and labels."""
     copy_into(words.morphs, morphs, words.bounds[word], size)
@@ -515,7 +524,7 @@ def set_word(words: LabelledWords, word: int, size: int, morphs: Array, labels: 
     words.sizes[word] = size
 
 
-@njit(cache=True)
+@borrowing
 def rewrite_word(
     rule: Array, first: int, second: int, word: int, words: LabelledWords, occurrences: Occurrences, trial: MoveTrial
 ) -> None:
@@ -545,7 +554,7 @@ def rewrite_word(
         add_changed_word(occurrences, np.int64(morphs[k]), word)
 
 
-@njit(cache=True)
+@borrowing
 def make_move(
     rule: Array, weight: int, affected: int, state: CategoryState, occurrences: Occurrences, trial: MoveTrial
 ) -> None:
@@ -562,7 +571,7 @@ def make_move(
         rewrite_word(rule, first, second, occurrences.affected[i], state.words, occurrences, trial)
 
 
-@njit(cache=True)
+@borrowing
 def set_parts(
     state: CategoryState, trial: MoveTrial, cut: int, start: int, length: int, left: float, right: float
 ) -> None:
@@ -576,7 +585,7 @@ def set_parts(
         )  # fmt: skip
 
 
-@njit(cache=True)
+@borrowing
 def start_of_match(rule: Array, state: CategoryState, word: int) -> int:
     """Where in the text the first match of a rule in a word begins."""
     words = state.words
@@ -586,7 +595,7 @@ def start_of_match(rule: Array, state: CategoryState, word: int) -> int:
     return start
 
 
-@njit(cache=True)
+@borrowing
 def cut_range(rule: Array, first: int, length: int, join: bool, longest_shift: int, least_rest: int) -> tuple[int, int]:
     """The first and last cut that a move may make: at the end (a join), anywhere in one morph, or near `first`."""
     if join:
@@ -596,7 +605,7 @@ def cut_range(rule: Array, first: int, length: int, join: bool, longest_shift: i
     return max(first - longest_shift, least_rest), min(first + longest_shift, length - least_rest)
 
 
-@njit(cache=True)
+@owning
 def run_moves(
     rules: Array, join: bool, state: CategoryState, occurrences: Occurrences, longest_shift: int, least_rest: int
 ) -> tuple[int, int]:
@@ -648,7 +657,7 @@ def run_moves(
 # ---------------------------------------------------------------- single words
 
 
-@njit(cache=True)
+@borrowing
 def same_analysis(words: LabelledWords, word: int, size: int, morphs: Array, labels: Array) -> bool:
     """Whether a word has these morphs and labels already."""
     begin = words.bounds[word]
@@ -660,7 +669,7 @@ def same_analysis(words: LabelledWords, word: int, size: int, morphs: Array, lab
     return k == size
 
 
-@njit(cache=True)
+@borrowing
 def exchange_analysis(state: CategoryState, word: int, size: int, morphs: Array, labels: Array) -> None:
     """Give a word another analysis, in the sums too."""
     count_word(state, word, -1)
@@ -668,7 +677,7 @@ def exchange_analysis(state: CategoryState, word: int, size: int, morphs: Array,
     count_word(state, word, 1)
 
 
-@njit(cache=True)
+@owning
 def resegment(numbers: Array, state: CategoryState, longest_morph: int, emissions: Array) -> int:
     """Give words their best path through the lexicon where that lowers the cost; returns how many changed."""
     words, letters, chain = state.words, state.letters, state.chain

@@ -6,15 +6,15 @@ Pieces of a word are given by their number of letters, because joining makes mor
 """
 
 import numpy as np
-from numba import njit
 
 from morphlm.arrays import Array
 from morphlm.segmentation.kernels.paths import STM, SUF, ZZZ, LabelledWords
+from morphlm.segmentation.kernels.strings import borrowing, owning
 
 LONG = 4  # letters from which on joined non-morphemes pass as a stem
 
 
-@njit(cache=True)
+@borrowing
 def merge(lengths: Array, labels: Array, size: int, k: int, label: int) -> int:
     """Join piece k with the one after it; returns the new number of pieces."""
     lengths[k] += lengths[k + 1]
@@ -24,7 +24,7 @@ def merge(lengths: Array, labels: Array, size: int, k: int, label: int) -> int:
     return size - 1
 
 
-@njit(cache=True)
+@borrowing
 def relabel_tail(labels: Array, size: int) -> None:
     """A non-morpheme after a suffix is a suffix, if nothing but suffixes and non-morphemes follows."""
     tail = size
@@ -35,7 +35,7 @@ def relabel_tail(labels: Array, size: int) -> None:
             labels[k] = SUF
 
 
-@njit(cache=True)
+@borrowing
 def clean_word(lengths: Array, labels: Array, size: int) -> int:
     """Take the non-morphemes out of a word, in place; returns the new number of pieces."""
     k = 0
@@ -59,7 +59,7 @@ def clean_word(lengths: Array, labels: Array, size: int) -> int:
     return size
 
 
-@njit(cache=True)
+@owning
 def clean(words: LabelledWords, morph_lengths: Array, lengths: Array, labels: Array, sizes: Array) -> None:
     """The pieces of all words without non-morphemes, laid out like the words."""
     for word in range(len(sizes)):

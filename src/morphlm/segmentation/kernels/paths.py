@@ -9,10 +9,9 @@ transitions[from, to], and emissions[morph, category].
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from morphlm.arrays import Array
-from morphlm.segmentation.kernels.strings import NOT_FOUND, Letters, StringTable, find
+from morphlm.segmentation.kernels.strings import NOT_FOUND, Letters, StringTable, borrowing, find, owning
 
 PRE, STM, SUF, ZZZ, EDGE = range(5)
 CATEGORIES = 4
@@ -55,7 +54,7 @@ class Trellis(NamedTuple):
     morph: Array  # int32
 
 
-@njit(cache=True)
+@owning
 def label_words(words: LabelledWords, emissions: Array, transitions: Array) -> int:
     """Give every word its best labels; returns how many words changed."""
     longest = words.sizes.max()
@@ -67,7 +66,7 @@ def label_words(words: LabelledWords, emissions: Array, transitions: Array) -> i
     return changed
 
 
-@njit(cache=True)
+@borrowing
 def best_end(cost: Array, transitions: Array) -> int:
     """The category with which a word ends best."""
     lowest, best = np.inf, STM
@@ -77,7 +76,7 @@ def best_end(cost: Array, transitions: Array) -> int:
     return best
 
 
-@njit(cache=True)
+@owning
 def label_word(words: LabelledWords, word: int, emissions: Array, transitions: Array, back: Array) -> bool:
     """Give a word its best labels; returns whether they changed."""
     begin, size = words.bounds[word], words.sizes[word]
@@ -106,7 +105,7 @@ def label_word(words: LabelledWords, word: int, emissions: Array, transitions: A
     return changed
 
 
-@njit(cache=True)
+@borrowing
 def extend(trellis: Trellis, begin: int, end: int, morph: int, category: int, cost: float, transitions: Array) -> None:
     """Consider a morph from `begin` to `end` with a category, after everything that ends at `begin`."""
     if begin == 0:
@@ -122,7 +121,7 @@ def extend(trellis: Trellis, begin: int, end: int, morph: int, category: int, co
             trellis.before[end, category], trellis.morph[end, category] = previous, morph
 
 
-@njit(cache=True)
+@borrowing
 def fill_trellis(trellis: Trellis, query: Letters, start: int, length: int, costs: PathCosts) -> None:
     """All morphs of the table in a word of `query`, and all stems outside it, in order of where they begin."""
     emissions, transitions, unknown = costs.emissions, costs.transitions, costs.unknown
@@ -148,7 +147,7 @@ def fill_trellis(trellis: Trellis, query: Letters, start: int, length: int, cost
                 extend(trellis, begin, end, NOT_FOUND, STM, spelling, transitions)
 
 
-@njit(cache=True)
+@borrowing
 def best_path(
     trellis: Trellis, length: int, transitions: Array, first: int, starts: Array, morphs: Array, labels: Array
 ) -> int:
@@ -167,14 +166,14 @@ def best_path(
     return size
 
 
-@njit(cache=True)
+@owning
 def make_trellis(longest: int) -> Trellis:
     """A trellis for words up to this length."""
     shape = (longest + 1, CATEGORIES)
     return Trellis(np.empty(shape), np.empty(shape, np.int32), np.empty(shape, np.int8), np.empty(shape, np.int32))
 
 
-@njit(cache=True)
+@owning
 def segment_words(query: Letters, bounds: Array, costs: PathCosts, sizes: Array, starts: Array, labels: Array) -> None:
     """The best path of each word; the pieces of word w begin at starts[bounds[w]] ..., sizes[w] is their number."""
     longest = 1

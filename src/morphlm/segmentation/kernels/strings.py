@@ -20,6 +20,13 @@ _SHIFT = np.uint64(31)
 
 NOT_FOUND = -1
 
+# Numba counts the users of an array, by atomic instructions, whenever one is taken out of a record or handed over; that
+# takes longer than what inner loops do. Without its run-time (`_nrt`) a function only borrows arrays from its caller:
+# it can neither make nor return any.
+_OPTIONS: dict[str, Any] = {"cache": True, "_nrt": True}
+owning = njit(**_OPTIONS)
+borrowing = njit(**_OPTIONS | {"_nrt": False})
+
 
 class Letters(NamedTuple):
     """The text behind all strings, and what hashing needs."""
@@ -40,21 +47,21 @@ class StringTable(NamedTuple):
     size: Array  # int64, one element: the number of entries
 
 
-@njit(cache=True)
+@borrowing
 def copy_into(target: Array, source: Array, first: int, size: int) -> None:
     """target[first], ... become source[0], ...; a loop, because compiling slices takes seconds."""
     for i in range(size):
         target[first + i] = source[i]
 
 
-@njit(cache=True)
+@borrowing
 def slot_of(key: Any, slots: Array) -> int:
     """The first slot for a key."""
     scattered = (key ^ (key >> _SHIFT)) * _SCATTER
     return np.int64((scattered ^ (scattered >> _SHIFT)) & np.uint64(len(slots) - 1))
 
 
-@njit(cache=True)
+@borrowing
 def same_letters(text: Array, start: int, other_text: Array, other_start: int, length: int) -> bool:
     """Whether two positions hold the same letters."""
     offset = 0
@@ -63,7 +70,7 @@ def same_letters(text: Array, start: int, other_text: Array, other_start: int, l
     return offset == length
 
 
-@njit(cache=True)
+@borrowing
 def find(table: StringTable, key: Any, query: Array, start: int, length: int) -> int:
     """The entry of a string, or NOT_FOUND; the string is `length` letters of `query` from `start` on."""
     slots = table.slots
@@ -81,7 +88,7 @@ def find(table: StringTable, key: Any, query: Array, start: int, length: int) ->
     return NOT_FOUND
 
 
-@njit(cache=True)
+@borrowing
 def insert(table: StringTable, key: Any, start: int, length: int) -> int:
     """The entry of a string of the table's text, made if it is new. The caller has seen to it that there is room."""
     entry = find(table, key, table.text, start, length)
@@ -94,7 +101,7 @@ def insert(table: StringTable, key: Any, start: int, length: int) -> int:
     return np.int64(entry)
 
 
-@njit(cache=True)
+@borrowing
 def put_in_slot(table: StringTable, entry: int) -> None:
     """Make an entry findable."""
     slots = table.slots
@@ -104,7 +111,7 @@ def put_in_slot(table: StringTable, entry: int) -> None:
     slots[slot] = entry
 
 
-@njit(cache=True)
+@owning
 def fill_slots(table: StringTable, first: int) -> None:
     """Make the entries from `first` on findable, after the table has grown."""
     table.slots[:] = -1
@@ -112,7 +119,7 @@ def fill_slots(table: StringTable, first: int) -> None:
         put_in_slot(table, entry)
 
 
-@njit(cache=True)
+@borrowing
 def key_of(letters: Letters, start: int, length: int) -> Any:
     """The key of a string."""
     key = np.uint64(0)
@@ -121,7 +128,7 @@ def key_of(letters: Letters, start: int, length: int) -> Any:
     return key
 
 
-@njit(cache=True)
+@borrowing
 def keys_of_parts(letters: Letters, start: int, length: int, prefixes: Array, suffixes: Array) -> None:
     """For each k: the key of the first k letters of a string, and of the others."""
     text, codes, powers = letters.text, letters.codes, letters.powers
@@ -133,7 +140,7 @@ def keys_of_parts(letters: Letters, start: int, length: int, prefixes: Array, su
         suffixes[k] = codes[text[start + k]] + BASE * suffixes[k + 1]
 
 
-@njit(cache=True)
+@owning
 def insert_all(table: StringTable, letters: Letters, starts: Array, lengths: Array) -> Array:
     """Insert many strings of the table's text, which `letters` has too; returns their entries."""
     entries = np.empty(len(starts), np.int32)

@@ -43,51 +43,20 @@ def loaded(reference: Loadable) -> Callable[..., Any]:
     return function
 
 
+_HERE = "morphlm.segmentation.sources"
+_MORFESSOR = "lines of Morfessor or FlatCat: `count morph/CAT + morph/CAT`"
+_SEGMENTER = "a segmenter that `morphlm segment --save` wrote"
+_UNIGRAM, _BPE = (f"sentencepiece, {model}, with so many pieces" for model in ("unigram model", "byte pair encoding"))
 BUILT_IN = (
+    FactorSource("segmenter", "DIR", _SEGMENTER, "morphlm.segmentation.segmenter:MorphemeSegmenter.load"),
+    FactorSource("morfessor", "FILE", _MORFESSOR, f"{_HERE}.morfessor:read_morfessor"),
+    FactorSource("table", "FILE", "a table of your own: `word TAB factor factor ...`", f"{_HERE}.table:read_table"),
     FactorSource(
-        "segmenter",
-        "DIR",
-        "a segmenter that `morphlm segment --save` wrote",
-        "morphlm.segmentation.segmenter:MorphemeSegmenter.load",
+        "conllu", "FILE", "lemma, part of speech and features of a CoNLL-U file", f"{_HERE}.conllu:read_conllu"
     ),
-    FactorSource(
-        "morfessor",
-        "FILE",
-        "lines of Morfessor or FlatCat: `count morph/CAT + morph/CAT`",
-        "morphlm.segmentation.sources.morfessor:read_morfessor",
-    ),
-    FactorSource(
-        "table",
-        "FILE",
-        "a table of your own: `word TAB factor factor ...`",
-        "morphlm.segmentation.sources.table:read_table",
-    ),
-    FactorSource(
-        "conllu",
-        "FILE",
-        "lemma, part of speech and features of a CoNLL-U file",
-        "morphlm.segmentation.sources.conllu:read_conllu",
-    ),
-    FactorSource(
-        "ngrams",
-        "3-5",
-        "character n-grams of these lengths",
-        "morphlm.segmentation.sources.ngrams:parse_ngram_lengths",
-    ),
-    FactorSource(
-        "unigram",
-        "8000",
-        "sentencepiece, unigram model, with so many pieces",
-        "morphlm.segmentation.sources.pieces:train_unigram_pieces",
-        takes_vocabulary=True,
-    ),
-    FactorSource(
-        "bpe",
-        "8000",
-        "sentencepiece, byte pair encoding, with so many pieces",
-        "morphlm.segmentation.sources.pieces:train_bpe_pieces",
-        takes_vocabulary=True,
-    ),
+    FactorSource("ngrams", "3-5", "character n-grams of these lengths", f"{_HERE}.ngrams:parse_ngram_lengths"),
+    FactorSource("unigram", "8000", _UNIGRAM, f"{_HERE}.pieces:train_unigram_pieces", takes_vocabulary=True),
+    FactorSource("bpe", "8000", _BPE, f"{_HERE}.pieces:train_bpe_pieces", takes_vocabulary=True),
 )
 
 _registered: dict[str, FactorSource] = {}
