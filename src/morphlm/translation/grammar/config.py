@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from morphlm.errors import ConfigError
-from morphlm.translation.grammar.kernels.extraction import Limits
+from morphlm.translation.grammar.kernels.extraction import ExtractionLimits
 from morphlm.translation.grammar.suffix_array import DEPTH
 
 UNLIMITED = 1 << 60
@@ -40,9 +40,9 @@ class GrammarConfig:
         if min(counts) < 0:
             raise ConfigError("samples and sizes are 0 or above; give such numbers")
 
-    def limits(self) -> Limits:
+    def limits(self) -> ExtractionLimits:
         """As compiled code takes them."""
-        return Limits(
+        return ExtractionLimits(
             symbols=self.max_symbols,
             gap=self.min_gap,
             span=self.max_training_span,
