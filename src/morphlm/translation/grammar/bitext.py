@@ -42,7 +42,6 @@ class Bitext:
     lexicon: LexicalTable
 
     def __len__(self) -> int:
-        """The number of sentence pairs."""
         return len(self.pairs.link_starts) - 1
 
     @cached_property

@@ -29,7 +29,6 @@ class GrammarConfig:
     cached_symbols: int = 20_000_000  # of rules that are kept for the next sentences; 0: none
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
         if not 1 <= self.max_symbols <= DEPTH or not 1 <= self.max_target_symbols <= DEPTH:
             raise ConfigError(f"a side has from 1 to {DEPTH} symbols; give such numbers")
         if self.min_gap < 1:

@@ -66,7 +66,7 @@ def copy_words(sentence: Array, begin: int, end: int, row: Array, at: int) -> in
 
 @compiled
 def find_patterns(text: IndexedText, sentence: Array, gap: int, span: int, rows: Array, masks: Array) -> int:
-    """All patterns whose chunks the text has: rows of words and GAP, filled up with END, and the outer gaps they may have.
+    """All patterns whose chunks the text has: rows of words and GAP, filled up with END, and their possible outer gaps.
 
     A pattern that is in the sentence several times comes several times. The number of patterns may be larger than that
     of the rows; then those at the end are missing.
