@@ -28,7 +28,7 @@ from morphlm.translation.system.weights import given_weights
 @click.option(
     "--kbest",
     type=click.IntRange(min=1),
-    help="Write the k best translations of each sentence, in the format of Moses.",
+    help="Write k-best lists of this length, in Moses' format.",
 )
 @click.option("--tokenised", is_flag=True, help="Write tokens between spaces, not put together again.")
 @click.option("--prepared", is_flag=True, help="The input is prepared already: tokens between spaces.")

@@ -58,14 +58,14 @@ tuning = options.applied(
             type=int,
             default=_TUNING.kbest,
             show_default=True,
-            help="Translations of a sentence in each iteration.",
+            help="Length of the k-best lists.",
         ),
         click.option(
             "--iterations",
             type=int,
             default=_TUNING.iterations,
             show_default=True,
-            help="Largest number of iterations of decoding and search.",
+            help="Maximum number.",
         ),
         click.option(
             "--probes",
@@ -114,9 +114,7 @@ limits = options.applied(
         _limit("max-input-span", "Words of the input that a source side is taken from."),
         _limit("max-training-span", "Words of a training sentence that a rule covers."),
         _limit("sample", "Occurrences of a source side to look at; 0: all."),
-        _limit(
-            "anchors", "Occurrences of the rarest chunk around which a source side with gaps is looked for; 0: all."
-        ),
+        _limit("anchors", "Occurrences of the rarest chunk of a source side with gaps to look at; 0: all."),
         _limit("max-targets", "Target sides of a source side, the likeliest; 0: all."),
         click.option("--loose-gaps", is_flag=True, help="The first and last word of a gap need not have a link."),
         click.option("--unlinked-rules", is_flag=True, help="Also rules whose words have no link at all."),
