@@ -25,14 +25,14 @@ import numpy as np
 from numba import njit
 
 from morphlm.threads import Workers, available_cores, workers
-from morphlm.translation.alignment import lexicon
+from morphlm.translation.alignment import translation_table
 from morphlm.translation.alignment.config import AlignmentConfig
-from morphlm.translation.alignment.kernels.expectation import AHEAD, Rows, load_early
+from morphlm.translation.alignment.kernels.expectation import AHEAD, LinkRows, load_early
 from morphlm.translation.alignment.links import alignment_error_rate
 from morphlm.translation.alignment.model import _Trainer, train_alignment
 from morphlm.translation.alignment.parallel_text import ParallelText, Side
 from morphlm.translation.alignment.pharaoh import read_pharaoh
-from morphlm.translation.alignment.rows import Layout, lay_out
+from morphlm.translation.alignment.rows import AlignmentLayout, lay_out
 
 Seconds = tuple[float, float]  # wall, CPU
 
@@ -59,7 +59,7 @@ def report(name: str, seconds: Seconds, pairs: int, links: int) -> None:
 
 
 @njit(nogil=True, fastmath=True)
-def touch_rows(rows: Rows, links: np.ndarray, begin: int, end: int, out: np.ndarray) -> None:
+def touch_rows(rows: LinkRows, links: np.ndarray, begin: int, end: int, out: np.ndarray) -> None:
     """Read the links of every row of some words, then write them; also read the words beside them."""
     link_column, word_column = links.reshape(-1, 1), rows.generated.reshape(-1, 1)
     for word in range(begin, end):
@@ -79,7 +79,7 @@ def touch_rows(rows: Rows, links: np.ndarray, begin: int, end: int, out: np.ndar
 
 @njit(nogil=True)
 def search_all(
-    given: np.ndarray, rows: Rows, begin: int, end: int, starts: np.ndarray, words: np.ndarray, values: np.ndarray
+    given: np.ndarray, rows: LinkRows, begin: int, end: int, starts: np.ndarray, words: np.ndarray, values: np.ndarray
 ) -> float:
     """Find t(f|e) of every link of some sentences in a sparse table, by binary search."""
     total = 0.0
@@ -92,7 +92,7 @@ def search_all(
     return total
 
 
-def given_words(layout: Layout) -> np.ndarray:
+def given_words(layout: AlignmentLayout) -> np.ndarray:
     """The given word of every row in order of the text: what the layout was made from."""
     given = np.empty(len(layout.rows.row_links), np.int32)
     words = np.repeat(np.arange(layout.given_words, dtype=np.int32), np.diff(layout.rows.first_row))
@@ -100,13 +100,13 @@ def given_words(layout: Layout) -> np.ndarray:
     return given
 
 
-def measure_passes(layout: Layout, passes: int, crew: Workers, pairs: int) -> tuple[_Trainer, Seconds]:
+def measure_passes(layout: AlignmentLayout, passes: int, pool: Workers, pairs: int) -> tuple[_Trainer, Seconds]:
     """Passes of EM in turns with the limit; the least times of each."""
-    trainer = _Trainer(layout, AlignmentConfig(), crew)
+    trainer = _Trainer(layout, AlignmentConfig(), pool)
     space, out = np.zeros(layout.links, np.float32), np.zeros(layout.given_words, np.float32)
 
     def limit() -> None:
-        crew.run_pieces(lambda piece, _: touch_rows(layout.rows, space, *layout.pieces[piece], out), len(layout.pieces))
+        pool.run_pieces(lambda piece, _: touch_rows(layout.rows, space, *layout.pieces[piece], out), len(layout.pieces))
 
     trainer.run(), limit()  # compiled or loaded
     times = [(timed(trainer.run), timed(limit)) for _ in range(passes)]
@@ -117,16 +117,18 @@ def measure_passes(layout: Layout, passes: int, crew: Workers, pairs: int) -> tu
     return trainer, ours  # type: ignore[return-value]
 
 
-def measure_search(trainer: _Trainer, text: ParallelText, crew: Workers, pairs: int) -> None:
-    lexicon.LEAST = 0.0  # all entries, as a table that is searched needs them
+def measure_search(trainer: _Trainer, text: ParallelText, pool: Workers, pairs: int) -> None:
+    translation_table.LEAST = 0.0  # all entries, as a table that is searched needs them
     layout = trainer.layout
-    table = lexicon.collect_lexicon(layout, trainer.links, text.source.words, text.target.words, crew)
+    table = translation_table.collect_translation_table(
+        layout, trainer.links, text.source.words, text.target.words, pool
+    )
     given = given_words(layout)
     arrays = table.starts, table.words, table.probabilities
     search_all(given, layout.rows, 0, 1, *arrays)
 
     def search() -> None:
-        crew.run_ranges(lambda begin, end: search_all(given, layout.rows, begin, end, *arrays), pairs, 256)
+        pool.run_ranges(lambda begin, end: search_all(given, layout.rows, begin, end, *arrays), pairs, 256)
 
     report("t(f|e) by binary search, finding alone", timed(search), pairs, layout.links)
     print(f"  the table has {len(table.words):,} entries, {len(table.words) / layout.links:.0%} of the links")
@@ -168,12 +170,12 @@ def main() -> None:
     layout = lay_out(text.source, text.target)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(f"{options.pairs:,} pairs of {options.length} words, {layout.links:,} links, {options.threads} threads")
-    with workers(options.threads) as crew:
-        trainer, _ = measure_passes(layout, options.passes, crew, options.pairs)
+    with workers(options.threads) as pool:
+        trainer, _ = measure_passes(layout, options.passes, pool, options.pairs)
         report("the best links", timed(trainer.best), options.pairs, layout.links)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         print(f"  memory {peak / 1e6:.2f} GB, {(peak - before) / 1e6:.2f} of it for the passes and the limit's copy")
-        measure_search(trainer, text, crew, options.pairs)
+        measure_search(trainer, text, pool, options.pairs)
     measure_fast_align(text, options.pairs)
 
 

@@ -20,12 +20,12 @@ from numba import njit
 from morphlm.arrays import Float64Array
 from morphlm.translation.tuning import kernels
 from morphlm.translation.tuning.bleu import SIZE
-from morphlm.translation.tuning.pool import Candidates
+from morphlm.translation.tuning.pool import PooledCandidates
 
 CAUSES = 4  # of all features
 
 
-def generate(sentences: int, translations: int, features: int, rng: np.random.Generator) -> Candidates:
+def generate(sentences: int, translations: int, features: int, rng: np.random.Generator) -> PooledCandidates:
     size = sentences * translations
     causes = rng.normal(size=(features, CAUSES)) @ rng.normal(size=(CAUSES, size))
     columns = (causes + rng.normal(size=(features, size))).astype(np.float32)
@@ -36,7 +36,7 @@ def generate(sentences: int, translations: int, features: int, rng: np.random.Ge
     for n in range(4):
         statistics[:, 6 + n] = lengths - n
         right = statistics[:, 2 + n] = rng.binomial(np.minimum(right, lengths - n), 0.6 - 0.1 * n)
-    return Candidates(columns, statistics, np.arange(sentences + 1, dtype=np.int64) * translations)
+    return PooledCandidates(columns, statistics, np.arange(sentences + 1, dtype=np.int64) * translations)
 
 
 @njit

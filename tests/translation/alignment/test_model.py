@@ -64,8 +64,8 @@ def test_the_series_are_the_sums_over_all_positions(m: int, n: int, tension: flo
 
 def test_posteriors_of_every_word_sum_to_one() -> None:
     text = read_parallel(*small())
-    with workers(1) as crew:
-        trainer = model._Trainer(lay_out(text.source, text.target), AlignmentConfig(), crew)
+    with workers(1) as pool:
+        trainer = model._Trainer(lay_out(text.source, text.target), AlignmentConfig(), pool)
         trainer.run()
         trainer.expect()
     rows, at = trainer.layout.rows, 0
@@ -80,8 +80,8 @@ def test_posteriors_of_every_word_sum_to_one() -> None:
 
 def test_the_first_pass_has_the_prior_alone_for_posteriors() -> None:
     text = read_parallel([["a", "b", "c"]], [["x", "y"]])
-    with workers(1) as crew:
-        trainer = model._Trainer(lay_out(text.source, text.target), AlignmentConfig(p0=0.1, tension=3), crew)
+    with workers(1) as pool:
+        trainer = model._Trainer(lay_out(text.source, text.target), AlignmentConfig(p0=0.1, tension=3), pool)
         likelihood, _, nulls = trainer.expect()
     assert likelihood == pytest.approx(2 * math.log(1 / 2), rel=1e-6)
     assert nulls == pytest.approx(0.2, rel=1e-6)

@@ -15,11 +15,11 @@ from morphlm.translation.tuning import kernels
 from morphlm.translation.tuning.bleu import SIZE, bleu
 from morphlm.translation.tuning.lists import TranslationList
 from morphlm.translation.tuning.mert import MertConfig, optimise
-from morphlm.translation.tuning.pool import CandidatePool, Candidates
+from morphlm.translation.tuning.pool import CandidatePool, PooledCandidates
 
 
-def random_candidates(seed: int, sentences: int = 5, most: int = 8, width: int = 3) -> Candidates:
-    """Candidates with features of few different values, so that lines are often parallel or equal."""
+def random_candidates(seed: int, sentences: int = 5, most: int = 8, width: int = 3) -> PooledCandidates:
+    """PooledCandidates with features of few different values, so that lines are often parallel or equal."""
     rng = np.random.default_rng(seed)
     starts = np.cumsum([0, *rng.integers(1, most, sentences)]).astype(np.int64)
     size = int(starts[-1])
@@ -30,10 +30,10 @@ def random_candidates(seed: int, sentences: int = 5, most: int = 8, width: int =
         statistics[:, 6 + n] = totals - n
         statistics[:, 2 + n] = rng.integers(0, totals - n)
     features = rng.integers(-2, 3, (size, width)).astype(np.float32)
-    return Candidates(np.ascontiguousarray(features.T), statistics, starts)
+    return PooledCandidates(np.ascontiguousarray(features.T), statistics, starts)
 
 
-def bleu_at(candidates: Candidates, weights: np.ndarray) -> float:
+def bleu_at(candidates: PooledCandidates, weights: np.ndarray) -> float:
     """By scoring all candidates."""
     sums = np.zeros(SIZE, np.int64)
     scores = weights @ candidates.columns.astype(np.float64)
@@ -42,7 +42,7 @@ def bleu_at(candidates: Candidates, weights: np.ndarray) -> float:
     return bleu(sums)
 
 
-def plain_line_search(candidates: Candidates, weights: np.ndarray, direction: np.ndarray) -> float:
+def plain_line_search(candidates: PooledCandidates, weights: np.ndarray, direction: np.ndarray) -> float:
     """The highest BLEU between all crossings of any two lines of a sentence, and beyond them."""
     offsets, slopes = weights @ candidates.columns, direction @ candidates.columns
     crossings = {0.0}

@@ -58,7 +58,9 @@ _DEFAULT = AlignmentConfig()
 @click.option("--fixed-tension", is_flag=True, help="Keep the tension as it is, instead of optimising it.")
 @click.option("--no-diagonal", is_flag=True, help="All positions are equally likely: a tension of 0.")
 @click.option(
-    "--threads", type=click.IntRange(min=1), help="Work so parallel; no change of result.  [default: all cores]"
+    "--threads",
+    type=click.IntRange(min=1),
+    help="Number of threads; results do not depend on it.  [default: all cores]",
 )
 @options.allow_unk
 @options.as_json

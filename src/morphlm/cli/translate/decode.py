@@ -25,7 +25,11 @@ from morphlm.translation.system.weights import given_weights
 @click.command(name="decode")
 @click.argument("directory", metavar="DIR")
 @click.argument("file", default="-", metavar="[FILE]")
-@click.option("--kbest", type=click.IntRange(min=1), help="Lists of so many translations, as Moses writes them.")
+@click.option(
+    "--kbest",
+    type=click.IntRange(min=1),
+    help="Write k-best lists of this length, in Moses' format.",
+)
 @click.option("--tokenised", is_flag=True, help="Write tokens between spaces, not put together again.")
 @click.option("--prepared", is_flag=True, help="The input is prepared already: tokens between spaces.")
 @click.option("--graph", is_flag=True, help="With --json: also the graph of the search, which is large.")
@@ -99,7 +103,6 @@ class _Input:
     prepared: bool
 
     def blocks(self) -> Iterator[Block]:
-        """Its text."""
         return read_blocks(self.file, mending=self.mending, cure=MENDS)
 
     def sentences(self, block: Block, config: SystemConfig) -> Iterator[list[str]]:

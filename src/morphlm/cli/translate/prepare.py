@@ -21,7 +21,10 @@ from morphlm.translation.system.config import SystemConfig
 @settings.mend
 @options.as_json
 @click.option(
-    "--processes", type=click.IntRange(min=1), default=available_cores, help="Work so parallel.  [default: all cores]"
+    "--processes",
+    type=click.IntRange(min=1),
+    default=available_cores,
+    help="Number of processes.  [default: all cores]",
 )
 def command(
     source: str,

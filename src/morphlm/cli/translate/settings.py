@@ -19,7 +19,9 @@ from morphlm.translation.tuning.mert import MertConfig
 _DECODER, _GRAMMAR, _TUNING = DecoderConfig(), GrammarConfig(), TuningConfig()
 
 threads = click.option(
-    "--threads", type=click.IntRange(min=1), help="Work so parallel; no change of result.  [default: all cores]"
+    "--threads",
+    type=click.IntRange(min=1),
+    help="Number of threads; results do not depend on it.  [default: all cores]",
 )
 languages = click.option(
     "--languages", metavar="CODE,CODE", help="Of the source and the target, such as en,cs: the tokeniser needs them."
@@ -43,31 +45,41 @@ mend = click.option("--mend", is_flag=True, help="Repair what would be refused (
 dev = click.option("--dev", nargs=2, metavar="SOURCE REFERENCE", help="Text to tune on, with its translation.")
 tuning = options.applied(
     [
-        click.option("--runs", type=click.IntRange(min=1), default=1, show_default=True, help="Tune so many times."),
+        click.option("--runs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of tuning runs."),
         click.option(
             "--seed",
             type=click.IntRange(0, 2**31),
             default=1,
             show_default=True,
-            help="Of the first run; the next ones have the following numbers.",
+            help="Seed of the first run; further runs count on from it.",
         ),
-        click.option("--kbest", type=int, default=_TUNING.kbest, show_default=True, help="Length of the lists."),
         click.option(
-            "--iterations", type=int, default=_TUNING.iterations, show_default=True, help="Of decoding, at most."
+            "--kbest",
+            type=int,
+            default=_TUNING.kbest,
+            show_default=True,
+            help="Length of the k-best lists.",
+        ),
+        click.option(
+            "--iterations",
+            type=int,
+            default=_TUNING.iterations,
+            show_default=True,
+            help="Maximum number.",
         ),
         click.option(
             "--probes",
             type=int,
             default=_TUNING.probes,
             show_default=True,
-            help="Decode first with so many weights around those to begin with, too.",
+            help="Number of random weights around the initial ones to decode with before the first search.",
         ),
         click.option(
             "--restarts",
             type=int,
             default=_TUNING.mert.restarts,
             show_default=True,
-            help="Of each search, from weights around the best that it found.",
+            help="Restarts of each search from weights around the best so far.",
         ),
     ]
 )
@@ -76,7 +88,7 @@ searching = options.applied(
         click.option(
             "--pop-limit",
             type=int,
-            help="Combinations for each span of words; 0: all, for small grammars alone.  "
+            help="Hypotheses for each span of words; 0: all, for small grammars only.  "
             f"[default: as built, or {_DECODER.pop_limit}]",
         ),
         click.option(
@@ -101,8 +113,8 @@ limits = options.applied(
         _limit("min-gap", "Words that a gap covers, at least."),
         _limit("max-input-span", "Words of the input that a source side is taken from."),
         _limit("max-training-span", "Words of a training sentence that a rule covers."),
-        _limit("sample", "Places of a source side to look at; 0: all."),
-        _limit("anchors", "Places of the rarest phrase where one with gaps is looked for; 0: all."),
+        _limit("sample", "Occurrences of a source side to look at; 0: all."),
+        _limit("anchors", "Occurrences of the rarest chunk of a source side with gaps to look at; 0: all."),
         _limit("max-targets", "Target sides of a source side, the likeliest; 0: all."),
         click.option("--loose-gaps", is_flag=True, help="The first and last word of a gap need not have a link."),
         click.option("--unlinked-rules", is_flag=True, help="Also rules whose words have no link at all."),

@@ -35,7 +35,6 @@ class Aligned:
         return _unlinked(source, links.source, links), _unlinked(target, links.target, links)
 
     def format(self) -> str:
-        """One line for people."""
         source, target = self.unlinked
         return (
             f"{len(self.text):,} pairs, {len(self.alignments.source):,} links; without a link: "
@@ -43,7 +42,6 @@ class Aligned:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All figures."""
         source, target = self.unlinked
         return {
             "pairs": len(self.text),

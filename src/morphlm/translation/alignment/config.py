@@ -28,7 +28,6 @@ class AlignmentConfig:
     method: Method = "grow-diag-final-and"  # how both directions are joined
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their ranges."""
         if self.iterations < 1:
             raise ConfigError(f"{self.iterations} iterations teach nothing; take 1 or more")
         if not 0 < self.p0 < 1:

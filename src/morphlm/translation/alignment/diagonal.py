@@ -9,14 +9,14 @@ from morphlm.arrays import Array
 from morphlm.threads import Workers
 from morphlm.translation.alignment.config import TENSION_RANGE
 from morphlm.translation.alignment.kernels import tension
-from morphlm.translation.alignment.rows import Layout, Shapes
+from morphlm.translation.alignment.rows import AlignmentLayout, Shapes
 
 
-def linked_masses(layout: Layout, links: Array, crew: Workers) -> Array:
+def linked_masses(layout: AlignmentLayout, links: Array, pool: Workers) -> Array:
     """For each generated position of each shape, how many links to words are expected; `links` are posteriors."""
     shapes, rows = layout.shapes, layout.rows
     masses = np.empty(shapes.weight_starts[-1])
-    crew.run_ranges(
+    pool.run_ranges(
         lambda begin, end: tension.linked_masses(
             rows, links, shapes.first, shapes.sentences, begin, end, shapes.weight_starts, masses
         ),
@@ -25,7 +25,7 @@ def linked_masses(layout: Layout, links: Array, crew: Workers) -> Array:
     return masses
 
 
-def fitted_tension(shapes: Shapes, masses: Array, observed: float, crew: Workers) -> float:
+def fitted_tension(shapes: Shapes, masses: Array, observed: float, pool: Workers) -> float:
     """The tension under which the expected distance of links from the diagonal is the observed one.
 
     This is where the expected log-likelihood is highest: its derivative is expected - observed distance, which falls as
@@ -34,7 +34,7 @@ def fitted_tension(shapes: Shapes, masses: Array, observed: float, crew: Workers
     sums = np.empty(len(shapes.sizes))
 
     def excess(value: float) -> float:
-        crew.run_ranges(
+        pool.run_ranges(
             lambda begin, end: tension.expected_distances(
                 shapes.sizes, shapes.weight_starts, masses, begin, end, value, sums
             ),

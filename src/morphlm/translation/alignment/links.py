@@ -21,7 +21,6 @@ class Alignments:
     target: Array  # int32: position in the target sentence
 
     def __len__(self) -> int:
-        """The number of sentence pairs."""
         return len(self.starts) - 1
 
     def links(self, number: int) -> list[tuple[int, int]]:

@@ -17,10 +17,10 @@ from morphlm.threads import Workers, available_cores, workers
 from morphlm.translation.alignment.config import AlignmentConfig
 from morphlm.translation.alignment.diagonal import fitted_tension, linked_masses
 from morphlm.translation.alignment.kernels import expectation
-from morphlm.translation.alignment.lexicon import Lexicon, collect_lexicon
 from morphlm.translation.alignment.links import Alignments, sorted_alignments
 from morphlm.translation.alignment.parallel_text import ParallelText
-from morphlm.translation.alignment.rows import Layout, lay_out
+from morphlm.translation.alignment.rows import AlignmentLayout, lay_out
+from morphlm.translation.alignment.translation_table import TranslationTable, collect_translation_table
 
 _SHARD = 512  # sentences; their sums are added up in order, whoever computed them
 
@@ -36,14 +36,12 @@ class Pass:
     null_share: float  # of the generated words, the expected share that is linked to nothing
 
     def format(self) -> str:
-        """One line for people."""
         return (
             f"pass {self.iteration}: tension {self.tension:.3f}, {self.cross_entropy:.3f} bits a word, "
             f"{100 * self.null_share:.1f} % without a link"
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All fields."""
         return asdict(self)
 
 
@@ -54,7 +52,7 @@ class AlignmentModel:
     alignments: Alignments
     tension: float
     passes: tuple[Pass, ...]
-    lexicon: Lexicon | None
+    lexicon: TranslationTable | None
 
 
 def train_alignment(
@@ -72,14 +70,18 @@ def train_alignment(
     """
     config = config or AlignmentConfig()
     given, generated = (text.target, text.source) if backward else (text.source, text.target)
-    with workers(threads or available_cores()) as crew:
-        trainer = _Trainer(lay_out(given, generated), config, crew)
+    with workers(threads or available_cores()) as pool:
+        trainer = _Trainer(lay_out(given, generated), config, pool)
         passes = []
         for _ in range(config.iterations if len(trainer.layout.pairs) else 0):
             passes.append(trainer.run())
             if report is not None:
                 report(passes[-1])
-        table = collect_lexicon(trainer.layout, trainer.links, given.words, generated.words, crew) if lexicon else None
+        table = (
+            collect_translation_table(trainer.layout, trainer.links, given.words, generated.words, pool)
+            if lexicon
+            else None
+        )
         best, layout, tension = trainer.best(), trainer.layout, trainer.tension
     del trainer  # its links are most of the memory
     return AlignmentModel(_alignments(best, layout, len(text), backward), tension, tuple(passes), table)
@@ -88,12 +90,12 @@ def train_alignment(
 class _Trainer:
     """The state of EM: t(f|e) for every link that could be, and the tension."""
 
-    def __init__(self, layout: Layout, config: AlignmentConfig, crew: Workers) -> None:
-        self.layout, self.config, self.crew = layout, config, crew
+    def __init__(self, layout: AlignmentLayout, config: AlignmentConfig, pool: Workers) -> None:
+        self.layout, self.config, self.pool = layout, config, pool
         self.links = np.empty(layout.links, np.float32)
         self.links.fill(1.0 / max(layout.generated_words, 1))
         self.tension, self.iteration = config.tension, 0
-        counts = [np.full(layout.generated_words, -1.0) for _ in range(crew.threads)]
+        counts = [np.full(layout.generated_words, -1.0) for _ in range(pool.threads)]
         self._spaces = [(one, np.empty(len(one) + 1, np.int32), np.empty(len(one), np.float32)) for one in counts]
 
     def run(self) -> Pass:
@@ -104,8 +106,8 @@ class _Trainer:
         bits = -likelihood / np.log(2) / words
         result = Pass(self.iteration, self.tension, likelihood, float(bits), nulls / words)
         if self.config.optimise_tension and self.iteration > 1:
-            masses = linked_masses(self.layout, self.links, self.crew)
-            self.tension = fitted_tension(self.layout.shapes, masses, distance, self.crew)
+            masses = linked_masses(self.layout, self.links, self.pool)
+            self.tension = fitted_tension(self.layout.shapes, masses, distance, self.pool)
         self.fit_translations()
         return result
 
@@ -118,7 +120,7 @@ class _Trainer:
             begin, end = shard * _SHARD, min((shard + 1) * _SHARD, sentences)
             expectation.posteriors(self.layout.rows, self.links, begin, end, self.tension, self.config.p0, sums[shard])
 
-        self.crew.run_pieces(work, len(sums))
+        self.pool.run_pieces(work, len(sums))
         likelihood, distance, nulls = sums.sum(0).tolist()
         return likelihood, distance, nulls
 
@@ -131,20 +133,20 @@ class _Trainer:
                 self.layout.rows, self.links, begin, end, self.config.alpha, *self._spaces[worker]
             )
 
-        self.crew.run_pieces(work, len(self.layout.pieces))
+        self.pool.run_pieces(work, len(self.layout.pieces))
 
     def best(self) -> Array:
         """The best given position of each generated word, -1: none."""
         rows = self.layout.rows
         best = np.empty(len(rows.generated), np.int32)
-        self.crew.run_ranges(
+        self.pool.run_ranges(
             lambda begin, end: expectation.best_links(rows, self.links, begin, end, self.tension, self.config.p0, best),
             len(self.layout.pairs),
         )
         return best
 
 
-def _alignments(best: Array, layout: Layout, pairs: int, backward: bool) -> Alignments:
+def _alignments(best: Array, layout: AlignmentLayout, pairs: int, backward: bool) -> Alignments:
     starts = layout.rows.generated_starts
     sentence = np.repeat(np.arange(len(layout.pairs)), np.diff(starts))
     position = np.arange(len(best)) - starts[sentence]

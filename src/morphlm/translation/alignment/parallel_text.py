@@ -42,7 +42,6 @@ class ParallelText:
     target: Side
 
     def __len__(self) -> int:
-        """The number of pairs."""
         return len(self.source.starts) - 1
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.alignment.kernels.expectation import Rows, rows_by_word
+from morphlm.translation.alignment.kernels.expectation import LinkRows, rows_by_word
 from morphlm.translation.alignment.parallel_text import Side, starts_of
 
 _PIECES = 256  # of the given words; a word's result does not depend on how they are cut
@@ -25,11 +25,11 @@ class Shapes:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class AlignmentLayout:
     """The pairs of which both sides have words, for one direction."""
 
     pairs: Array  # their numbers in the text
-    rows: Rows
+    rows: LinkRows
     shapes: Shapes
     given_words: int  # with NULL, which is number 0
     generated_words: int
@@ -41,7 +41,7 @@ class Layout:
         return int(self.rows.link_starts[-1])
 
 
-def lay_out(given: Side, generated: Side) -> Layout:
+def lay_out(given: Side, generated: Side) -> AlignmentLayout:
     """Lay out the pairs for a model of the generated words."""
     pairs = np.flatnonzero((given.lengths > 0) & (generated.lengths > 0))
     m, n = given.lengths[pairs], generated.lengths[pairs]
@@ -49,9 +49,9 @@ def lay_out(given: Side, generated: Side) -> Layout:
     tokens = _with_nulls(_tokens_of(given, pairs), given_starts)
     words = len(given.words) + 1
     by_word = rows_by_word(tokens, given_starts, generated_starts, link_starts, words)
-    rows = Rows(given_starts, _tokens_of(generated, pairs), generated_starts, link_starts, *by_word)
+    rows = LinkRows(given_starts, _tokens_of(generated, pairs), generated_starts, link_starts, *by_word)
     pieces = _pieces(rows)
-    return Layout(pairs, rows, _shapes(m, n), words, len(generated.words), pieces)
+    return AlignmentLayout(pairs, rows, _shapes(m, n), words, len(generated.words), pieces)
 
 
 def _tokens_of(side: Side, pairs: Array) -> Array:
@@ -71,7 +71,7 @@ def _with_nulls(tokens: Array, starts: Array) -> Array:
     return whole
 
 
-def _pieces(rows: Rows) -> list[tuple[int, int]]:
+def _pieces(rows: LinkRows) -> list[tuple[int, int]]:
     """Cut the given words, most frequent first, where another share of the links is full."""
     costs = starts_of(np.diff(rows.generated_starts)[rows.row_sentence])[rows.first_row]
     cuts = np.searchsorted(costs, costs[-1] * np.arange(1, _PIECES) / _PIECES, side="left")

@@ -36,19 +36,17 @@ def symmetrise(
     check_same_pairs(forward, backward, "the two alignments")
     if method not in _CODES:
         raise ConfigError(f"there is no method {method!r}; take one of {', '.join(METHODS)}")
-    sides = (*_arrays(forward), *_arrays(backward))
+    one = symmetry.LinkArrays(forward.starts, forward.source, forward.target)
+    other = symmetry.LinkArrays(backward.starts, backward.source, backward.target)
     counts = np.zeros(len(forward), np.int64)
     source, target = (np.empty(len(forward.source) + len(backward.source), np.int32) for _ in range(2))
-    with workers(threads or available_cores()) as crew:
-        crew.run_ranges(
-            lambda begin, end: symmetry.join_links(*sides, begin, end, _CODES[method], counts, source, target),
+    joined = symmetry.LinkArrays(forward.starts + backward.starts, source, target)
+    with workers(threads or available_cores()) as pool:
+        pool.run_ranges(
+            lambda begin, end: symmetry.join_links(one, other, begin, end, _CODES[method], counts, joined),
             len(forward),
             _SMALLEST_PIECE,
         )
     starts = starts_of(counts)
-    kept = np.arange(starts[-1]) + np.repeat((forward.starts + backward.starts - starts)[:-1], counts)
+    kept = np.arange(starts[-1]) + np.repeat((joined.starts - starts)[:-1], counts)
     return Alignments(starts, source[kept], target[kept])
-
-
-def _arrays(alignments: Alignments) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return alignments.starts, alignments.source, alignments.target

@@ -31,14 +31,13 @@ class SystemScores:
     p_before: float | None  # that it differs from the system before it by chance; None for the baseline
 
     def to_json(self) -> dict[str, Any]:
-        """All figures."""
         figures = {"bleu": self.bleu.to_json(), "chrf": self.chrf.to_json()}
         plain = {name: {key: value for key, value in part.items() if key != "name"} for name, part in figures.items()}
         return {"name": self.name, **plain, "length_ratio": self.length_ratio, "p": self.p, "p_before": self.p_before}
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SystemComparison:
     """All systems, the baseline first."""
 
     systems: tuple[SystemScores, ...]
@@ -48,7 +47,6 @@ class Comparison:
     shuffles: int
 
     def to_table(self) -> Table:
-        """A row for each system."""
         both = len(self.systems) > 2  # else the system before is the baseline
         before = ["from the one before", "p"] if both else []
         header = [f"{self.sentences:,} sentences", "runs", "BLEU", "± runs", "change", "p", *before]
@@ -72,7 +70,6 @@ class Comparison:
         return self.systems[number].bleu.mean - self.systems[other].bleu.mean
 
     def to_json(self) -> dict[str, Any]:
-        """All figures."""
         return {
             "systems": [system.to_json() for system in self.systems],
             "sentences": self.sentences,
@@ -94,7 +91,7 @@ def compare_systems(
     lowercase: bool = True,
     seed: int = 1,
     shuffles: int = SHUFFLES,
-) -> Comparison:
+) -> SystemComparison:
     """Compare systems, each with the translations of one or several runs, with the first and the one before."""
     counts = {len(runs) for runs in systems.values()}
     if len(counts) != 1 or 0 in counts:
@@ -119,7 +116,7 @@ def compare_systems(
 
     one = next(iter(scores.values()))[0]
     found = tuple(of(number, name, runs) for number, (name, runs) in enumerate(scores.items()))
-    return Comparison(found, one.sentences, one.bleu_signature, one.chrf_signature, shuffles)
+    return SystemComparison(found, one.sentences, one.bleu_signature, one.chrf_signature, shuffles)
 
 
 def read_translations(path: str | Path, expected: int | None = None) -> list[str]:

@@ -27,13 +27,11 @@ class Evaluation:
     statistics: Statistics  # (sentences, SIZE), of which `bleu` is made
 
     def to_table(self) -> Table:
-        """Two rows."""
         rows = [["BLEU", f"{self.bleu:.2f}"], ["chrF", f"{self.chrf:.2f}"], ["length ratio", f"{self.brevity:.3f}"]]
         notes = (f"BLEU|{self.bleu_signature}", f"chrF|{self.chrf_signature}")
         return Table([f"{self.sentences:,} sentences", ""], rows, notes)
 
     def to_json(self) -> dict[str, Any]:
-        """All figures."""
         return {
             "bleu": self.bleu,
             "chrf": self.chrf,

@@ -27,7 +27,6 @@ class RunScores:
 
     @property
     def mean(self) -> float:
-        """Over the runs."""
         return float(np.mean(self.scores))
 
     @property
@@ -36,7 +35,6 @@ class RunScores:
         return float(np.std(self.scores, ddof=1)) if len(self.scores) > 1 else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """All figures."""
         return {"name": self.name, "runs": list(self.scores), "mean": self.mean, "deviation": self.deviation}
 
 

@@ -20,9 +20,9 @@ from morphlm.text.reading import UNKNOWN as UNKNOWN_MARK
 from morphlm.translation.alignment.links import Alignments
 from morphlm.translation.alignment.parallel_text import ParallelText, Side
 from morphlm.translation.alignment.pharaoh import check_inside
-from morphlm.translation.grammar.kernels.features import Lexicon
-from morphlm.translation.grammar.kernels.links import HALF, MAX_SENTENCE, Pairs, make_extents
-from morphlm.translation.grammar.kernels.search import END, FIRST_WORD, UNKNOWN, Text
+from morphlm.translation.grammar.kernels.features import LexicalTable
+from morphlm.translation.grammar.kernels.links import HALF, MAX_SENTENCE, AlignedPairs, make_extents
+from morphlm.translation.grammar.kernels.search import END, FIRST_WORD, UNKNOWN, IndexedText
 from morphlm.translation.grammar.suffix_array import read_only, searchable
 
 KIND = "bitext"
@@ -36,13 +36,12 @@ class Bitext:
 
     source_words: tuple[str, ...]
     target_words: tuple[str, ...]
-    source: Text
-    target: Text
-    pairs: Pairs
-    lexicon: Lexicon
+    source: IndexedText
+    target: IndexedText
+    pairs: AlignedPairs
+    lexicon: LexicalTable
 
     def __len__(self) -> int:
-        """The number of sentence pairs."""
         return len(self.pairs.link_starts) - 1
 
     @cached_property
@@ -84,7 +83,7 @@ def build_bitext(text: ParallelText, alignments: Alignments, name: str = "<align
     target_words, target_tokens, target_starts = _with_ends(text.target)
     pair_of_link = np.repeat(np.arange(len(text)), np.diff(alignments.starts))
     begins = source_starts[pair_of_link], target_starts[pair_of_link]
-    pairs = Pairs(
+    pairs = AlignedPairs(
         source_starts=source_starts,
         target_starts=target_starts,
         sentence_of=np.repeat(np.arange(len(text), dtype=np.int32), np.diff(source_starts)),
@@ -102,8 +101,8 @@ def build_bitext(text: ParallelText, alignments: Alignments, name: str = "<align
         target_words,
         searchable(source_tokens, sizes[0]),
         searchable(target_tokens, sizes[1]),
-        Pairs(*map(read_only, pairs)),
-        Lexicon(*map(read_only, count_lexicon(linked, unlinked, sizes))),
+        AlignedPairs(*map(read_only, pairs)),
+        LexicalTable(*map(read_only, count_lexicon(linked, unlinked, sizes))),
     )
 
 
@@ -133,7 +132,7 @@ def _without_links(tokens: Array, extents: Array) -> Array:
     return np.asarray(tokens[without])
 
 
-def count_lexicon(linked: tuple[Array, Array], unlinked: tuple[Array, Array], sizes: tuple[int, int]) -> Lexicon:
+def count_lexicon(linked: tuple[Array, Array], unlinked: tuple[Array, Array], sizes: tuple[int, int]) -> LexicalTable:
     """Word translation probabilities by counting: p(e|f) = links(f, e) / (links(f) + places of f without a link).
 
     The other way round likewise; words without a link are linked to NULL: p(e|NULL) = their share of those places.
@@ -144,7 +143,7 @@ def count_lexicon(linked: tuple[Array, Array], unlinked: tuple[Array, Array], si
     source_totals = np.bincount(sources, counts, minlength=sizes[0]) + null[0]
     target_totals = np.bincount(targets, counts, minlength=sizes[1]) + null[1]
     ends = np.cumsum(np.bincount(sources, minlength=sizes[0]), dtype=np.int64)
-    return Lexicon(
+    return LexicalTable(
         starts=np.concatenate([np.zeros(1, np.int64), ends]),
         targets=targets.astype(np.int32),
         forward=(counts / source_totals[sources]).astype(np.float32),
@@ -169,14 +168,14 @@ def load_bitext(directory: str | Path) -> Bitext:
     try:
         tensors = files.tensors
         tokens = tensors["target.tokens"]
-        pairs = {name: tensors[f"pairs.{name}"] for name in Pairs._fields if name != "target_tokens"}
+        pairs = {name: tensors[f"pairs.{name}"] for name in AlignedPairs._fields if name != "target_tokens"}
         return Bitext(
             _words(files.texts[SOURCE_WORDS]),
             _words(files.texts[TARGET_WORDS]),
-            Text(**{name: tensors[f"source.{name}"] for name in Text._fields}),
-            Text(**{name: tensors[f"target.{name}"] for name in Text._fields}),
-            Pairs(**pairs, target_tokens=tokens),
-            Lexicon(**{name: tensors[f"lexicon.{name}"] for name in Lexicon._fields}),
+            IndexedText(**{name: tensors[f"source.{name}"] for name in IndexedText._fields}),
+            IndexedText(**{name: tensors[f"target.{name}"] for name in IndexedText._fields}),
+            AlignedPairs(**pairs, target_tokens=tokens),
+            LexicalTable(**{name: tensors[f"lexicon.{name}"] for name in LexicalTable._fields}),
         )
     except KeyError as error:
         raise FormatError(f"{directory}: {error} is missing; make it again") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from morphlm.errors import ConfigError
-from morphlm.translation.grammar.kernels.extraction import Limits
+from morphlm.translation.grammar.kernels.extraction import ExtractionLimits
 from morphlm.translation.grammar.suffix_array import DEPTH
 
 UNLIMITED = 1 << 60
@@ -29,7 +29,6 @@ class GrammarConfig:
     cached_symbols: int = 20_000_000  # of rules that are kept for the next sentences; 0: none
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
         if not 1 <= self.max_symbols <= DEPTH or not 1 <= self.max_target_symbols <= DEPTH:
             raise ConfigError(f"a side has from 1 to {DEPTH} symbols; give such numbers")
         if self.min_gap < 1:
@@ -40,9 +39,9 @@ class GrammarConfig:
         if min(counts) < 0:
             raise ConfigError("samples and sizes are 0 or above; give such numbers")
 
-    def limits(self) -> Limits:
+    def limits(self) -> ExtractionLimits:
         """As compiled code takes them."""
-        return Limits(
+        return ExtractionLimits(
             symbols=self.max_symbols,
             gap=self.min_gap,
             span=self.max_training_span,

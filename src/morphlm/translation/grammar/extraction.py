@@ -1,11 +1,11 @@
 """The rules for a sentence, found in the training text when they are needed (Chiang 2007; Lopez 2007).
 
-All patterns of words and gaps of the sentence are looked up in the source side's suffix array. A *place* of a pattern
-is where its words stand in the training text; a rule follows from a place if its links allow it, with outer gaps of
-any length. From a sample of n of the N places of a source side f, c of which the rule with target side e follows from:
+All patterns of words and gaps of the sentence are looked up in the source side's suffix array. A rule follows from an
+occurrence of a pattern in the training text if its links allow it, with outer gaps of any length. From a sample of n of
+the N occurrences of a source side f, c of which the rule with target side e follows from:
 
-    EgivenF       log c / n                       places from which no rule follows count in n ("coherent")
-    FgivenE       log J / (max(N_e, J) + 1)       J = c N / n; N_e: the places of e in the target text; + 1 smooths
+    EgivenF       log c / n                       occurrences from which no rule follows count in n ("coherent")
+    FgivenE       log J / (max(N_e, J) + 1)       J = c N / n; N_e: the occurrences of e in the target; + 1 smooths
     LexEgivenF    sum over words of e: log max over words of f, or none: p(word of e | word of f)
     LexFgivenE    the other way round
     CountEF       log c
@@ -32,7 +32,7 @@ from morphlm.translation.grammar.bitext import Bitext
 from morphlm.translation.grammar.buffers import run_extraction
 from morphlm.translation.grammar.config import UNLIMITED, GrammarConfig
 from morphlm.translation.grammar.kernels.assembly import renumber, source_sides, take_rows
-from morphlm.translation.grammar.kernels.features import count_patterns, weigh_rules
+from morphlm.translation.grammar.kernels.features import count_sides, weigh_rules
 from morphlm.translation.grammar.kernels.patterns import find_patterns
 from morphlm.translation.grammar.rules import FEATURES, RuleTable, empty_table
 
@@ -43,7 +43,7 @@ _AHEAD = 4  # sentences for each thread that are extracted before the first of t
 class PatternRules:
     """The rules of one or several patterns, in ids of the bitext; their source sides are the patterns'."""
 
-    edges: Array  # uint8 (R): which outer gaps
+    outer_gaps: Array  # uint8 (R)
     target_lengths: Array  # int64 (R)
     target_symbols: Array  # int32
     link_lengths: Array  # int64 (R)
@@ -51,15 +51,13 @@ class PatternRules:
     features: Array  # float32 (R, K)
 
     def __len__(self) -> int:
-        """The number of rules."""
-        return len(self.edges)
+        return len(self.outer_gaps)
 
 
 class GrammarExtractor:
-    """Finds the rules for sentences; what it has found it keeps for the next ones, as far as there is room."""
+    """Finds the rules for sentences, with a bounded cache of the rules of patterns; any thread may use it."""
 
     def __init__(self, bitext: Bitext, config: GrammarConfig | None = None) -> None:
-        """May be used by several threads at once."""
         self.bitext, self.config = bitext, config or GrammarConfig()
         self._cache: dict[bytes, PatternRules | None] = {}
         self._cached = 0
@@ -69,12 +67,12 @@ class GrammarExtractor:
         patterns, allowed = self._patterns(list(tokens))
         if not patterns:
             return empty_table()
-        found = self._look_up(patterns)
-        numbers = [number for number, rules in enumerate(found) if rules is not None]
-        if not numbers:
+        with_rules = [(k, rules) for k, rules in enumerate(self._look_up(patterns)) if rules is not None]
+        if not with_rules:
             return empty_table()
-        rows = _rows_of([patterns[number] for number in numbers], self.config.max_symbols)
-        return self._table(rows, allowed[numbers], [rules for rules in found if rules is not None])
+        numbers = [k for k, _ in with_rules]
+        rows = _rows_of([patterns[k] for k in numbers], self.config.max_symbols)
+        return self._table(rows, allowed[numbers], [rules for _, rules in with_rules])
 
     def extract_all(self, sentences: Iterable[Sequence[str]], threads: int = 1) -> Iterator[RuleTable]:
         """The rules for each sentence, in order."""
@@ -85,39 +83,39 @@ class GrammarExtractor:
             def work(number: int, _: int, batch: list[Sequence[str]] = batch, to: Any = tables) -> None:
                 to[number] = self.extract(batch[number])
 
-            with workers(threads) as some:
-                some.run_pieces(work, len(batch))
+            with workers(threads) as pool:
+                pool.run_pieces(work, len(batch))
             yield from (table for table in tables if table is not None)
 
     def _patterns(self, tokens: list[str]) -> tuple[list[bytes], Array]:
         """The patterns of a sentence, each once, and the outer gaps that they may have somewhere in it."""
         config, sentence = self.config, self.bitext.encode(tokens)
-        count, room = 1, 0
-        while count > room:
-            room = max(count, 64 * len(tokens) * config.max_symbols)
-            rows, masks = np.empty((room, config.max_symbols), np.int32), np.empty(room, np.int64)
+        count, size = 1, 0
+        while count > size:
+            size = max(count, 64 * len(tokens) * config.max_symbols)
+            rows, masks = np.empty((size, config.max_symbols), np.int32), np.empty(size, np.int64)
             count = find_patterns(self.bitext.source, sentence, config.min_gap, config.max_input_span, rows, masks)
-        size, raw = rows.shape[1] * rows.itemsize, rows[:count].tobytes()
+        width, raw = rows.shape[1] * rows.itemsize, rows[:count].tobytes()
         allowed: dict[bytes, int] = {}
         for number, mask in enumerate(masks[:count].tolist()):
-            key = raw[number * size : (number + 1) * size]
+            key = raw[number * width : (number + 1) * width]
             allowed[key] = allowed.get(key, 0) | mask
         return list(allowed), np.array(list(allowed.values()), np.int64)
 
     def _look_up(self, patterns: list[bytes]) -> list[PatternRules | None]:
         """The rules of each pattern, None if there are none."""
         cache = self._cache
-        new = [pattern for pattern in patterns if pattern not in cache]
+        missing = [pattern for pattern in patterns if pattern not in cache]
         fresh: dict[bytes, PatternRules | None] = {}
-        if new:
-            rows = _rows_of(new, self.config.max_symbols)
-            fresh = dict(zip(new, self._extract(rows), strict=True))
-        found = [fresh[pattern] if pattern in fresh else cache[pattern] for pattern in patterns]
-        self._keep(fresh)
-        return found
+        if missing:
+            rows = _rows_of(missing, self.config.max_symbols)
+            fresh = dict(zip(missing, self._extract(rows), strict=True))
+        rules = [fresh[pattern] if pattern in fresh else cache[pattern] for pattern in patterns]
+        self._cache_rules(fresh)
+        return rules
 
-    def _keep(self, fresh: dict[bytes, PatternRules | None]) -> None:
-        """Remember; when there is no room, begin anew (a new dictionary: other threads may still read the old one)."""
+    def _cache_rules(self, fresh: dict[bytes, PatternRules | None]) -> None:
+        """When the cache is full, begin a new one (a new dictionary: other threads may still read the old one)."""
         size = sum(8 + len(rules.target_symbols) + 16 * len(rules) for rules in fresh.values() if rules is not None)
         size += 16 * len(fresh)
         if self._cached + size > self.config.cached_symbols:
@@ -129,26 +127,26 @@ class GrammarExtractor:
     def _extract(self, rows: Array) -> list[PatternRules | None]:
         """Find the rules of some patterns in the training text."""
         bitext, config = self.bitext, self.config
-        rules, used, sampled, totals = run_extraction(bitext, rows, config.limits())
+        rules, used, occurrences = run_extraction(bitext, rows, config.limits())
         patterns, counts = rules.patterns[:used], rules.counts[:used]
         starts, link_starts = rules.target_starts[: used + 1], rules.link_starts[: used + 1]
         symbols, links = rules.target_symbols[: starts[-1]].copy(), rules.links[: link_starts[-1]].copy()
-        in_target = count_patterns(
+        in_target = count_sides(
             bitext.target, starts, symbols, config.target_anchors or UNLIMITED, config.max_training_span
         )
         lexical = weigh_rules(bitext.lexicon, rows, patterns, starts, symbols)
-        features = _features(counts, sampled[patterns], totals[patterns], in_target, lexical)
-        edges = rules.edges[:used].copy()
+        features = _features(counts, occurrences.sampled[patterns], occurrences.total[patterns], in_target, lexical)
+        outer_gaps = rules.outer_gaps[:used].copy()
         lengths, link_lengths = np.diff(starts), np.diff(link_starts)
         bounds = np.searchsorted(patterns, np.arange(len(rows) + 1)).tolist()
-        at, link_at = starts[bounds].tolist(), link_starts[bounds].tolist()
+        begins, link_begins = starts[bounds].tolist(), link_starts[bounds].tolist()
         return [
             PatternRules(
-                edges[begin:end],
+                outer_gaps[begin:end],
                 lengths[begin:end],
-                symbols[at[k] : at[k + 1]],
+                symbols[begins[k] : begins[k + 1]],
                 link_lengths[begin:end],
-                links[link_at[k] : link_at[k + 1]],
+                links[link_begins[k] : link_begins[k + 1]],
                 features[begin:end],
             )
             if begin < end
@@ -156,22 +154,22 @@ class GrammarExtractor:
             for k, (begin, end) in enumerate(pairwise(bounds))
         ]
 
-    def _table(self, rows: Array, allowed: Array, pieces: list[PatternRules]) -> RuleTable:
+    def _table(self, rows: Array, allowed: Array, found: list[PatternRules]) -> RuleTable:
         """One table of the rules of all patterns that can be used in this sentence, in words of their own numbering."""
-        patterns = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
-        edges = np.concatenate([piece.edges for piece in pieces])
-        usable = np.flatnonzero((allowed[patterns] >> edges) & 1)
+        patterns = np.repeat(np.arange(len(found)), [len(rules) for rules in found])
+        outer_gaps = np.concatenate([rules.outer_gaps for rules in found])
+        usable = np.flatnonzero((allowed[patterns] >> outer_gaps) & 1)
         target_starts, target_symbols = take_rows(
-            starts_of(np.concatenate([piece.target_lengths for piece in pieces])),
-            np.concatenate([piece.target_symbols for piece in pieces]),
+            starts_of(np.concatenate([rules.target_lengths for rules in found])),
+            np.concatenate([rules.target_symbols for rules in found]),
             usable,
         )
         link_starts, links = take_rows(
-            starts_of(np.concatenate([piece.link_lengths for piece in pieces])),
-            np.concatenate([piece.links for piece in pieces]).view(np.int32).reshape(-1),
+            starts_of(np.concatenate([rules.link_lengths for rules in found])),
+            np.concatenate([rules.links for rules in found]).view(np.int32).reshape(-1),
             usable,
         )
-        source_starts, source_symbols = source_sides(rows, patterns[usable], edges[usable])
+        source_starts, source_symbols = source_sides(rows, patterns[usable], outer_gaps[usable])
         source_ids = renumber(source_symbols, len(self.bitext.source_words))
         target_ids = renumber(target_symbols, len(self.bitext.target_words))
         return RuleTable(
@@ -182,7 +180,7 @@ class GrammarExtractor:
             source_symbols=source_symbols,
             target_starts=target_starts,
             target_symbols=target_symbols,
-            features=np.concatenate([piece.features for piece in pieces])[usable],
+            features=np.concatenate([rules.features for rules in found])[usable],
             link_starts=link_starts,
             links=links.view(np.int16).reshape(-1, 2),
         )

@@ -22,11 +22,9 @@ class Written:
     without_rules: int  # sentences for which there is none
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         return asdict(self)
 
     def format(self) -> str:
-        """One line for people."""
         none = f"; {self.without_rules:,} without any" if self.without_rules else ""
         return f"{self.sentences:,} sentences, {self.rules:,} rules{none}"
 

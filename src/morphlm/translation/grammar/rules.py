@@ -80,7 +80,6 @@ class RuleTable:
     links: NDArray[np.int16]  # (N, 2) positions in the source and the target of a rule
 
     def __len__(self) -> int:
-        """The number of rules."""
         return len(self.source_starts) - 1
 
     def rule(self, number: int) -> Rule:
@@ -95,7 +94,6 @@ class RuleTable:
         )
 
     def __iter__(self) -> Iterator[Rule]:
-        """All of them, in words."""
         return map(self.rule, range(len(self)))
 
 

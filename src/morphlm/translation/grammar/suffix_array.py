@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.grammar.kernels.search import Text, find_phrase
+from morphlm.translation.grammar.kernels.search import IndexedText, find_phrase
 
 DEPTH = 16  # words to which suffixes are in order; no phrase of a rule is longer
 
@@ -37,11 +37,11 @@ def sort_suffixes(tokens: Array, depth: int = DEPTH) -> Array:
     return order.astype(np.int32)
 
 
-def searchable(tokens: Array, words: int, depth: int = DEPTH) -> Text:
+def searchable(tokens: Array, words: int, depth: int = DEPTH) -> IndexedText:
     """Sentences, each followed by END, with what is needed to find phrases in them."""
     counts = np.bincount(tokens, minlength=words)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
-    return Text(read_only(tokens), read_only(sort_suffixes(tokens, depth)), read_only(starts))
+    return IndexedText(read_only(tokens), read_only(sort_suffixes(tokens, depth)), read_only(starts))
 
 
 def read_only(array: Array) -> Array:
@@ -51,7 +51,7 @@ def read_only(array: Array) -> Array:
     return view
 
 
-def occurrences(text: Text, phrase: Sequence[int]) -> Array:
+def occurrences(text: IndexedText, phrase: Sequence[int]) -> Array:
     """Where a phrase of at most DEPTH words stands, in the order of the suffix array."""
     low, high = find_phrase(text, np.array(phrase, np.int32))
     return text.suffixes[low:high]

@@ -38,7 +38,6 @@ class SystemConfig:
     decoder: DecoderConfig = field(default_factory=DecoderConfig)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be, before any work is done."""
         self.pair_options()
 
     def pair_options(self) -> PairOptions:
@@ -67,7 +66,6 @@ class SystemConfig:
         return replace(self, decoder=replace(self.decoder, **changes))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
         return asdict(self) | {"languages": list(self.languages)}
 
     @classmethod

@@ -44,7 +44,6 @@ class Stage:
     figures: Mapping[str, Any] = field(default_factory=dict)  # what it has to tell
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
         return {"key": self.key, "files": dict(self.files), "figures": dict(self.figures)}
 
 
@@ -57,11 +56,9 @@ class Manifest:
     stages: Mapping[str, Stage] = field(default_factory=dict)
 
     def with_stage(self, name: str, stage: Stage) -> Manifest:
-        """One more."""
         return replace(self, stages={**self.stages, name: stage})
 
     def write(self, directory: Path) -> None:
-        """In one step."""
         content = {
             "format": FORMAT,
             "kind": KIND,

@@ -115,7 +115,6 @@ class TranslationSystem:
         return next(self.translate_all([sentence], threads=1))
 
     def translate_text(self, text: str) -> str:
-        """Text to text."""
         return self.config.text_of(self.translate(text).tokens)
 
     def translate_all(self, sentences: Iterable[Sentence], *, threads: int | None = None) -> Iterator[Translation]:

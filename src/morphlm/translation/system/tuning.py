@@ -38,7 +38,6 @@ class TuningText:
     references: tuple[tuple[str, ...], ...]
 
     def __len__(self) -> int:
-        """The number of sentences."""
         return len(self.sources)
 
 

@@ -64,7 +64,6 @@ class TunedWeights:
         return self.runs[seeds.index(seed)]
 
     def write(self, directory: Path) -> None:
-        """In one step."""
         runs = [run.to_json() for run in self.runs]
         content = {"format": FORMAT, "version": __version__, "key": self.key, "system": self.system, "runs": runs}
         write_signed(directory / WEIGHTS, content)
@@ -79,7 +78,6 @@ class TunedWeights:
         return Table(["", "iterations", "BLEU of the tuning set"], rows + mean, notes)
 
     def to_json(self) -> dict[str, Any]:
-        """All figures."""
         return {"best": self.best.seed, "runs": [run.to_json() for run in self.runs]}
 
 

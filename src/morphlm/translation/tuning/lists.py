@@ -40,7 +40,6 @@ class TranslationList:
         return cls(tuple(ids), np.array(words, np.int32), starts, np.array(features, np.float32))
 
     def __len__(self) -> int:
-        """The number of translations."""
         return len(self.features)
 
     def tokens(self, number: int) -> tuple[str, ...]:

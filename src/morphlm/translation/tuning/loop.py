@@ -51,7 +51,6 @@ class TuningConfig:
     mert: MertConfig = field(default_factory=MertConfig)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
         if self.kbest < 1 or self.iterations < 1 or self.probes < 0 or not self.least_gain >= 0:
             raise ConfigError(
                 "tuning takes 1 translation, 1 iteration, 0 probes or more, and a least gain of 0 or more"
@@ -68,7 +67,6 @@ class TuningProblem:
     key: str  # a hash of all that the lists depend on beside the weights
 
     def weights_of(self, values: Sequence[float] | Float64Array) -> dict[str, float]:
-        """By name."""
         return dict(zip(self.feature_names, map(float, values), strict=True))
 
 
@@ -83,7 +81,6 @@ class Iteration:
     new: int  # of these, those that were not there before
 
     def format(self) -> str:
-        """One line for people."""
         return f"BLEU {self.bleu:.2f}, length ratio {self.length_ratio:.3f}, {self.new:,} new translations"
 
 
@@ -122,7 +119,6 @@ class TuningRun:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> TuningRun:
-        """The reverse."""
         return cls(content["seed"], tuple(content["features"]), tuple(map(_iteration_of, content["iterations"])))
 
 

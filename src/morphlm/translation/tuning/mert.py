@@ -16,7 +16,7 @@ from morphlm.arrays import Float64Array
 from morphlm.errors import ConfigError
 from morphlm.threads import Workers, available_cores, workers
 from morphlm.translation.tuning import kernels
-from morphlm.translation.tuning.pool import Candidates
+from morphlm.translation.tuning.pool import PooledCandidates
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,6 @@ class MertConfig:
     largest_rounds: int = 50
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
         counts, sizes = (self.restarts, self.directions), (self.least_gain, self.noise)
         if min(counts) < 0 or self.largest_rounds < 1 or not all(size >= 0 for size in sizes):
             raise ConfigError("restarts, noise, directions and gain of MERT are 0 or more, and its rounds 1 or more")
@@ -45,7 +44,7 @@ class Optimum:
 
 
 def optimise(
-    candidates: Candidates,
+    candidates: PooledCandidates,
     starts: Sequence[Float64Array],
     config: MertConfig | None = None,
     *,
@@ -77,7 +76,7 @@ def _best_of(found: Iterable[Optimum]) -> Optimum:
     return max(found, key=lambda optimum: optimum.bleu)
 
 
-def _units(candidates: Candidates) -> Float64Array:
+def _units(candidates: PooledCandidates) -> Float64Array:
     """What a weight is measured in, so that a step of 1 means as much for every feature; 0 where it means nothing."""
     spreads = candidates.spreads()
     return np.divide(1.0, spreads, out=np.zeros_like(spreads), where=spreads > 0)
@@ -97,7 +96,7 @@ def _scaled(weights: Float64Array) -> Float64Array:
 
 
 def _climb(
-    candidates: Candidates,
+    candidates: PooledCandidates,
     weights: Float64Array,
     config: MertConfig,
     rng: np.random.Generator,
@@ -120,7 +119,7 @@ def _climb(
 
 
 def _line_searches(
-    candidates: Candidates, scores: Float64Array, directions: Float64Array, pool: Workers
+    candidates: PooledCandidates, scores: Float64Array, directions: Float64Array, pool: Workers
 ) -> tuple[Float64Array, Float64Array]:
     """The best step along each direction, and BLEU there."""
     steps, gains = np.empty(len(directions)), np.empty(len(directions))

@@ -15,7 +15,7 @@ from morphlm.translation.tuning.lists import TranslationList
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class PooledCandidates:
     """Translations of all sentences one after the other."""
 
     columns: Float32Array  # (K, H): a feature of all translations is in one piece
@@ -23,7 +23,6 @@ class Candidates:
     starts: Int64Array  # those of sentence s begin at starts[s]
 
     def scores(self, weights: Float64Array) -> Float64Array:
-        """Of each translation."""
         scores: Float64Array = kernels.products(self.columns, weights)
         return scores
 
@@ -67,15 +66,13 @@ class CandidatePool:
         return self._sentences[sentence].add(translations)
 
     def __len__(self) -> int:
-        """The number of translations."""
         return sum(map(len, self._sentences))
 
-    def arrays(self) -> Candidates:
-        """For the search."""
+    def arrays(self) -> PooledCandidates:
         starts = np.cumsum([0, *map(len, self._sentences)]).astype(np.int64)
         features = [block for sentence in self._sentences for block in sentence.features]
         statistics = [block for sentence in self._sentences for block in sentence.statistics]
-        return Candidates(np.ascontiguousarray(np.concatenate(features).T), np.concatenate(statistics), starts)
+        return PooledCandidates(np.ascontiguousarray(np.concatenate(features).T), np.concatenate(statistics), starts)
 
 
 class _Sentence:

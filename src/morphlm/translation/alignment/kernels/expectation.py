@@ -23,7 +23,7 @@ AHEAD = 8  # rows of a word are far apart: begin to load them so much earlier, w
 _FLOOR_BELOW = 0.017539  # where exp(digamma(x)) has risen to the floor
 
 
-class Rows(NamedTuple):
+class LinkRows(NamedTuple):
     """Sentence pairs for one direction, and where the rows of links of each given word are."""
 
     given_starts: Array  # (S+1,) int64: a sentence's given words; NULL is the first of each
@@ -39,7 +39,7 @@ class Rows(NamedTuple):
 def rows_by_word(
     given: Array, given_starts: Array, generated_starts: Array, link_starts: Array, words: int
 ) -> tuple[Array, Array, Array]:
-    """A counting sort of all rows by their word: first_row, row_sentence and row_links of `Rows`."""
+    """A counting sort of all rows by their word: first_row, row_sentence and row_links of `LinkRows`."""
     first = np.zeros(words + 1, np.int64)
     for word in given:
         first[word + 1] += 1
@@ -71,7 +71,7 @@ def _rising_powers(tension: float, length: int, rising: Array, falling: Array) -
 
 
 @njit(cache=True, nogil=True)
-def posteriors(rows: Rows, links: Array, begin: int, end: int, tension: float, p0: float, sums: Array) -> None:
+def posteriors(rows: LinkRows, links: Array, begin: int, end: int, tension: float, p0: float, sums: Array) -> None:
     """Turn t(f|e) into p(a_j = i | e, f) for some sentences.
 
     exp(-tension |x - y|) is the smaller of exp(tension x) exp(-tension y) and its inverse: no exp inside the loops, and
@@ -126,7 +126,7 @@ def posteriors(rows: Rows, links: Array, begin: int, end: int, tension: float, p
 
 
 @njit(cache=True, nogil=True)
-def best_links(rows: Rows, links: Array, begin: int, end: int, tension: float, p0: float, best: Array) -> None:
+def best_links(rows: LinkRows, links: Array, begin: int, end: int, tension: float, p0: float, best: Array) -> None:
     """The likeliest given position (from 0) of each generated word, -1 for NULL; `links` holds t(f|e).
 
     Of positions that are equally likely but for rounding, the first is taken; NULL before all.
@@ -180,7 +180,7 @@ def exp_digamma(x: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def load_early(rows: Rows, links: Array, words: Array, k: int) -> None:
+def load_early(rows: LinkRows, links: Array, words: Array, k: int) -> None:
     """Begin to load a row of links and its words, both given as columns; long rows go on by themselves."""
     if k < len(rows.row_links):
         place, first = rows.row_links[k], rows.generated_starts[rows.row_sentence[k]]
@@ -191,7 +191,7 @@ def load_early(rows: Rows, links: Array, words: Array, k: int) -> None:
 
 @njit(cache=True, nogil=True)
 def translation_probabilities(
-    rows: Rows, links: Array, begin: int, end: int, alpha: float, counts: Array, seen: Array, values: Array
+    rows: LinkRows, links: Array, begin: int, end: int, alpha: float, counts: Array, seen: Array, values: Array
 ) -> None:
     """Turn posteriors into t(f|e) for some given words; alpha = 0: the likeliest ones, else variational Bayes.
 
@@ -232,7 +232,7 @@ def translation_probabilities(
 
 
 @njit(cache=True, nogil=True)
-def count_entries(rows: Rows, links: Array, begin: int, end: int, least: float, marks: Array, found: Array) -> None:
+def count_entries(rows: LinkRows, links: Array, begin: int, end: int, least: float, marks: Array, found: Array) -> None:
     """How many entries t(f|e) >= least some given words have; `marks` is -1 everywhere before the first word."""
     for word in range(begin, end):
         found[word] = 0
@@ -244,22 +244,30 @@ def count_entries(rows: Rows, links: Array, begin: int, end: int, least: float, 
                 marks[other] = word
 
 
+class TableArrays(NamedTuple):
+    """Entries t(f|e), those of a given word together, by the number of the generated word."""
+
+    starts: Array  # int64 (V+1,)
+    words: Array  # int32: generated words
+    probabilities: Array  # float32
+
+
 @njit(cache=True, nogil=True)
 def list_entries(
-    rows: Rows, links: Array, begin: int, end: int, least: float, values: Array, starts: Array, words: Array, out: Array
+    rows: LinkRows, links: Array, begin: int, end: int, least: float, values: Array, table: TableArrays
 ) -> None:
-    """The entries that `count_entries` counted, by the number of the generated word; `values` is -1 everywhere."""
+    """Write the entries that `count_entries` counted; `values` is -1 everywhere."""
     for word in range(begin, end):
-        at = starts[word]
+        entry = table.starts[word]
         for k in range(rows.first_row[word], rows.first_row[word + 1]):
             first = rows.generated_starts[rows.row_sentence[k]]
             for j in range(rows.generated_starts[rows.row_sentence[k] + 1] - first):
                 other, value = rows.generated[first + j], links[rows.row_links[k] + j]
                 if value >= least and values[other] < 0.0:
-                    words[at] = other
+                    table.words[entry] = other
                     values[other] = value
-                    at += 1
-        words[starts[word] : at].sort()
-        for k in range(starts[word], at):
-            out[k] = values[words[k]]
-            values[words[k]] = -1.0
+                    entry += 1
+        table.words[table.starts[word] : entry].sort()
+        for k in range(table.starts[word], entry):
+            table.probabilities[k] = values[table.words[k]]
+            values[table.words[k]] = -1.0

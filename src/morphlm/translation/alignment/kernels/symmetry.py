@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -14,6 +16,14 @@ FORWARD, BACKWARD, BOTH, TAKEN = (
     4,
 )  # bits of a cell: in which alignments it is, and whether it is in the result
 INTERSECT, UNION, GROW, GROW_FINAL, GROW_FINAL_AND = range(5)
+
+
+class LinkArrays(NamedTuple):
+    """Links by sentence, each by source, then target position."""
+
+    starts: Array  # int64 (S + 1)
+    sources: Array  # int32
+    targets: Array  # int32
 
 
 @njit(cache=True, nogil=True)
@@ -93,36 +103,22 @@ def _extent(values: Array, others: Array) -> int:
 
 @njit(cache=True, nogil=True)
 def join_links(
-    starts: Array,
-    sources: Array,
-    targets: Array,
-    other_starts: Array,
-    other_sources: Array,
-    other_targets: Array,
-    begin: int,
-    end: int,
-    method: int,
-    counts: Array,
-    out_sources: Array,
-    out_targets: Array,
+    forward: LinkArrays, backward: LinkArrays, begin: int, end: int, method: int, counts: Array, joined: LinkArrays
 ) -> None:
-    """Join the links of some sentences, forward ones first.
-
-    A sentence's result, by source, then target position, stands from starts[s] + other_starts[s] on.
-    """
+    """Join the links of the sentences begin .. end - 1; those of a sentence go to joined.starts[s] and further."""
     for s in range(begin, end):
-        one, other = slice(starts[s], starts[s + 1]), slice(other_starts[s], other_starts[s + 1])
-        height = _extent(targets[one], other_targets[other])
-        width = _extent(sources[one], other_sources[other])
+        one = slice(forward.starts[s], forward.starts[s + 1])
+        other = slice(backward.starts[s], backward.starts[s + 1])
+        height = _extent(forward.targets[one], backward.targets[other])
+        width = _extent(forward.sources[one], backward.sources[other])
         cells = np.zeros((height, width), np.uint8)
-        _mark(cells, FORWARD, sources[one], targets[one])
-        _mark(cells, BACKWARD, other_sources[other], other_targets[other])
+        _mark(cells, FORWARD, forward.sources[one], forward.targets[one])
+        _mark(cells, BACKWARD, backward.sources[other], backward.targets[other])
         _choose(cells, method)
-        at = starts[s] + other_starts[s]
-        counts[s] = -at
+        link = joined.starts[s]
         for source in range(width):
             for target in range(height):
                 if cells[target, source] & TAKEN:
-                    out_sources[at], out_targets[at] = source, target
-                    at += 1
-        counts[s] += at
+                    joined.sources[link], joined.targets[link] = source, target
+                    link += 1
+        counts[s] = link - joined.starts[s]

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from morphlm.arrays import Array
-from morphlm.translation.alignment.kernels.expectation import Rows
+from morphlm.translation.alignment.kernels.expectation import LinkRows
 
 
 @njit(cache=True, nogil=True)
@@ -57,7 +57,7 @@ def expected_distances(
 
 @njit(cache=True, nogil=True)
 def linked_masses(
-    rows: Rows,
+    rows: LinkRows,
     links: Array,
     first_of_shape: Array,
     by_shape: Array,

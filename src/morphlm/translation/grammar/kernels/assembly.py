@@ -16,20 +16,20 @@ def take_rows(starts: Array, items: Array, rows: Array) -> tuple[Array, Array]:
         new[k + 1] = new[k] + starts[rows[k] + 1] - starts[rows[k]]
     taken = np.empty(new[-1], items.dtype)
     for k in range(len(rows)):
-        for at in range(new[k], new[k + 1]):
-            taken[at] = items[starts[rows[k]] + at - new[k]]
+        for i in range(new[k], new[k + 1]):
+            taken[i] = items[starts[rows[k]] + i - new[k]]
     return new, taken
 
 
 @compiled
-def source_sides(rows: Array, patterns: Array, edges: Array) -> tuple[Array, Array]:
+def source_sides(rows: Array, patterns: Array, outer_gaps: Array) -> tuple[Array, Array]:
     """The source sides of rules: their patterns with the outer gaps, gaps numbered -1, -2 from the left."""
     starts = np.zeros(len(patterns) + 1, np.int64)
     symbols = np.empty(len(patterns) * (rows.shape[1] + 2), np.int32)
     at = 0
     for r in range(len(patterns)):
         gap = -1
-        if edges[r] == BEFORE or edges[r] == BOTH:
+        if outer_gaps[r] == BEFORE or outer_gaps[r] == BOTH:
             symbols[at] = gap
             at, gap = at + 1, gap - 1
         for symbol in rows[patterns[r]]:
@@ -37,7 +37,7 @@ def source_sides(rows: Array, patterns: Array, edges: Array) -> tuple[Array, Arr
                 break
             symbols[at] = symbol if symbol >= 0 else gap
             at, gap = at + 1, gap - (symbol < 0)
-        if edges[r] == AFTER or edges[r] == BOTH:
+        if outer_gaps[r] == AFTER or outer_gaps[r] == BOTH:
             symbols[at] = gap
             at += 1
         starts[r + 1] = at

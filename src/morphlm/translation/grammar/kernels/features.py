@@ -7,20 +7,22 @@ import numpy as np
 from morphlm.arrays import Array
 from morphlm.translation.compiling import borrowing, compiled
 from morphlm.translation.grammar.kernels.search import (
-    END,
     FIRST_WORD,
     HIGH,
     LOW,
     MAX_CHUNKS,
-    Text,
+    IndexedText,
+    MatchLimits,
+    Pattern,
     find_matches,
+    length_of,
     split_chunks,
 )
 
 ONE: Any = np.int64(1)
 
 
-class Lexicon(NamedTuple):
+class LexicalTable(NamedTuple):
     """Word translation probabilities; those of a source word are in its row, by target word."""
 
     starts: Array  # int64 (V_source + 1)
@@ -32,8 +34,8 @@ class Lexicon(NamedTuple):
 
 
 @borrowing
-def look_up(lexicon: Lexicon, source: int, target: int) -> int:
-    """Where a pair of words is, or -1."""
+def entry_of(lexicon: LexicalTable, source: int, target: int) -> int:
+    """The entry of a pair of words, or -1."""
     low, high = lexicon.starts[source], lexicon.starts[source + 1]
     end = high
     while low < high:
@@ -46,7 +48,7 @@ def look_up(lexicon: Lexicon, source: int, target: int) -> int:
 
 
 @borrowing
-def lexical_weights(lexicon: Lexicon, source: Array, target: Array, best: Array) -> tuple[float, float]:
+def lexical_weights(lexicon: LexicalTable, source: Array, target: Array, best: Array) -> tuple[float, float]:
     """log p(target words | source words) and log p(source words | target words): each word by its likeliest partner."""
     floor = 1e-12
     for t in range(len(target)):
@@ -59,10 +61,10 @@ def lexical_weights(lexicon: Lexicon, source: Array, target: Array, best: Array)
         for t in range(len(target)):
             if target[t] < 0:
                 continue
-            at = look_up(lexicon, source[s], target[t])
-            if at >= 0:
-                best[t] = max(best[t], lexicon.forward[at])
-                back = max(back, lexicon.backward[at])
+            entry = entry_of(lexicon, source[s], target[t])
+            if entry >= 0:
+                best[t] = max(best[t], lexicon.forward[entry])
+                back = max(back, lexicon.backward[entry])
         backward += np.log(max(back, floor))
     forward = 0.0
     for t in range(len(target)):
@@ -72,24 +74,21 @@ def lexical_weights(lexicon: Lexicon, source: Array, target: Array, best: Array)
 
 @compiled
 def weigh_rules(
-    lexicon: Lexicon, rows: Array, patterns: Array, target_starts: Array, target_symbols: Array
+    lexicon: LexicalTable, rows: Array, patterns: Array, target_starts: Array, target_symbols: Array
 ) -> tuple[Array, Array]:
     """The lexical weights of all rules, both ways."""
     forward, backward = np.empty(len(patterns), np.float64), np.empty(len(patterns), np.float64)
     best = np.empty(1024, np.float64)
     for r in range(len(patterns)):
         row = rows[patterns[r]]
-        size = 0
-        while size < len(row) and row[size] != END:
-            size += 1
         target = target_symbols[target_starts[r] : target_starts[r + 1]]
-        forward[r], backward[r] = lexical_weights(lexicon, row[:size], target, best)
+        forward[r], backward[r] = lexical_weights(lexicon, row[: length_of(row)], target, best)
     return forward, backward
 
 
 @borrowing
 def without_outer_gaps(symbols: Array) -> tuple[int, int]:
-    """Where the part from the first word to the last begins and ends."""
+    """Where the first word of a side is, and where its last word ends."""
     begin, end = 0, len(symbols)
     while begin < end and symbols[begin] < FIRST_WORD:
         begin += 1
@@ -99,18 +98,19 @@ def without_outer_gaps(symbols: Array) -> tuple[int, int]:
 
 
 @compiled
-def count_patterns(text: Text, starts: Array, symbols: Array, anchors: int, span: int) -> Array:
-    """How often each pattern is in the text, estimated from at most so many places of its rarest part."""
+def count_sides(text: IndexedText, starts: Array, symbols: Array, anchors: int, span: int) -> Array:
+    """How often each side is in the text, estimated from at most so many occurrences of its rarest chunk."""
     counts = np.zeros(len(starts) - 1, np.float64)
     chunks = np.zeros((MAX_CHUNKS, 4), np.int64)
-    no_room = np.zeros((0, 3), np.int64)
+    limits = MatchLimits(anchors, ONE, span)
+    no_rows = np.zeros((0, 3), np.int64)
     for k in range(len(counts)):
         side = symbols[starts[k] : starts[k + 1]]
         begin, end = without_outer_gaps(side)
-        pattern = side[begin:end]
-        count = split_chunks(text, pattern, chunks) if len(pattern) else 0
+        symbols_between = side[begin:end]
+        count = split_chunks(text, symbols_between, chunks) if begin < end else 0
         if count == 1:
             counts[k] = chunks[0, HIGH] - chunks[0, LOW]
         elif count > 1:
-            _, counts[k] = find_matches(text, pattern, chunks, count, anchors, ONE, span, no_room)
+            _, counts[k] = find_matches(text, Pattern(symbols_between, chunks, count), limits, no_rows)
     return counts

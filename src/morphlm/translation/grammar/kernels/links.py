@@ -16,7 +16,7 @@ HALF = 0xFFFF
 NO_LINK = np.uint32(HALF)
 
 
-class Pairs(NamedTuple):
+class AlignedPairs(NamedTuple):
     """The links of all sentence pairs. Positions in extents and links count from the beginning of the sentence."""
 
     source_starts: Array  # int64 (S + 1): where each sentence begins in the source text, END included
@@ -34,8 +34,8 @@ def make_extents(begins: Array, own: Array, other: Array, size: int) -> Array:
     """Extents of all tokens of a text, from links: where the sentence begins, the token's and the other position."""
     low, high = np.full(size, HALF, np.uint32), np.zeros(size, np.uint32)
     for k in range(len(own)):
-        at, there = begins[k] + own[k], np.uint32(other[k])
-        low[at], high[at] = min(low[at], there), max(high[at], there)
+        token, linked = begins[k] + own[k], np.uint32(other[k])
+        low[token], high[token] = min(low[token], linked), max(high[token], linked)
     return low | (high << np.uint32(16))
 
 
@@ -43,16 +43,16 @@ def make_extents(begins: Array, own: Array, other: Array, size: int) -> Array:
 def hull(extents: Array, begin: int, end: int) -> tuple[int, int]:
     """The first and the last position that any of these tokens is linked to; the first is above the last if none is."""
     low, high = HALF, 0
-    for at in range(begin, end):
-        extent: Any = np.int64(extents[at])
+    for token in range(begin, end):
+        extent: Any = np.int64(extents[token])
         low, high = min(low, extent & HALF), max(high, extent >> 16)
     return low, high
 
 
 @borrowing
-def is_linked(extents: Array, at: int) -> bool:
+def is_linked(extents: Array, token: int) -> bool:
     """Whether a token has links."""
-    return extents[at] != NO_LINK
+    return extents[token] != NO_LINK
 
 
 @borrowing

@@ -6,7 +6,7 @@ import numpy as np
 
 from morphlm.arrays import Array
 from morphlm.translation.compiling import borrowing, compiled
-from morphlm.translation.grammar.kernels.search import END, FIRST_WORD, GAP, ZERO, Text, narrow
+from morphlm.translation.grammar.kernels.search import END, FIRST_WORD, GAP, ZERO, IndexedText, narrow
 
 # Where a pattern has gaps outside its words.
 NEITHER: Any = np.int64(0)
@@ -17,7 +17,7 @@ MAX_GAPS = 2
 
 
 @compiled
-def phrase_ends(text: Text, sentence: Array, longest: int) -> Array:
+def phrase_ends(text: IndexedText, sentence: Array, longest: int) -> Array:
     """For each position the end of the longest phrase from there that the text has, of at most so many words."""
     ends = np.empty(len(sentence), np.int64)
     for begin in range(len(sentence)):
@@ -32,7 +32,7 @@ def phrase_ends(text: Text, sentence: Array, longest: int) -> Array:
 
 
 @borrowing
-def outer_gaps(begin: int, end: int, words: int, gaps: int, length: int, limits: tuple[int, int, int]) -> int:
+def allowed_outer_gaps(begin: int, end: int, words: int, gaps: int, length: int, limits: tuple[int, int, int]) -> int:
     """Bit e is set if gaps may stand where e (NEITHER .. BOTH) says; limits: symbols, words in a gap, span."""
     symbols, gap, span = limits
     allowed = 1 if end - begin <= span else 0
@@ -45,8 +45,8 @@ def outer_gaps(begin: int, end: int, words: int, gaps: int, length: int, limits:
 
 
 @borrowing
-def put(rows: Array, masks: Array, count: int, row: Array, size: int, mask: int) -> int:
-    """Write a pattern of so many symbols, if there is room for it; the number of patterns."""
+def add_pattern(rows: Array, masks: Array, count: int, row: Array, size: int, mask: int) -> int:
+    """Write a pattern of so many symbols, if there is a row for it; the number of patterns."""
     if count < len(rows):
         masks[count] = mask
         for k in range(size):
@@ -65,11 +65,11 @@ def copy_words(sentence: Array, begin: int, end: int, row: Array, at: int) -> in
 
 
 @compiled
-def find_patterns(text: Text, sentence: Array, gap: int, span: int, rows: Array, masks: Array) -> int:
-    """All patterns whose chunks the text has: rows of words and GAP, filled up with END, and their `outer_gaps`.
+def find_patterns(text: IndexedText, sentence: Array, gap: int, span: int, rows: Array, masks: Array) -> int:
+    """All patterns whose chunks the text has: rows of words and GAP, filled up with END, and their possible outer gaps.
 
-    A pattern that is in the sentence several times comes several times. The number of patterns may be larger than the
-    room for them; then those at the end are missing.
+    A pattern that is in the sentence several times comes several times. The number of patterns may be larger than that
+    of the rows; then those at the end are missing.
     """
     length, symbols = len(sentence), rows.shape[1]
     ends = phrase_ends(text, sentence, symbols)
@@ -79,17 +79,17 @@ def find_patterns(text: Text, sentence: Array, gap: int, span: int, rows: Array,
     for one in range(length):
         for one_end in range(one + 1, min(ends[one], one + span) + 1):
             words = copy_words(sentence, one, one_end, row, ZERO)
-            mask = outer_gaps(one, one_end, words, 0, length, limits)
-            count = put(rows, masks, count, row, words, mask)
+            mask = allowed_outer_gaps(one, one_end, words, 0, length, limits)
+            count = add_pattern(rows, masks, count, row, words, mask)
             for two in range(one_end + gap, min(length, one + span)):
                 for two_end in range(two + 1, min(ends[two], one + span, two + symbols - words - 1) + 1):
                     row[words] = GAP
                     used = copy_words(sentence, two, two_end, row, words + 1)
-                    mask = outer_gaps(one, two_end, used - 1, 1, length, limits)
-                    count = put(rows, masks, count, row, used, mask)
+                    mask = allowed_outer_gaps(one, two_end, used - 1, 1, length, limits)
+                    count = add_pattern(rows, masks, count, row, used, mask)
                     for three in range(two_end + gap, min(length, one + span)):
                         for three_end in range(three + 1, min(ends[three], one + span, three + symbols - used - 1) + 1):
                             row[used] = GAP
                             size = copy_words(sentence, three, three_end, row, used + 1)
-                            count = put(rows, masks, count, row, size, 1 << NEITHER)
+                            count = add_pattern(rows, masks, count, row, size, 1 << NEITHER)
     return count

@@ -1,4 +1,4 @@
-"""Finding phrases by the suffix array, and phrases with gaps from the occurrences of their rarest part."""
+"""Finding phrases by the suffix array, and patterns with gaps around the occurrences of their rarest chunk."""
 
 from typing import Any, NamedTuple
 
@@ -15,16 +15,32 @@ MAX_CHUNKS = 3  # what two gaps leave between and beside them
 BEGIN, LENGTH, LOW, HIGH = 0, 1, 2, 3  # columns of chunks: where in the pattern, words, range of suffixes
 
 
-class Text(NamedTuple):
-    """Sentences, each followed by END, and where in them what can be found."""
+class IndexedText(NamedTuple):
+    """Sentences, each followed by END, with their suffix array."""
 
     tokens: Array  # int32 (T)
     suffixes: Array  # int32 (T): positions in the order of the words that follow
     word_starts: Array  # int64 (V + 1): suffixes[word_starts[w] : word_starts[w + 1]] begin with word w
 
 
+class Pattern(NamedTuple):
+    """Words with gaps between them, and the chunks of words that the gaps leave."""
+
+    symbols: Array  # int32: words and GAP
+    chunks: Array  # int64 (MAX_CHUNKS, 4), of which the first `chunk_count` are used
+    chunk_count: int
+
+
+class MatchLimits(NamedTuple):
+    """How occurrences of a pattern with gaps are looked for."""
+
+    anchors: int  # occurrences of the rarest chunk around which they are looked for
+    gap: int  # words in a gap, at least
+    span: int  # words of an occurrence, at most
+
+
 @borrowing
-def lower_bound(text: Text, low: int, high: int, depth: int, word: int) -> int:
+def lower_bound(text: IndexedText, low: int, high: int, depth: int, word: int) -> int:
     """The first suffix of [low, high) whose token at this depth is not below the word."""
     while low < high:
         middle = (low + high) // 2
@@ -37,7 +53,7 @@ def lower_bound(text: Text, low: int, high: int, depth: int, word: int) -> int:
 
 
 @borrowing
-def narrow(text: Text, low: int, high: int, depth: int, word: int) -> tuple[int, int]:
+def narrow(text: IndexedText, low: int, high: int, depth: int, word: int) -> tuple[int, int]:
     """Those of the suffixes [low, high), equal up to this depth, that go on with the word."""
     if depth == 0:
         return text.word_starts[word], text.word_starts[word + 1]
@@ -46,7 +62,7 @@ def narrow(text: Text, low: int, high: int, depth: int, word: int) -> tuple[int,
 
 
 @borrowing
-def find_phrase(text: Text, words: Array) -> tuple[int, int]:
+def find_phrase(text: IndexedText, words: Array) -> tuple[int, int]:
     """The range of suffixes that begin with these words; (0, 0) if there is none."""
     low, high = ZERO, len(text.suffixes)
     for depth in range(len(words)):
@@ -57,33 +73,42 @@ def find_phrase(text: Text, words: Array) -> tuple[int, int]:
 
 
 @borrowing
-def split_chunks(text: Text, pattern: Array, chunks: Array) -> int:
+def split_chunks(text: IndexedText, symbols: Array, chunks: Array) -> int:
     """Fill in the chunks, the words between gaps; how many there are, or 0 if one of them does not occur."""
-    count, at = 0, 0
-    while at < len(pattern):
-        if pattern[at] < 0:
-            at += 1
+    count, begin = 0, 0
+    while begin < len(symbols):
+        if symbols[begin] < 0:
+            begin += 1
             continue
-        end = at
-        while end < len(pattern) and pattern[end] >= 0:
+        end = begin
+        while end < len(symbols) and symbols[end] >= 0:
             end += 1
-        low, high = find_phrase(text, pattern[at:end])
+        low, high = find_phrase(text, symbols[begin:end])
         if low >= high:
             return 0
-        chunks[count, BEGIN] = at
-        chunks[count, LENGTH] = end - at
+        chunks[count, BEGIN] = begin
+        chunks[count, LENGTH] = end - begin
         chunks[count, LOW] = low
         chunks[count, HIGH] = high
         count += 1
-        at = end
+        begin = end
     return count
 
 
 @borrowing
-def rarest(chunks: Array, count: int) -> int:
+def length_of(row: Array) -> int:
+    """The number of symbols of a pattern, which END fills up."""
+    size = 0
+    while size < len(row) and row[size] != END:
+        size += 1
+    return size
+
+
+@borrowing
+def rarest_chunk(pattern: Pattern) -> int:
     """The number of the chunk with the fewest occurrences."""
-    best = 0
-    for k in range(1, count):
+    chunks, best = pattern.chunks, 0
+    for k in range(1, pattern.chunk_count):
         if chunks[k, HIGH] - chunks[k, LOW] < chunks[best, HIGH] - chunks[best, LOW]:
             best = k
     return best
@@ -102,7 +127,7 @@ def stands_at(tokens: Array, words: Array, at: int) -> bool:
 
 @borrowing
 def next_right(tokens: Array, words: Array, begin: int, first: int, stop: int) -> int:
-    """The first place from `first` on where the words stand and end by `stop`, in the sentence of `begin`; or -1."""
+    """The first position from `first` on where the words stand and end by `stop`, in the sentence of `begin`; or -1."""
     for at in range(begin, stop - len(words) + 1):
         if at >= len(tokens) or tokens[at] == END:
             return -1
@@ -113,7 +138,7 @@ def next_right(tokens: Array, words: Array, begin: int, first: int, stop: int) -
 
 @borrowing
 def next_left(tokens: Array, words: Array, begin: int, last: int, stop: int) -> int:
-    """The last place up to `last` where the words stand, not before `stop`, in the sentence of `begin`; or -1."""
+    """The last position up to `last` where the words stand, not before `stop`, in the sentence of `begin`; or -1."""
     for at in range(begin, max(stop, 0) - 1, -1):
         if tokens[at] == END:
             return -1
@@ -124,7 +149,7 @@ def next_left(tokens: Array, words: Array, begin: int, last: int, stop: int) -> 
 
 @borrowing
 def add_row(rows: Array, count: int, one: int, two: int, three: int) -> int:
-    """Set row `count`, if there is room for it; the number of rows, which may be more than there is room for."""
+    """Set row `count`, if there is one; the number of rows needed, which may be more than there are."""
     if count < len(rows):
         rows[count, 0] = one
         rows[count, 1] = two
@@ -134,11 +159,12 @@ def add_row(rows: Array, count: int, one: int, two: int, three: int) -> int:
 
 @borrowing
 def match_two(
-    tokens: Array, pattern: Array, chunks: Array, anchor: int, at: int, gap: int, span: int, rows: Array, count: int
+    tokens: Array, pattern: Pattern, limits: MatchLimits, anchor: int, at: int, rows: Array, count: int
 ) -> int:
-    """All places of a pattern of two chunks one of which stands at `at`."""
-    one = pattern[chunks[0, BEGIN] : chunks[0, BEGIN] + chunks[0, LENGTH]]
-    two = pattern[chunks[1, BEGIN] : chunks[1, BEGIN] + chunks[1, LENGTH]]
+    """All occurrences of a pattern of two chunks, of which chunk `anchor` stands at `at`."""
+    symbols, chunks, gap, span = pattern.symbols, pattern.chunks, limits.gap, limits.span
+    one = symbols[chunks[0, BEGIN] : chunks[0, BEGIN] + chunks[0, LENGTH]]
+    two = symbols[chunks[1, BEGIN] : chunks[1, BEGIN] + chunks[1, LENGTH]]
     if anchor == 0:
         begin = at + len(one)
         other = next_right(tokens, two, begin, begin + gap, at + span)
@@ -156,12 +182,13 @@ def match_two(
 
 @borrowing
 def match_three(
-    tokens: Array, pattern: Array, chunks: Array, anchor: int, at: int, gap: int, span: int, rows: Array, count: int
+    tokens: Array, pattern: Pattern, limits: MatchLimits, anchor: int, at: int, rows: Array, count: int
 ) -> int:
-    """All places of a pattern of three chunks one of which stands at `at`."""
-    one = pattern[chunks[0, BEGIN] : chunks[0, BEGIN] + chunks[0, LENGTH]]
-    two = pattern[chunks[1, BEGIN] : chunks[1, BEGIN] + chunks[1, LENGTH]]
-    three = pattern[chunks[2, BEGIN] : chunks[2, BEGIN] + chunks[2, LENGTH]]
+    """All occurrences of a pattern of three chunks, of which chunk `anchor` stands at `at`."""
+    symbols, chunks, gap, span = pattern.symbols, pattern.chunks, limits.gap, limits.span
+    one = symbols[chunks[0, BEGIN] : chunks[0, BEGIN] + chunks[0, LENGTH]]
+    two = symbols[chunks[1, BEGIN] : chunks[1, BEGIN] + chunks[1, LENGTH]]
+    three = symbols[chunks[2, BEGIN] : chunks[2, BEGIN] + chunks[2, LENGTH]]
     if anchor == 0:
         begin = at + len(one)
         middle = next_right(tokens, two, begin, begin + gap, at + span)
@@ -197,29 +224,27 @@ def match_three(
 
 @borrowing
 def evenly(number: int, size: int, sample: int) -> int:
-    """The place among `size` things of the one with this number in an evenly spaced sample."""
+    """The position among `size` things of the one with this number in an evenly spaced sample."""
     return number * size // sample if sample < size else number
 
 
 @borrowing
-def find_matches(
-    text: Text, pattern: Array, chunks: Array, count: int, anchors: int, gap: int, span: int, rows: Array
-) -> tuple[int, float]:
-    """Places of a pattern: rows with the position of each chunk, their number, and how many there are in the text.
+def find_matches(text: IndexedText, pattern: Pattern, limits: MatchLimits, rows: Array) -> tuple[int, float]:
+    """Occurrences of a pattern: rows with the position of each chunk, their number, and how many the text has.
 
-    The places are found around at most so many `anchors`, occurrences of the rarest chunk; from their share of all its
-    occurrences the number in the text is estimated. Those for which there is no room in `rows` are counted only.
+    They are looked for around at most so many anchors, occurrences of the rarest chunk; from their share of all its
+    occurrences the number in the text is estimated. Those for which there is no row are counted only.
     """
-    anchor = rarest(chunks, count)
-    low, size = chunks[anchor, LOW], chunks[anchor, HIGH] - chunks[anchor, LOW]
-    tried = min(size, anchors) if count > 1 or len(pattern) <= span else ZERO
-    found = ZERO
+    anchor = rarest_chunk(pattern)
+    low, size = pattern.chunks[anchor, LOW], pattern.chunks[anchor, HIGH] - pattern.chunks[anchor, LOW]
+    tried = min(size, limits.anchors) if pattern.chunk_count > 1 or len(pattern.symbols) <= limits.span else ZERO
+    count = ZERO
     for number in range(tried):
         at: Any = np.int64(text.suffixes[low + evenly(number, size, tried)])
-        if count == 1:
-            found = add_row(rows, found, at, ZERO, ZERO)
-        elif count == 2:
-            found = match_two(text.tokens, pattern, chunks, anchor, at, gap, span, rows, found)
+        if pattern.chunk_count == 1:
+            count = add_row(rows, count, at, ZERO, ZERO)
+        elif pattern.chunk_count == 2:
+            count = match_two(text.tokens, pattern, limits, anchor, at, rows, count)
         else:
-            found = match_three(text.tokens, pattern, chunks, anchor, at, gap, span, rows, found)
-    return found, found * (size / max(tried, 1))
+            count = match_three(text.tokens, pattern, limits, anchor, at, rows, count)
+    return count, count * (size / max(tried, 1))

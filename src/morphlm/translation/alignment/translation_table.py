@@ -9,15 +9,15 @@ import numpy as np
 
 from morphlm.arrays import Array
 from morphlm.threads import Workers
-from morphlm.translation.alignment.kernels.expectation import count_entries, list_entries
-from morphlm.translation.alignment.rows import Layout
+from morphlm.translation.alignment.kernels.expectation import TableArrays, count_entries, list_entries
+from morphlm.translation.alignment.rows import AlignmentLayout
 
 NULL = "<eps>"  # the given word of what translates nothing; as fast_align writes it
 LEAST = 1e-6  # smaller probabilities are not kept: they are most of the table and say nothing
 
 
 @dataclass(frozen=True, eq=False)
-class Lexicon:
+class TranslationTable:
     """p(generated word | given word) for words that occur in the same pairs; rows by given word."""
 
     given: tuple[str, ...]  # the first is NULL
@@ -40,21 +40,20 @@ class Lexicon:
         return [(self.generated[self.words[part][k]], float(self.probabilities[part][k])) for k in best]
 
 
-def collect_lexicon(
-    layout: Layout, links: Array, given: tuple[str, ...], generated: tuple[str, ...], crew: Workers
-) -> Lexicon:
+def collect_translation_table(
+    layout: AlignmentLayout, links: Array, given: tuple[str, ...], generated: tuple[str, ...], pool: Workers
+) -> TranslationTable:
     """The entries of at least LEAST, from the links that hold t(f|e)."""
     pieces, words = layout.pieces if len(layout.pairs) else [], layout.given_words
-    found = np.zeros(words + 1, np.int64)
-    marks = [np.full(layout.generated_words, -1, np.int32) for _ in range(crew.threads)]
-    crew.run_pieces(
-        lambda k, me: count_entries(layout.rows, links, *pieces[k], LEAST, marks[me], found[1:]), len(pieces)
+    counts = np.zeros(words + 1, np.int64)
+    marks = [np.full(layout.generated_words, -1, np.int32) for _ in range(pool.threads)]
+    pool.run_pieces(
+        lambda k, worker: count_entries(layout.rows, links, *pieces[k], LEAST, marks[worker], counts[1:]), len(pieces)
     )
-    starts = np.cumsum(found)
-    entries, probabilities = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
-    values = [np.full(layout.generated_words, -1.0, np.float32) for _ in range(crew.threads)]
-    crew.run_pieces(
-        lambda k, me: list_entries(layout.rows, links, *pieces[k], LEAST, values[me], starts, entries, probabilities),
-        len(pieces),
+    starts = np.cumsum(counts)
+    table = TableArrays(starts, np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32))
+    values = [np.full(layout.generated_words, -1.0, np.float32) for _ in range(pool.threads)]
+    pool.run_pieces(
+        lambda k, worker: list_entries(layout.rows, links, *pieces[k], LEAST, values[worker], table), len(pieces)
     )
-    return Lexicon((NULL, *given), generated, starts, entries, probabilities)
+    return TranslationTable((NULL, *given), generated, *table)
