@@ -228,7 +228,7 @@ def test_rules_are_kept_while_there_is_room() -> None:
         calls.append(tokens)
         return table_of([Rule(("a",), ("b",))] * len(tokens))
 
-    rules = KeptRules(find, room=3)  # type: ignore[arg-type]
+    rules = KeptRules(find, capacity=3)  # type: ignore[arg-type]
     for _ in range(2):
         for sentence in (("a", "a"), ("b", "b"), ("c",)):
             assert len(rules(sentence)) == len(sentence)

@@ -111,9 +111,9 @@ def _read(source: str, target: str | None, allow_unk: bool) -> ParallelText:
 
 
 def _report(bar: Any) -> Callable[[str, Pass], None]:
-    def report(direction: str, one: Pass) -> None:
+    def report(direction: str, em_pass: Pass) -> None:
         bar.clear()
-        notify(f"{direction}: {one.format()}")
+        notify(f"{direction}: {em_pass.format()}")
         bar.update()
 
     return report

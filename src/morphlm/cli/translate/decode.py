@@ -88,8 +88,8 @@ def command(
             out.write(((options.json_line(line) if isinstance(line, dict) else line) + "\n").encode())
             out.flush()
     if mending is not None:
-        for what, count in mending.repairs.items():
-            notify(f"mended: {count:,} {what}")
+        for repair, count in mending.repairs.items():
+            notify(f"mended: {count:,} {repair}")
     if system.tuned is None and weights is None:
         notify("warning: this system is not tuned; `morphlm translate tune` finds better weights")
 
@@ -115,13 +115,13 @@ class _Input:
 
 
 def _translated(
-    system: TranslationSystem, given: _Input, wanted: OutputOptions, threads: int | None
+    system: TranslationSystem, source: _Input, wanted: OutputOptions, threads: int | None
 ) -> Iterator[str | dict[str, Any]]:
     """What is there is translated together, so that a line in a pipe is answered at once."""
     render = renderer(wanted, system.config)
     with progress_bar("decoding", unit="sentence") as bar:
-        for block in given.blocks():
-            sentences = given.sentences(block, system.config)
-            for number, found in enumerate(system.map(render, sentences, threads=threads), block.first_line - 1):
-                yield from numbered(number, found, wanted)
+        for block in source.blocks():
+            sentences = source.sentences(block, system.config)
+            for number, rendered in enumerate(system.map(render, sentences, threads=threads), block.first_line - 1):
+                yield from numbered(number, rendered, wanted)
                 bar.update()

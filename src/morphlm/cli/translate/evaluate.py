@@ -44,13 +44,13 @@ def command(
     if baseline or systems:
         runs = _runs(files, baseline, systems)
         read = {name: [read_translations(path, len(references)) for path in paths] for name, paths in runs.items()}
-        found = compare_systems(read, references, lowercase=not case, seed=seed, shuffles=shuffles)
-        _show(found.to_json(), found.to_table().format(), as_json)
+        comparison = compare_systems(read, references, lowercase=not case, seed=seed, shuffles=shuffles)
+        _show(comparison.to_json(), comparison.to_table().format(), as_json)
         return
     if len(files) != 2:
         raise ConfigError("give translations and references; more systems by --baseline FILE and --system NAME FILE")
-    one = evaluate(read_translations(files[0], len(references)), references, lowercase=not case)
-    _show(one.to_json(), one.to_table().format(), as_json)
+    evaluation = evaluate(read_translations(files[0], len(references)), references, lowercase=not case)
+    _show(evaluation.to_json(), evaluation.to_table().format(), as_json)
 
 
 def _runs(

@@ -80,14 +80,14 @@ def _check_places(out: str | None, folder: str | None) -> None:
         check_can_write(out)
 
 
-def _make(place: str, parts: tuple[str, str, str], allow_unk: bool) -> Bitext:
-    check_can_hold_bitext(place)
+def _make(directory: str, parts: tuple[str, str, str], allow_unk: bool) -> Bitext:
+    check_can_hold_bitext(directory)
     source, target, alignment = parts
     text = read_parallel(source, target, allow_unknown=allow_unk)
     links = read_pharaoh(alignment, text)
     notify(f"sorting the suffixes of {len(text):,} pairs")
     bitext = build_bitext(text, links, alignment)
-    bitext.save(Path(place))
+    bitext.save(Path(directory))
     return bitext
 
 

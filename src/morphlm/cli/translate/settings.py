@@ -122,11 +122,11 @@ limits = options.applied(
 )
 
 
-def language_pair(given: str | None) -> tuple[str | None, str | None]:
+def language_pair(values: str | None) -> tuple[str | None, str | None]:
     """The two languages of `en,cs`."""
-    source, comma, target = (given or ",").partition(",")
+    source, comma, target = (values or ",").partition(",")
     if not comma or "," in target:
-        raise ConfigError(f"--languages {given} is not a pair; write it like --languages en,cs")
+        raise ConfigError(f"--languages {values} is not a pair; write it like --languages en,cs")
     return source or None, target or None
 
 
@@ -149,5 +149,5 @@ def grammar_config(loose_gaps: bool, unlinked_rules: bool, **limits: int) -> Gra
 
 def search(pop_limit: int | None, max_span: int | None) -> dict[str, Any]:
     """What is to differ from the settings of a system."""
-    given = {"pop_limit": pop_limit, "max_span": max_span}
-    return {name: value for name, value in given.items() if value is not None}
+    values = {"pop_limit": pop_limit, "max_span": max_span}
+    return {name: value for name, value in values.items() if value is not None}

@@ -66,15 +66,15 @@ def _keys(alignments: Alignments, size: int) -> Array:
     return (pair * size + alignments.source) * size + alignments.target
 
 
-def alignment_error_rate(found: Alignments, sure: Alignments, possible: Alignments | None = None) -> float:
+def alignment_error_rate(predicted: Alignments, sure: Alignments, possible: Alignments | None = None) -> float:
     """1 - (|A & S| + |A & P|) / (|A| + |S|), Och & Ney (2003); sure links are also possible ones. 0 is perfect."""
-    check_same_pairs(found, sure, "the alignment and the sure links")
-    right = _common(found, sure)
+    check_same_pairs(predicted, sure, "the alignment and the sure links")
+    right = _common(predicted, sure)
     also = right
     if possible is not None:
-        check_same_pairs(found, possible, "the alignment and the possible links")
-        also = _common(found, _union(sure, possible))
-    total = len(found.source) + len(sure.source)
+        check_same_pairs(predicted, possible, "the alignment and the possible links")
+        also = _common(predicted, _union(sure, possible))
+    total = len(predicted.source) + len(sure.source)
     return 1.0 - (right + also) / total if total else 0.0
 
 

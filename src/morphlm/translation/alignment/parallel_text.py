@@ -76,11 +76,11 @@ def read_pairs(path: str | Path, *, allow_unknown: bool = False) -> ParallelText
 def _check_separators(corpus: RawCorpus, separator: int, name: str) -> None:
     ends = np.flatnonzero(corpus.tokens == END_ID)
     before = np.searchsorted(np.flatnonzero(corpus.tokens == separator), ends)
-    found = np.diff(before, prepend=0)
-    if (found != 1).any():
-        line = int(np.argmax(found != 1))
-        what = f"the line has {found[line]} {SEPARATOR!r} where one parts source and target"
-        raise InputError(f"{what}; mend it, or give two files", source=name, line=line + 1)
+    separators = np.diff(before, prepend=0)
+    if (separators != 1).any():
+        line = int(np.argmax(separators != 1))
+        problem = f"the line has {separators[line]} {SEPARATOR!r} where one parts source and target"
+        raise InputError(f"{problem}; mend it, or give two files", source=name, line=line + 1)
 
 
 def _side_of(corpus: RawCorpus) -> Side:

@@ -39,18 +39,18 @@ def _parsed(block: Block) -> tuple[Array, Array, Array]:
     return counts[:-1], source[:links].copy(), target[:links].copy()
 
 
-def _no_link(block: Block, line: int, place: int) -> InputError:
-    begin = max(block.data.rfind(mark, 0, place) for mark in (b" ", b"\t", b"\n")) + 1
+def _no_link(block: Block, line: int, position: int) -> InputError:
+    begin = max(block.data.rfind(mark, 0, position) for mark in (b" ", b"\t", b"\n")) + 1
     token = block.data[begin:].split(None, 1)[0].decode(errors="replace")[:40]
-    what = f"{token!r} is no link; a line is like `0-0 1-2`, source and target positions from 0"
-    return InputError(what, source=block.source, line=block.first_line + line)
+    problem = f"{token!r} is no link; a line is like `0-0 1-2`, source and target positions from 0"
+    return InputError(problem, source=block.source, line=block.first_line + line)
 
 
 def check_inside(alignments: Alignments, text: ParallelText, name: str) -> None:
     """Refuse alignments that cannot be of this text: another number of pairs, or links outside of the sentences."""
     if len(alignments) != len(text):
-        what = f"it has {len(alignments):,} lines, and the text {len(text):,} pairs; give the alignment of this text"
-        raise InputError(what, source=name)
+        problem = f"it has {len(alignments):,} lines, and the text {len(text):,} pairs; give the alignment of this text"
+        raise InputError(problem, source=name)
     pair = np.repeat(np.arange(len(text)), np.diff(alignments.starts))
     outside = alignments.source >= text.source.lengths[pair]
     outside |= alignments.target >= text.target.lengths[pair]

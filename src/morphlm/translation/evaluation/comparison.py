@@ -115,14 +115,14 @@ def compare_systems(
         )
 
     one = next(iter(scores.values()))[0]
-    found = tuple(of(number, name, runs) for number, (name, runs) in enumerate(scores.items()))
-    return SystemComparison(found, one.sentences, one.bleu_signature, one.chrf_signature, shuffles)
+    scored = tuple(of(number, name, runs) for number, (name, runs) in enumerate(scores.items()))
+    return SystemComparison(scored, one.sentences, one.bleu_signature, one.chrf_signature, shuffles)
 
 
 def read_translations(path: str | Path, expected: int | None = None) -> list[str]:
     """The lines of a file; there must be as many as expected."""
     lines = [line for block in read_blocks(path, marks="any") for line in block.lines()]
     if expected is not None and len(lines) != expected:
-        what = f"{len(lines):,} lines where there are {expected:,} references; give one translation for each"
-        raise InputError(what, source=source_name(path))
+        problem = f"{len(lines):,} lines where there are {expected:,} references; give one translation for each"
+        raise InputError(problem, source=source_name(path))
     return lines

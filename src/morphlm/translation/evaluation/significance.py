@@ -69,11 +69,11 @@ def _pairings(
 ) -> list[tuple[Float64Array, Int64Array, Int64Array]]:
     """Pairings of the runs: what a swap adds to the first system, and the sums of both without swaps."""
     base = one.sum(1, dtype=np.int64)
-    found = []
+    pairings = []
     for _ in range(count):
         rival = other[rng.permutation(len(other))]
-        found.append(((rival.astype(np.int64) - one).astype(np.float64), base, rival.sum(1, dtype=np.int64)))
-    return found
+        pairings.append(((rival.astype(np.int64) - one).astype(np.float64), base, rival.sum(1, dtype=np.int64)))
+    return pairings
 
 
 def _mean(sums: Array) -> float:

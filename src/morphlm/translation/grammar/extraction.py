@@ -154,19 +154,19 @@ class GrammarExtractor:
             for k, (begin, end) in enumerate(pairwise(bounds))
         ]
 
-    def _table(self, rows: Array, allowed: Array, found: list[PatternRules]) -> RuleTable:
+    def _table(self, rows: Array, allowed: Array, pattern_rules: list[PatternRules]) -> RuleTable:
         """One table of the rules of all patterns that can be used in this sentence, in words of their own numbering."""
-        patterns = np.repeat(np.arange(len(found)), [len(rules) for rules in found])
-        outer_gaps = np.concatenate([rules.outer_gaps for rules in found])
+        patterns = np.repeat(np.arange(len(pattern_rules)), [len(rules) for rules in pattern_rules])
+        outer_gaps = np.concatenate([rules.outer_gaps for rules in pattern_rules])
         usable = np.flatnonzero((allowed[patterns] >> outer_gaps) & 1)
         target_starts, target_symbols = take_rows(
-            starts_of(np.concatenate([rules.target_lengths for rules in found])),
-            np.concatenate([rules.target_symbols for rules in found]),
+            starts_of(np.concatenate([rules.target_lengths for rules in pattern_rules])),
+            np.concatenate([rules.target_symbols for rules in pattern_rules]),
             usable,
         )
         link_starts, links = take_rows(
-            starts_of(np.concatenate([rules.link_lengths for rules in found])),
-            np.concatenate([rules.links for rules in found]).view(np.int32).reshape(-1),
+            starts_of(np.concatenate([rules.link_lengths for rules in pattern_rules])),
+            np.concatenate([rules.links for rules in pattern_rules]).view(np.int32).reshape(-1),
             usable,
         )
         source_starts, source_symbols = source_sides(rows, patterns[usable], outer_gaps[usable])
@@ -180,7 +180,7 @@ class GrammarExtractor:
             source_symbols=source_symbols,
             target_starts=target_starts,
             target_symbols=target_symbols,
-            features=np.concatenate([rules.features for rules in found])[usable],
+            features=np.concatenate([rules.features for rules in pattern_rules])[usable],
             link_starts=link_starts,
             links=links.view(np.int16).reshape(-1, 2),
         )

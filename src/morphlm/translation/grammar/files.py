@@ -49,13 +49,13 @@ def check_can_hold_grammars(folder: str | Path) -> None:
 
 def write_each(folder: str | Path, tables: Iterable[RuleTable]) -> Written:
     """A compressed file for each sentence; those of an earlier text with more sentences go."""
-    place, sizes = make_folder(folder), list[int]()
+    directory, sizes = make_folder(folder), list[int]()
     for number, table in enumerate(tables):
-        write_rules(place / grammar_name(number), table)
+        write_rules(directory / grammar_name(number), table)
         sizes.append(len(table))
     number = len(sizes)
-    while (place / grammar_name(number)).is_file():
-        (place / grammar_name(number)).unlink()
+    while (directory / grammar_name(number)).is_file():
+        (directory / grammar_name(number)).unlink()
         number += 1
     return Written(len(sizes), sum(sizes), sizes.count(0))
 

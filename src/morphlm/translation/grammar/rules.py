@@ -253,8 +253,8 @@ def _fields(line: str) -> list[list[str]]:
         else:
             fields[-1].append(token)
     if not 3 <= len(fields) <= 5:
-        what = f"{len(fields)} fields; a rule is `[X] {_BAR} source {_BAR} target {_BAR} features {_BAR} links`, "
-        raise InputError(what + f"a word {_BAR} is written \\{_BAR}")
+        problem = f"{len(fields)} fields; a rule is `[X] {_BAR} source {_BAR} target {_BAR} features {_BAR} links`, "
+        raise InputError(problem + f"a word {_BAR} is written \\{_BAR}")
     return fields
 
 

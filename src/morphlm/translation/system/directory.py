@@ -104,8 +104,8 @@ def read_manifest(directory: str | Path) -> Manifest:
     if not Path(directory).is_dir():
         raise FormatError(f"{directory}: there is no such translation system; check the name")
     if not path.is_file():
-        what = f"this is no translation system, {MANIFEST} is missing; name a folder of `morphlm translate build`"
-        raise FormatError(f"{directory}: {what}")
+        problem = f"this is no translation system, {MANIFEST} is missing; name a folder of `morphlm translate build`"
+        raise FormatError(f"{directory}: {problem}")
     content = read_signed(path)
     try:
         return Manifest(
@@ -126,14 +126,14 @@ def _checked_name(name: str) -> str:
 
 def check_can_hold_system(directory: str | Path) -> None:
     """Refuse, before any work is done, a place that a system must not or cannot take."""
-    place = Path(directory)
-    check_can_make(place)
+    folder = Path(directory)
+    check_can_make(folder)
     try:
-        taken = place.exists() and not (place.is_dir() and {path.name for path in place.iterdir()} <= {LOCK})
+        taken = folder.exists() and not (folder.is_dir() and {path.name for path in folder.iterdir()} <= {LOCK})
     except OSError as error:
-        raise cannot_write(place, error) from error
-    if taken and not (place / MANIFEST).is_file():
-        raise InputError("this exists and is no translation system; choose another place", source=str(place))
+        raise cannot_write(folder, error) from error
+    if taken and not (folder / MANIFEST).is_file():
+        raise InputError("this exists and is no translation system; choose another place", source=str(folder))
 
 
 def check_files(directory: Path, stage: Stage) -> None:
@@ -142,12 +142,12 @@ def check_files(directory: Path, stage: Stage) -> None:
         path = directory / name
         path = path / MODEL_MANIFEST if path.is_dir() else path
         try:
-            found = sha256_of(path)
+            actual = sha256_of(path)
         except FileNotFoundError as error:
             raise FormatError(f"{path}: it is missing; {_AGAIN}") from error
         except OSError as error:
             raise FormatError(f"{path}: it cannot be read ({error.strerror}); {_AGAIN}") from error
-        if found != digest:
+        if actual != digest:
             raise FormatError(f"{path}: it was changed or damaged after it was written; {_AGAIN}")
 
 

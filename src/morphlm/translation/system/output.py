@@ -10,6 +10,7 @@ from morphlm.translation.decoder.translation import KBestTranslation, Translatio
 from morphlm.translation.system.config import SystemConfig
 
 BAR = "|||"
+Rendered = list[str] | dict[str, Any]  # lines, or an object
 
 
 @dataclass(frozen=True)
@@ -22,13 +23,13 @@ class OutputOptions:
     graph: bool = False  # also the graph of the search; only as JSON
 
 
-def renderer(options: OutputOptions, config: SystemConfig) -> Callable[[Translation], list[str] | dict[str, Any]]:
+def renderer(options: OutputOptions, config: SystemConfig) -> Callable[[Translation], Rendered]:
     """What is to be worked out of a translation, by the thread that made it."""
 
     def text_of(tokens: tuple[str, ...]) -> str:
         return " ".join(tokens) if options.tokenised else config.text_of(tokens)
 
-    def render(translation: Translation) -> list[str] | dict[str, Any]:
+    def render(translation: Translation) -> Rendered:
         if options.as_json:
             return _json(translation, text_of, options)
         if options.kbest is not None:
@@ -41,13 +42,13 @@ def renderer(options: OutputOptions, config: SystemConfig) -> Callable[[Translat
 def _json(
     translation: Translation, text_of: Callable[[tuple[str, ...]], str], options: OutputOptions
 ) -> dict[str, Any]:
-    found = {"text": text_of(translation.tokens), **translation.to_json()}
+    rendered = {"text": text_of(translation.tokens), **translation.to_json()}
     if options.kbest is not None:
         candidates = translation.kbest(options.kbest)
-        found["kbest"] = [{"text": text_of(one.tokens), **one.to_json()} for one in candidates]
+        rendered["kbest"] = [{"text": text_of(one.tokens), **one.to_json()} for one in candidates]
     if options.graph:
-        found["graph"] = translation.graph()
-    return found
+        rendered["graph"] = translation.graph()
+    return rendered
 
 
 def kbest_fields(candidate: KBestTranslation) -> str:
@@ -57,11 +58,13 @@ def kbest_fields(candidate: KBestTranslation) -> str:
     return f"{tokens} {BAR} {features} {BAR} {candidate.score:.6g}"
 
 
-def numbered(number: int, found: list[str] | dict[str, Any], options: OutputOptions) -> Iterator[str | dict[str, Any]]:
+def numbered(
+    number: int, rendered: list[str] | dict[str, Any], options: OutputOptions
+) -> Iterator[str | dict[str, Any]]:
     """The lines of a sentence, or its object, with its number in the text, from 0."""
-    if isinstance(found, dict):
-        yield {"line": number + 1, **found}
+    if isinstance(rendered, dict):
+        yield {"line": number + 1, **rendered}
     elif options.kbest is not None:
-        yield from (f"{number} {BAR} {fields}" for fields in found)
+        yield from (f"{number} {BAR} {fields}" for fields in rendered)
     else:
-        yield from found
+        yield from rendered

@@ -156,8 +156,10 @@ class TranslationSystem:
 def _needed_stages(directory: Path, manifest: Manifest) -> dict[str, Stage]:
     for name in NEEDED:
         if name not in manifest.stages:
-            what = f"the stage {name} is missing; run the same `morphlm translate build` again, it goes on from there"
-            raise FormatError(f"{directory}: this system is not complete, {what}")
+            problem = (
+                f"the stage {name} is missing; run the same `morphlm translate build` again, it goes on from there"
+            )
+            raise FormatError(f"{directory}: this system is not complete, {problem}")
     return {name: stage for name, stage in manifest.stages.items() if name in (*NEEDED, EXTRA_RULES)}
 
 

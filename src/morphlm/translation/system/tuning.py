@@ -130,20 +130,20 @@ def _problem(system: TranslationSystem, text: TuningText, config: TuningConfig, 
         }
     )
     decoder = system.decoder.with_caches(CACHE_MEGABYTES)
-    found = KeptRules(system.rules)
-    rules = KeptRules(lambda tokens: decoder.prepare(found(tokens)), KEPT_PREPARED)
+    tables = KeptRules(system.rules)
+    rules = KeptRules(lambda tokens: decoder.prepare(tables(tokens)), KEPT_PREPARED)
     names = system.feature_names
 
     def list_of(translation: Translation) -> TranslationList:
-        found = translation.chart.grammar.rules.feature_names
-        if found != names:
-            raise ConfigError(f"translations have the features {found} instead of {names}")
+        own_names = translation.chart.grammar.rules.feature_names
+        if own_names != names:
+            raise ConfigError(f"translations have the features {own_names} instead of {names}")
         return _list_of(translation.kbest_arrays(config.kbest, distinct=True))
 
     def decode(weights: Mapping[str, float]) -> Lists:
-        found = decoder.with_weights(weights).map(list_of, text.sources, rules, threads=threads)
+        lists = decoder.with_weights(weights).map(list_of, text.sources, rules, threads=threads)
         with progress_bar("decoding", len(text), "sentence") as bar:
-            for translations in found:
+            for translations in lists:
                 yield translations
                 bar.update()
 
@@ -161,18 +161,18 @@ def _list_of(candidates: KBestArrays) -> TranslationList:
 class KeptRules(Generic[SomeRules]):
     """The rules of sentences that come again, as long as there is room; others are found anew each time."""
 
-    def __init__(self, find: Callable[[Sequence[str]], SomeRules], room: int = KEPT_RULES) -> None:
-        """`room` is for so many rules."""
-        self._find, self._room = find, room
+    def __init__(self, find: Callable[[Sequence[str]], SomeRules], capacity: int = KEPT_RULES) -> None:
+        """`capacity` is a number of rules."""
+        self._find, self._capacity = find, capacity
         self._kept: dict[tuple[str, ...], SomeRules] = {}
 
     def __call__(self, tokens: Sequence[str]) -> SomeRules:
         """May be called by several threads."""
         key = tuple(tokens)
-        found = self._kept.get(key)
-        if found is None:
-            found = self._find(tokens)
-            if self._room >= len(found):
-                self._room -= len(found)
-                self._kept[key] = found
-        return found
+        rules = self._kept.get(key)
+        if rules is None:
+            rules = self._find(tokens)
+            if self._capacity >= len(rules):
+                self._capacity -= len(rules)
+                self._kept[key] = rules
+        return rules

@@ -97,9 +97,9 @@ def read_tuned(directory: Path, system: str) -> TunedWeights | None:
     return tuned
 
 
-def given_weights(given: str) -> dict[str, float]:
+def given_weights(argument: str) -> dict[str, float]:
     """Weights from a file or as they stand, `Name=1 Other=0.5`."""
-    values: Mapping[str, tuple[float, ...]] = read_weights(given)
+    values: Mapping[str, tuple[float, ...]] = read_weights(argument)
     for name, numbers in values.items():
         if len(numbers) != 1:
             raise ConfigError(f"--weights: {name} has {len(numbers)} weights; give one")

@@ -88,11 +88,11 @@ def bleu(sums: Int64Array) -> float:
 
 
 @njit(cache=True, nogil=True)
-def upper_envelope(offsets: Float64Array, slopes: Float64Array, places: Int64Array, steps: Float64Array) -> int:
+def upper_envelope(offsets: Float64Array, slopes: Float64Array, envelope: Int64Array, steps: Float64Array) -> int:
     """The lines offset + slope x that are highest somewhere, from left to right.
 
-    Writes their numbers to `places` and where each begins to be the highest to `steps` (the first at -inf); gives their
-    number. Of equal lines the first is taken.
+    Writes their numbers to `envelope` and where each begins to be the highest to `steps` (the first at -inf); gives how
+    many they are. Of equal lines the first is taken.
     """
     order = np.argsort(slopes, kind="mergesort")
     count = 0
@@ -100,7 +100,7 @@ def upper_envelope(offsets: Float64Array, slopes: Float64Array, places: Int64Arr
         begin = -np.inf
         skip = False
         while count > 0:
-            top = places[count - 1]
+            top = envelope[count - 1]
             if slopes[line] == slopes[top]:
                 if offsets[line] <= offsets[top]:
                     skip = True
@@ -114,7 +114,7 @@ def upper_envelope(offsets: Float64Array, slopes: Float64Array, places: Int64Arr
             break
         if skip:
             continue
-        places[count] = line
+        envelope[count] = line
         steps[count] = begin if count > 0 else -np.inf
         count += 1
     return count
@@ -176,15 +176,15 @@ def _add_highest(
 ) -> None:
     """Put the line that is the highest at a corner between its neighbours, which makes two corners of it."""
     for k in range(number - 1, -1, -1):  # from the right, so that nothing is overwritten that is still needed
-        place = corners[0, k]
+        corner = corners[0, k]
         best, highest = lines[0], -np.inf
         for line in lines:
-            height = offsets[line] + slopes[line] * place
+            height = offsets[line] + slopes[line] * corner
             if height > highest:
                 best, highest = line, height
         tops[:, 2 * k + 2] = tops[:, k + 1]
         tops[0, 2 * k + 1], tops[1, 2 * k + 1] = offsets[best], slopes[best]
-        corners[0, 2 * k], corners[0, 2 * k + 1] = place, place
+        corners[0, 2 * k], corners[0, 2 * k + 1] = corner, corner
 
 
 @njit(cache=True, nogil=True)
@@ -239,8 +239,8 @@ def line_search(
     constant; all are visited. Gives step and BLEU.
     """
     size, longest = columns.shape[1], np.diff(starts).max()
-    room = np.empty(longest, np.float64)
-    kept, places, steps = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.float64)
+    products_of_sentence = np.empty(longest, np.float64)
+    kept, envelope, steps = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.float64)
     changes = np.empty(size, np.float64)
     olds, news = np.empty(size, np.int64), np.empty(size, np.int64)
     sums = np.zeros(SIZE, np.int64)
@@ -249,14 +249,14 @@ def line_search(
         begin, end = starts[s], starts[s + 1]
         if begin == end:
             continue
-        offsets, slopes = scores[begin:end], room[: end - begin]
+        offsets, slopes = scores[begin:end], products_of_sentence[: end - begin]
         _products(columns, direction, begin, slopes)
         high = kept[: keep_high_lines(offsets, slopes, kept)]
-        count = upper_envelope(offsets[high], slopes[high], places, steps)
-        sums += statistics[begin + high[places[0]]]
+        count = upper_envelope(offsets[high], slopes[high], envelope, steps)
+        sums += statistics[begin + high[envelope[0]]]
         for k in range(1, count):
             changes[number] = steps[k]
-            olds[number], news[number] = begin + high[places[k - 1]], begin + high[places[k]]
+            olds[number], news[number] = begin + high[envelope[k - 1]], begin + high[envelope[k]]
             number += 1
     order = np.argsort(changes[:number], kind="mergesort")
     return _sweep(changes, olds, news, order, statistics, sums)

@@ -150,12 +150,12 @@ def probes_around(start: Sequence[float], count: int) -> list[tuple[float, ...]]
     """Weights of the same signs, each e times as large or small; those that are 0 become a little more or less."""
     weights = np.array(start)
     small = 0.01 * np.abs(weights).sum()
-    found = []
+    probes = []
     for number in range(count):
         rng = np.random.default_rng(number + 1)
         factors, values = np.exp(rng.normal(size=len(weights))), rng.normal(0, small, len(weights))
-        found.append(tuple(np.where(weights != 0, weights * factors, values).tolist()))
-    return found
+        probes.append(tuple(np.where(weights != 0, weights * factors, values).tolist()))
+    return probes
 
 
 class _Run:
@@ -240,9 +240,9 @@ class _Run:
         candidates, before = self.pool.arrays(), np.array(iteration.weights)
         seed = int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0])
         starts = [np.array(one.weights) for one in reversed(self.iterations)]
-        found = optimise(candidates, starts, self.config.mert, seed=seed, threads=self.threads)
-        gain = found.bleu - candidates.bleu(before)
-        return tuple(found.weights.tolist()) if gain >= self.config.least_gain else None
+        optimum = optimise(candidates, starts, self.config.mert, seed=seed, threads=self.threads)
+        gain = optimum.bleu - candidates.bleu(before)
+        return tuple(optimum.weights.tolist()) if gain >= self.config.least_gain else None
 
     # ------------------------------------------------------------ on disk
 

@@ -71,9 +71,9 @@ def optimise(
     return Optimum(_scaled(best.weights), best.bleu)
 
 
-def _best_of(found: Iterable[Optimum]) -> Optimum:
+def _best_of(optima: Iterable[Optimum]) -> Optimum:
     """The best; of equal ones the first."""
-    return max(found, key=lambda optimum: optimum.bleu)
+    return max(optima, key=lambda optimum: optimum.bleu)
 
 
 def _units(candidates: PooledCandidates) -> Float64Array:

@@ -46,16 +46,16 @@ def rows_by_word(
     for word in range(words):
         first[word + 1] += first[word]
     at = first[:-1].copy()
-    sentences, places = np.empty(len(given), np.int32), np.empty(len(given), np.int64)
+    sentences, relative = np.empty(len(given), np.int32), np.empty(len(given), np.int64)
     for s in range(len(given_starts) - 1):
         width = generated_starts[s + 1] - generated_starts[s]
-        place = link_starts[s]
+        offset = link_starts[s]
         for i in range(given_starts[s], given_starts[s + 1]):
             k = at[given[i]]
             at[given[i]] += 1
-            sentences[k], places[k] = s, place
-            place += width
-    return first, sentences, places
+            sentences[k], relative[k] = s, offset
+            offset += width
+    return first, sentences, relative
 
 
 # ---------------------------------------------------------------- E: posteriors
@@ -82,7 +82,7 @@ def posteriors(rows: LinkRows, links: Array, begin: int, end: int, tension: floa
     for s in range(begin, end):
         widest = max(widest, rows.generated_starts[s + 1] - rows.generated_starts[s])
     rising, falling = np.empty(widest, np.float32), np.empty(widest, np.float32)  # exp(+- tension j/n)
-    places, distances = np.empty(widest, np.float32), np.empty(widest, np.float32)
+    relative, distances = np.empty(widest, np.float32), np.empty(widest, np.float32)
     norms, masses = np.empty(widest, np.float32), np.empty(widest, np.float32)
     likelihood, distance, nulls = 0.0, 0.0, 0.0
     for s in range(begin, end):
@@ -92,7 +92,7 @@ def posteriors(rows: LinkRows, links: Array, begin: int, end: int, tension: floa
         _rising_powers(tension, n, rising, falling)
         for j in range(n):
             norms[j] = masses[j] = distances[j] = 0.0
-            places[j] = (j + 1) / n
+            relative[j] = (j + 1) / n
         ratio, power = math.exp(tension / m), 1.0
         for i in range(1, m + 1):
             row = links[rows.link_starts[s] + i * n : rows.link_starts[s] + (i + 1) * n]
@@ -115,11 +115,11 @@ def posteriors(rows: LinkRows, links: Array, begin: int, end: int, tension: floa
             masses[j] = weight / total
         for i in range(1, m + 1):
             row = links[rows.link_starts[s] + i * n : rows.link_starts[s] + (i + 1) * n]
-            place = np.float32(i / m)
+            offset = np.float32(i / m)
             for j in range(n):
                 posterior = row[j] * masses[j]
                 row[j] = posterior
-                distances[j] += posterior * abs(place - places[j])
+                distances[j] += posterior * abs(offset - relative[j])
         for j in range(n):
             distance += distances[j]
     sums[0], sums[1], sums[2] = likelihood, distance, nulls
@@ -136,7 +136,7 @@ def best_links(rows: LinkRows, links: Array, begin: int, end: int, tension: floa
         widest = max(widest, rows.generated_starts[s + 1] - rows.generated_starts[s])
     rising, falling, norms, highest = np.empty(widest), np.empty(widest), np.empty(widest), np.empty(widest)
     for s in range(begin, end):
-        first, place = rows.generated_starts[s], rows.link_starts[s]
+        first, offset = rows.generated_starts[s], rows.link_starts[s]
         n = rows.generated_starts[s + 1] - first
         m = rows.given_starts[s + 1] - rows.given_starts[s] - 1
         _rising_powers(tension, n, rising, falling)
@@ -145,7 +145,7 @@ def best_links(rows: LinkRows, links: Array, begin: int, end: int, tension: floa
         where = best[first : first + n]
         for i in range(1, m + 1):
             power *= ratio
-            row = links[place + i * n : place + (i + 1) * n]
+            row = links[offset + i * n : offset + (i + 1) * n]
             for j in range(n):
                 prior = min(power * falling[j], rising[j] / power)
                 joint = prior * row[j]
@@ -153,7 +153,7 @@ def best_links(rows: LinkRows, links: Array, begin: int, end: int, tension: floa
                 if joint > highest[j] * _MORE:
                     highest[j], where[j] = joint, i - 1
         for j in range(n):
-            if (1.0 - p0) * highest[j] / norms[j] <= p0 * links[place + j] * _MORE:
+            if (1.0 - p0) * highest[j] / norms[j] <= p0 * links[offset + j] * _MORE:
                 where[j] = -1
 
 
@@ -183,9 +183,9 @@ def exp_digamma(x: float) -> float:
 def load_early(rows: LinkRows, links: Array, words: Array, k: int) -> None:
     """Begin to load a row of links and its words, both given as columns; long rows go on by themselves."""
     if k < len(rows.row_links):
-        place, first = rows.row_links[k], rows.generated_starts[rows.row_sentence[k]]
+        offset, first = rows.row_links[k], rows.generated_starts[rows.row_sentence[k]]
         for line in range(2):
-            prefetch(links, np.int64(place + line * CACHE_LINE), np.int64(0))  # type: ignore[call-arg]
+            prefetch(links, np.int64(offset + line * CACHE_LINE), np.int64(0))  # type: ignore[call-arg]
             prefetch(words, np.int64(first + line * CACHE_LINE), np.int64(0))
 
 
@@ -232,15 +232,15 @@ def translation_probabilities(
 
 
 @njit(cache=True, nogil=True)
-def count_entries(rows: LinkRows, links: Array, begin: int, end: int, least: float, marks: Array, found: Array) -> None:
+def count_entries(rows: LinkRows, links: Array, begin: int, end: int, least: float, marks: Array, sizes: Array) -> None:
     """How many entries t(f|e) >= least some given words have; `marks` is -1 everywhere before the first word."""
     for word in range(begin, end):
-        found[word] = 0
+        sizes[word] = 0
         for k in range(rows.first_row[word], rows.first_row[word + 1]):
             first = rows.generated_starts[rows.row_sentence[k]]
             for j in range(rows.generated_starts[rows.row_sentence[k] + 1] - first):
                 other = rows.generated[first + j]
-                found[word] += marks[other] != word and links[rows.row_links[k] + j] >= least
+                sizes[word] += marks[other] != word and links[rows.row_links[k] + j] >= least
                 marks[other] = word
 
 

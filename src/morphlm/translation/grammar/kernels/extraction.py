@@ -515,15 +515,15 @@ def extract_patterns(
         if size > len(matches):
             return p, used
         sample = Sample(matches, min(size, limits.sample), size)
-        found = ZERO
+        side_count = ZERO
         for number in range(sample.size):
             match = evenly(number, size, sample.size)
             sentence = set_positions(pairs, matches, match, pattern.chunk_count, extraction.arrays.positions)
-            found = extract_occurrence(extraction, pattern, sentence, number, found)
-            if found == FULL:
+            side_count = extract_occurrence(extraction, pattern, sentence, number, side_count)
+            if side_count == FULL:
                 return p, used
-        more = add_best(extraction, p, pattern, sample, found, rules, used)
-        for k in range(found):
+        more = add_best(extraction, p, pattern, sample, side_count, rules, used)
+        for k in range(side_count):
             sides.slots[sides.taken[k]] = -1
         if more == FULL:
             return p, used
