@@ -24,15 +24,18 @@ from morphlm.kinds import kind_named, kind_names
 RECORD = Path(__file__).parent / "producers.json"
 
 
-def all_producers() -> list[Producer]:
-    """Those that stand in a module of the package, and the kinds of models; sorted by name."""
-    modules = pkgutil.walk_packages(morphlm.__path__, "morphlm.")
-    names = [module.name for module in modules if not module.name.endswith("__main__")]
-    values = [value for name in names for value in vars(importlib.import_module(name)).values()]
-    steps = [getattr(value, "producer", None) for value in values if isinstance(value, type)]
-    kinds = [kind_named(name).producer for name in kind_names(packages=False)]
-    found = {one for one in (*values, *steps, *kinds) if isinstance(one, Producer)}
-    return sorted(found, key=lambda producer: producer.name)
+def all_producers() -> dict[str, Producer]:
+    """Those that stand in a module or in a class of the package, by where they stand, and the kinds of models."""
+    producers = {f"kind {name}": kind_named(name).producer for name in kind_names(packages=False)}
+    for module in pkgutil.walk_packages(morphlm.__path__, "morphlm."):
+        if module.name.endswith("__main__"):
+            continue
+        for name, value in vars(importlib.import_module(module.name)).items():
+            if isinstance(value, Producer) and value not in producers.values():
+                producers[f"{module.name}:{name}"] = value
+            elif isinstance(value, type) and value.__module__ == module.name and "producer" in vars(value):
+                producers[f"{module.name}:{name}"] = value.producer  # type: ignore[attr-defined]
+    return {name: one for name, one in sorted(producers.items()) if isinstance(one, Producer)}
 
 
 def code_of(module: str) -> str:
@@ -64,7 +67,7 @@ def read_record() -> dict[str, Any]:
 
 def main() -> None:
     """Ask of the producers whose code has changed, and record those that make the same results as before."""
-    before, now = read_record(), {producer.name: state_of(producer) for producer in all_producers()}
+    before, now = read_record(), {name: state_of(producer) for name, producer in all_producers().items()}
     changed: dict[str, list[str]] = {}  # modules that changed -> producers of the same revision as before
     for name, state in now.items():
         known = before.get(name, state)

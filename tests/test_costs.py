@@ -7,13 +7,14 @@ import pytest
 from morphlm.costs import Cost, ModelCost, TrainingSize, format_duration, format_size, rough_cost
 from morphlm.kinds import kind_named, kind_names
 from morphlm.logbilinear.config import VARIANTS
+from morphlm.training.pipeline import ModelOptions
 
 SIZE = TrainingSize(1_000_000, 100_000)
 WIDTH = {"width": 100, "epochs": 20, "batch": 10_000}
 
 
 def cost(kind: str, size: TrainingSize = SIZE, **settings: object) -> ModelCost:
-    result: ModelCost = kind_named(kind).load("cost")(kind, size, WIDTH | settings)
+    result: ModelCost = kind_named(kind).load("cost")(kind, size, ModelOptions(WIDTH | settings).of(kind))
     return result
 
 

@@ -33,7 +33,7 @@ def test_what_a_file_says(tmp_path: Path) -> None:
     )
     recipe = load_recipe(str(path))
     assert (recipe.name, recipe.tokens, recipe.dataset, recipe.kappas) == ("own", (5, None), "libreoffice-help", (1.0,))
-    assert (recipe.options.width, recipe.options.settings) == (7, {"epochs": 3})
+    assert recipe.options.settings == {"width": 7, "epochs": 3}
     assert recipe.budget.without == (("lbl", "lbl+c"), ("clbl",))
 
 

@@ -22,7 +22,8 @@ from tests.training.small import sentences, task
 
 
 def test_these_kinds_are_known() -> None:
-    assert sorted(kind_names(trainable=False)) == sorted(["mkn", "arpa", "mixture", *VARIANTS])
+    known = [kind for kind in kind_names(trainable=False) if not kind.startswith("test-")]  # those of other tests
+    assert sorted(known) == sorted(["mkn", "arpa", "mixture", *VARIANTS])
 
 
 @pytest.mark.parametrize("kind", VARIANTS)

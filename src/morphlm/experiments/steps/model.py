@@ -32,7 +32,9 @@ class ModelStep(Step[dict[str, Any]]):
     kind: str
     options: ModelOptions
 
-    producer = Producer("model", 1)  # the kinds of models have revisions of their own
+    producer = Producer(
+        "model", 1, ("morphlm.experiments.steps.model",)
+    )  # the kinds of models have revisions of their own
 
     @classmethod
     def of(cls, prepared: InputsStep, kind: str, options: ModelOptions) -> ModelStep:

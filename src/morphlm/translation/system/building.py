@@ -69,7 +69,7 @@ INDEX = Producer(
     ),
 )
 COPY_RULES = Producer(EXTRA_RULES, revision=1, modules=("morphlm.translation.grammar.rules",))
-COPY_MODELS = Producer(MODELS, revision=1)
+COPY_MODELS = Producer(MODELS, revision=1, modules=("morphlm.modelfile",))
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 
