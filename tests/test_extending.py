@@ -14,7 +14,9 @@ import pytest
 import morphlm
 from morphlm.errors import ConfigError, FormatError
 from morphlm.kinds import ModelKind, find_kind, kind_named, kind_names, register
+from morphlm.translation import TranslationSystem
 from tests.conftest import GOLDEN, Outcome
+from tests.translation.generated import sentences, write
 
 PAGE = Path(__file__).parent.parent / "docs" / "extending.md"
 TRAIN, DEV = GOLDEN / "kneser-ney" / "train.txt", GOLDEN / "kneser-ney" / "test.txt"
@@ -164,3 +166,29 @@ def test_an_entry_point_that_leads_to_no_record_is_refused(tmp_path: Path, monke
     with pytest.raises(ConfigError, match=r"entry point 'class-bigram' .* leads to no record"):
         find_kind(NAME)
     sys.modules.pop("class_bigram", None)
+
+
+def test_inside_the_translation_decoder(package: Path, tmp_path: Path, morphlm_command: Command) -> None:
+    """`translate build` takes the class bigram, alone and in a mixture, and the search scores with it exactly."""
+    write(tmp_path, "train", sentences(200, 1))
+    write(tmp_path, "test", sentences(6, 3))
+    texts, out = [tmp_path / "train.source.txt", tmp_path / "train.target.txt"], tmp_path / "system"
+    target = ["--train", texts[1], "--dev", tmp_path / "test.target.txt"]
+    bigram, mixture = tmp_path / "bigram", tmp_path / "mixture"
+    commands: list[list[str | Path]] = [
+        ["train", NAME, *target, "--out", bigram, "--kappa", "0"],
+        ["train", "mkn", "--train", texts[1], "--out", tmp_path / "mkn"],
+        ["mix", tmp_path / "mkn", bigram, "--dev", tmp_path / "test.target.txt", "--out", mixture],
+        ["translate", "build", *texts, "--no-tokenise", "--lm", bigram, "--lm", mixture, "--out", out],
+    ]
+    for command in commands:
+        outcome = morphlm_command(*command)
+        assert outcome.status == 0, outcome.stderr
+    decoded = morphlm_command("translate", "decode", out, tmp_path / "test.source.txt")
+    assert len(decoded.stdout.splitlines()) == 6
+    system = TranslationSystem.load(out)
+    for line in (tmp_path / "test.source.txt").read_text().splitlines():
+        translation = system.translate(line.split())
+        for path in (bigram, mixture):
+            logprobs = morphlm.load(path).sentence(list(translation.tokens))
+            assert translation.features[path.name] == pytest.approx(sum(logprobs), abs=1e-3)
