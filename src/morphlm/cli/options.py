@@ -32,10 +32,12 @@ def applied(decorators: Sequence[Callable[[Any], Any]]) -> Callable[[Command], C
 class Option(click.Option):
     """An option that stands under a heading of the help, and still answers to the names it had before."""
 
-    def __init__(self, *args: Any, former: Sequence[str] = (), group: str = "", **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, former: Sequence[str] = (), group: str = "", is_setting: bool = False, **kwargs: Any
+    ) -> None:
         """`former` are the old names, which help does not show; those of a switch are written `--on/--off`."""
         super().__init__(*args, **kwargs)
-        self.group = group
+        self.group, self.is_setting = group, is_setting
         self._shown = list(self.opts), list(self.secondary_opts)
         for names in former:
             on, _, off = names.partition("/")

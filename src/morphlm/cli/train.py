@@ -85,14 +85,14 @@ def command(context: click.Context, /, everything: bool, kinds: str | None, **gi
         raise ConfigError("name a kind of model, or give --all; `morphlm train --help` lists them")
     chosen = kind_names() if kinds is None else list(dict.fromkeys(kind.strip() for kind in kinds.split(",")))
     training_options.check_used(context, chosen)
-    comparison = train_all(*_arguments(given), kinds=chosen, artefacts=given["artefacts"], test=given["test"])
+    comparison = train_all(*_arguments(given, chosen), kinds=chosen, artefacts=given["artefacts"], test=given["test"])
     _report(comparison, given["as_json"])
     if comparison.failures:
         raise TrainingError(f"the training of {', '.join(comparison.failures)} failed; see above")
 
 
 def _arguments(
-    given: dict[str, Any],
+    given: dict[str, Any], kinds: list[str]
 ) -> tuple[list[str], str, str, InputOptions, ModelOptions, RunOptions]:
     """The texts and the directory of the model, which must be named, and all options."""
     if given["dev"] is None:
@@ -104,7 +104,7 @@ def _arguments(
         given["dev"],
         given["out"],
         training_options.input_options(given),
-        training_options.model_options(given),
+        training_options.model_options(given, kinds),
         training_options.run_options(given),
     )
 
@@ -125,7 +125,7 @@ def _command_of(kind: ModelKind) -> click.Command:
     @click.pass_context
     def train_kind(context: click.Context, /, **given: Any) -> None:
         training_options.check_used(context, [kind.name])
-        arguments = _arguments(given)
+        arguments = _arguments(given, [kind.name])
         _report(train_one(kind.name, *arguments, artefacts=given["artefacts"], test=given["test"]), given["as_json"])
 
     return train_kind

@@ -21,7 +21,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Any], Any]
 
 TYPES: dict[type, tuple[click.ParamType[Any], str]] = {int: (click.INT, "N"), float: (click.FLOAT, "X")}
-FOR_FACTORS, FOR_CLASSES = ("factors", "corpus_weight"), ("classes", "class_method")
+FOR_FACTORS, FOR_CLASSES = {"factors", "corpus_weight"}, {"classes", "class_method"}
+FOR_LOOPS = {"threads", "checkpoint_minutes"}
 
 
 def grouped(group: str, *names: str, **properties: Any) -> Decorator:
@@ -43,7 +44,7 @@ def setting_option(declared: DeclaredSetting, *, hidden: bool = False) -> Decora
         kind, metavar = TYPES.get(declared.type, (click.STRING, None))
         properties |= {"type": click.Choice(rule.choices) if rule.choices else kind, "metavar": rule.metavar or metavar}
     text = f"{rule.help}  [default: {default}]" if default else rule.help
-    return grouped(rule.group or "More settings", name, declared.name, help=text, **properties)
+    return grouped(rule.group or "More settings", name, declared.name, help=text, is_setting=True, **properties)
 
 
 def _checked(declared: DeclaredSetting) -> Callable[[click.Context, click.Parameter, Any], Any]:
@@ -96,15 +97,27 @@ def kind_options(kinds: Sequence[ModelKind]) -> Callable[[Command], Command]:
     declared: dict[str, DeclaredSetting] = {}
     for kind in kinds:
         declared = (kind.load("options").declared() if kind.options else {}) | declared  # type: ignore[attr-defined]
-    declared |= InputOptions.declared()
-    used = {name for kind in kinds for name in declared if _uses(kind, name)}
-    return applied([setting_option(entry, hidden=name not in used) for name, entry in declared.items()])
+    return _options_of(declared | InputOptions.declared(), kinds)
 
 
 def run_options_of(kinds: Sequence[ModelKind]) -> Callable[[Command], Command]:
     """The settings of the run."""
-    used = {name for kind in kinds for name in RunOptions.declared() if _uses(kind, name)}
-    return applied([setting_option(entry, hidden=name not in used) for name, entry in RunOptions.declared().items()])
+    return _options_of(RunOptions.declared(), kinds)
+
+
+def _options_of(declared: Mapping[str, DeclaredSetting], kinds: Sequence[ModelKind]) -> Callable[[Command], Command]:
+    used = used_options(kinds)
+    return applied([setting_option(entry, hidden=name not in used) for name, entry in declared.items()])
+
+
+def used_options(kinds: Sequence[ModelKind]) -> set[str]:
+    """The settings of models, inputs and runs that mean something to some of the kinds."""
+    used = {name for kind in kinds for name in setting_names(kind)}
+    used |= InputOptions.declared().keys() - FOR_FACTORS - FOR_CLASSES
+    used |= FOR_FACTORS if any(kind.needs_factors for kind in kinds) else set()
+    used |= FOR_CLASSES if any(kind.needs_classes for kind in kinds) else set()
+    used |= {"resume"} | (FOR_LOOPS if any(kind.writes_checkpoints for kind in kinds) else set())
+    return used
 
 
 def input_options(given: Mapping[str, Any]) -> InputOptions:
@@ -116,9 +129,9 @@ def input_options(given: Mapping[str, Any]) -> InputOptions:
     return InputOptions(seed=given["seed"], threads=given["threads"], **chosen)
 
 
-def model_options(given: Mapping[str, Any]) -> ModelOptions:
-    """The options that are settings of some kind of model."""
-    names = {name for kind in kind_names() for name in setting_names(kind_named(kind))}
+def model_options(given: Mapping[str, Any], kinds: Sequence[str]) -> ModelOptions:
+    """The options that are settings of some of the kinds."""
+    names = {name for kind in kinds for name in setting_names(kind_named(kind))}
     chosen = {name: value for name, value in given.items() if name in names and value is not None}
     return ModelOptions(chosen, seed=given["seed"])
 
@@ -150,23 +163,13 @@ def _is_given(context: click.Context, name: str) -> bool:
 
 def check_used(context: click.Context, kinds: Sequence[str]) -> None:
     """Refuse options that were given and that none of the models uses."""
-    records = [kind_named(kind, trainable=True) for kind in kinds]
+    used = used_options([kind_named(kind, trainable=True) for kind in kinds])
     for parameter in context.command.params:
         name = parameter.name or ""
-        if _is_given(context, name) and not any(_uses(record, name) for record in records):
-            users = [kind for kind in kind_names() if _uses(kind_named(kind), name)]
+        if not (isinstance(parameter, options.Option) and parameter.is_setting) or name in used:
+            continue
+        if _is_given(context, name):
+            users = [kind for kind in kind_names() if name in used_options([kind_named(kind)])]
             option = (parameter.opts if context.params[name] is not False else parameter.secondary_opts)[0]
             what = f"{option} means nothing to {', '.join(kinds)}"
             raise ConfigError(f"{what}; leave it out, it is for {', '.join(users)}")
-
-
-def _uses(kind: ModelKind, option: str) -> bool:
-    """Whether an option means something to a kind; those that are no settings concern all."""
-    if option in FOR_FACTORS:
-        return kind.needs_factors
-    if option in FOR_CLASSES:
-        return kind.needs_classes
-    if option in ("threads", "checkpoint_minutes"):
-        return kind.writes_checkpoints
-    is_model_setting = any(option in setting_names(kind_named(name)) for name in kind_names())
-    return not is_model_setting or option in setting_names(kind)

@@ -92,7 +92,7 @@ def command(context: click.Context, /, kind: str, **given: Any) -> None:
         decays=given["decays"],
         widths=given["widths"],
         input_options=training_options.input_options(given),
-        options=training_options.model_options(given),
+        options=training_options.model_options(given, [kind]),
         run=RunOptions(threads=given["threads"]),
         artefacts=given["artefacts"],
         out=given["out"],
