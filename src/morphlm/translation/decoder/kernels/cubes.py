@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.compiling import borrowing, called_inside, compiled
+from morphlm.compiling import borrowing, inlined, owning
 from morphlm.translation.decoder.kernels.heap import heap_pop, heap_push
 from morphlm.translation.decoder.kernels.heuristic import score_words
 from morphlm.translation.decoder.kernels.queries import (
@@ -40,7 +40,7 @@ from morphlm.translation.decoder.kernels.records import (
 # ---------------------------------------------------------------- space
 
 
-@compiled
+@owning
 def new_candidates(size: Int, context_size: Int) -> CubeCandidates:
     """Space for the candidates of a cell."""
     return CubeCandidates(
@@ -57,7 +57,7 @@ def new_candidates(size: Int, context_size: Int) -> CubeCandidates:
     )
 
 
-@compiled
+@owning
 def new_hypotheses(size: Int, max_left: Int, context_size: Int) -> Hypotheses:
     """Space for the hypotheses of a round."""
     return Hypotheses(
@@ -78,7 +78,7 @@ def new_hypotheses(size: Int, max_left: Int, context_size: Int) -> Hypotheses:
     )
 
 
-@compiled
+@owning
 def hypotheses_grown_to(hypotheses: Hypotheses, needed: Int) -> Hypotheses:
     """The same hypotheses; at least as many rows as needed."""
     if needed <= len(hypotheses.cell):
@@ -114,26 +114,26 @@ class CellCubes(NamedTuple):
     limit: Int
 
 
-@called_inside
+@inlined
 def cell_size(cells: Cells, cell: Int) -> Int:
     """The number of nodes of a gap; 1 where there is no gap."""
     return 1 if cell == NONE else cells.ends[cell] - cells.begins[cell]
 
 
-@called_inside
+@inlined
 def node_at(cells: Cells, cell: Int, rank: Int) -> Int:
     """A node of a gap; NONE where there is no gap."""
     return NONE if cell == NONE else cells.begins[cell] + rank
 
 
-@called_inside
+@inlined
 def rule_of(cubes: Cubes, rules: RuleArrays, candidates: CubeCandidates, row: Int) -> Int:
     """The rule of a candidate."""
     begin = rules.group_starts[cubes.group[candidates.cube[row]]]
     return np.int64(rules.group_rules[begin + candidates.ranks[row, 0]])
 
 
-@called_inside
+@inlined
 def score_candidate(search: SearchArrays, cubes: Cubes, weight: float, candidates: CubeCandidates, row: Int) -> float:
     """Fill in the heuristic's scores of a candidate; returns its priority."""
     rules, cells, nodes = search.rules, search.cells, search.nodes
@@ -154,7 +154,7 @@ def score_candidate(search: SearchArrays, cubes: Cubes, weight: float, candidate
     return total + weight * change
 
 
-@called_inside
+@inlined
 def set_hypothesis(
     search: SearchArrays, cubes: Cubes, candidates: CubeCandidates, row: Int, hypotheses: Hypotheses, to: Int
 ) -> None:
@@ -170,7 +170,7 @@ def set_hypothesis(
         hypotheses.first_logprobs[to, k] = candidates.first_logprobs[row, k]
 
 
-@called_inside
+@inlined
 def longest_target(rules: RuleArrays) -> Int:
     """The length of the longest target side."""
     longest = 0
@@ -179,7 +179,7 @@ def longest_target(rules: RuleArrays) -> Int:
     return longest
 
 
-@called_inside
+@inlined
 def max_sizes(search: SearchArrays, cubes: Cubes, first: Int, last: Int, pop_limit: Int) -> tuple[Int, Int]:
     """How many candidates and how many hypotheses a cell can have at most; a limit of 0 is none."""
     rules, cells, total = search.rules, search.cells, 0
@@ -192,7 +192,7 @@ def max_sizes(search: SearchArrays, cubes: Cubes, first: Int, last: Int, pop_lim
     return min(total, last - first + 3 * pop_limit), min(total, pop_limit)
 
 
-@called_inside
+@inlined
 def open_cubes(cell: CellCubes, candidates: CubeCandidates) -> Int:
     """The best corner of each cube of a cell becomes a candidate; gives the number of candidates."""
     for cube in range(cell.first, cell.last):
@@ -202,7 +202,7 @@ def open_cubes(cell: CellCubes, candidates: CubeCandidates) -> Int:
     return cell.last - cell.first
 
 
-@called_inside
+@inlined
 def add_successors(search: SearchArrays, cubes: Cubes, candidates: CubeCandidates, row: Int, used: Int) -> Int:
     """One step in the last dimension in which a candidate is not at the beginning, or in a later one.
 
@@ -254,7 +254,7 @@ def pop_cell(
     return Used(used.hypotheses + cell.limit, used.uses, used.queries)
 
 
-@compiled
+@owning
 def pop_cubes(
     search: SearchArrays, cubes: Cubes, pop_limit: Int, queries: LmQueries, known: Int
 ) -> tuple[RoundOutput, Used]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.compiling import borrowing, called_inside, compiled
+from morphlm.compiling import borrowing, inlined, owning
 from morphlm.translation.decoder.kernels.heap import best_first
 from morphlm.translation.decoder.kernels.records import (
     NONE,
@@ -22,7 +22,7 @@ from morphlm.translation.decoder.kernels.records import (
 MULTIPLIER = np.uint64(0xD1342543DE82EF95)
 
 
-@compiled
+@owning
 def nodes_grown_to(nodes: Nodes, needed: Int) -> Nodes:
     """The same nodes; at least as many rows as needed."""
     if needed <= len(nodes.cell):
@@ -46,7 +46,7 @@ def nodes_grown_to(nodes: Nodes, needed: Int) -> Nodes:
     )
 
 
-@compiled
+@owning
 def edges_grown_to(edges: Hyperedges, needed: Int) -> Hyperedges:
     """The same hyperedges; at least as many rows as needed."""
     if needed <= len(edges.rule):
@@ -60,7 +60,7 @@ def edges_grown_to(edges: Hyperedges, needed: Int) -> Hyperedges:
 # ---------------------------------------------------------------- states
 
 
-@called_inside
+@inlined
 def hash_state(hypotheses: Hypotheses, h: Int) -> Int:
     """A number that depends on all that `same_state` compares."""
     code = np.uint64(hypotheses.left_length[h] * 64 + hypotheses.batch_pending[h] * 8 + hypotheses.right_length[h])
@@ -74,7 +74,7 @@ def hash_state(hypotheses: Hypotheses, h: Int) -> Int:
     return np.int64((code * MULTIPLIER) >> np.uint64(24))
 
 
-@called_inside
+@inlined
 def same_state(hypotheses: Hypotheses, g: Int, h: Int) -> bool:
     """Whether two hypotheses have the same future under all language models."""
     same = hypotheses.left_length[g] == hypotheses.left_length[h]
@@ -106,7 +106,7 @@ class StateGroups(NamedTuple):
     order: Array  # int64
 
 
-@compiled
+@owning
 def new_state_groups(size: Int) -> StateGroups:
     """Space for so many hypotheses."""
     slots = 16
@@ -136,7 +136,7 @@ class ScoredCell(NamedTuple):
     last: Int
 
 
-@called_inside
+@inlined
 def score_hypotheses(search: SearchArrays, cell: ScoredCell, groups: StateGroups) -> None:
     """Of each hypothesis: its own score, and that with its tails."""
     hypotheses, weights = cell.hypotheses, search.weights
@@ -151,7 +151,7 @@ def score_hypotheses(search: SearchArrays, cell: ScoredCell, groups: StateGroups
         groups.score[h - cell.first], groups.total[h - cell.first] = score, total
 
 
-@called_inside
+@inlined
 def group_states(cell: ScoredCell, groups: StateGroups) -> Int:
     """Find the state of each hypothesis; gives the number of states."""
     hypotheses, first, count = cell.hypotheses, cell.first, cell.last - cell.first
@@ -179,7 +179,7 @@ def group_states(cell: ScoredCell, groups: StateGroups) -> Int:
 # ---------------------------------------------------------------- nodes and hyperedges
 
 
-@called_inside
+@inlined
 def with_rest_costs(search: SearchArrays, hypotheses: Hypotheses, h: Int, inside: float) -> float:
     """The score with estimates, by the heuristic, for words whose context is not known."""
     weights, orders = search.weights, search.orders
@@ -190,7 +190,7 @@ def with_rest_costs(search: SearchArrays, hypotheses: Hypotheses, h: Int, inside
     return estimated
 
 
-@called_inside
+@inlined
 def set_node(nodes: Nodes, to: Int, hypotheses: Hypotheses, h: Int, inside: float, estimated: float) -> None:
     """Make a node of a hypothesis, but for its hyperedges."""
     nodes.cell[to], nodes.inside[to], nodes.estimated[to] = hypotheses.cell[h], inside, estimated
@@ -206,7 +206,7 @@ def set_node(nodes: Nodes, to: Int, hypotheses: Hypotheses, h: Int, inside: floa
         nodes.first_logprobs[to, k] = hypotheses.first_logprobs[h, k]
 
 
-@called_inside
+@inlined
 def make_nodes(
     search: SearchArrays, cell: ScoredCell, states: Int, groups: StateGroups, used_nodes: Int, used_edges: Int
 ) -> None:
@@ -224,7 +224,7 @@ def make_nodes(
         nodes.edges[to, 1] = used_edges
 
 
-@called_inside
+@inlined
 def make_edges(cell: ScoredCell, groups: StateGroups, edges: Hyperedges) -> None:
     """Each hypothesis becomes a hyperedge of its node, the best first."""
     hypotheses, count = cell.hypotheses, cell.last - cell.first
@@ -242,7 +242,7 @@ def make_edges(cell: ScoredCell, groups: StateGroups, edges: Hyperedges) -> None
             edges.logprobs[to, 1 + b] = cell.logprobs[h, b]
 
 
-@called_inside
+@inlined
 def end_of_cell(cells: Array, first: Int, end: Int) -> Int:
     """Where what belongs to the same cell as the first ends."""
     last = first + 1
@@ -279,7 +279,7 @@ def fill_cells(
     return used_nodes
 
 
-@compiled
+@owning
 def recombine(
     search: SearchArrays,
     hypotheses: Hypotheses,

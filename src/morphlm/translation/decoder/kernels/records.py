@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.compiling import compiled
+from morphlm.compiling import owning
 
 Records = Any  # an array of records
 Int = Any  # a whole number of Python's or of NumPy's: to compiled code they are the same
@@ -211,7 +211,7 @@ class Used(NamedTuple):
 # ---------------------------------------------------------------- arrays that grow
 
 
-@compiled
+@owning
 def longer(array: Array, size: Int) -> Array:
     """A copy of a one-dimensional array, extended to this size."""
     result = np.empty(size, array.dtype)
@@ -220,7 +220,7 @@ def longer(array: Array, size: Int) -> Array:
     return result
 
 
-@compiled
+@owning
 def taller(array: Array, size: Int) -> Array:
     """A copy of a table, extended to so many rows."""
     result = np.empty((size, array.shape[1]), array.dtype)
@@ -230,7 +230,7 @@ def taller(array: Array, size: Int) -> Array:
     return result
 
 
-@compiled
+@owning
 def grown_size(needed: Int, size: Int) -> Int:
     """Sizes grow by factors, so that copying takes linear time."""
     return max(needed, size * 2, 64)

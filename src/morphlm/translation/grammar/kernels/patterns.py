@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.compiling import borrowing, compiled
+from morphlm.compiling import borrowing, owning
 from morphlm.translation.grammar.kernels.search import END, FIRST_WORD, GAP, ZERO, IndexedText, narrow
 
 # Where a pattern has gaps outside its words.
@@ -16,7 +16,7 @@ BOTH: Any = np.int64(3)
 MAX_GAPS = 2
 
 
-@compiled
+@owning
 def phrase_ends(text: IndexedText, sentence: Array, longest: int) -> Array:
     """For each position the end of the longest phrase from there that the text has, of at most so many words."""
     ends = np.empty(len(sentence), np.int64)
@@ -64,7 +64,7 @@ def copy_words(sentence: Array, begin: int, end: int, row: Array, at: int) -> in
     return at + end - begin
 
 
-@compiled
+@owning
 def find_patterns(text: IndexedText, sentence: Array, gap: int, span: int, rows: Array, masks: Array) -> int:
     """All patterns whose chunks the text has: rows of words and GAP, filled up with END, and their possible outer gaps.
 

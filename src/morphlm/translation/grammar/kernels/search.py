@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.compiling import borrowing
+from morphlm.compiling import borrowing
 
 ZERO: Any = np.int64(0)  # for arguments: Numba compiles a function once more for every literal that it is called with
 
