@@ -38,7 +38,7 @@ from morphlm.translation.system.weights import given_weights
 @click.option("--extra-rules", metavar="FILE", help="Rules in cdec's format that join those of every sentence.")
 @click.option("--grammar", metavar="FILE", help="Rules in cdec's format instead of those of the training text.")
 @settings.mend
-@settings.searching
+@settings.search
 @settings.threads
 @options.as_json_lines
 def command(
@@ -53,10 +53,9 @@ def command(
     extra_rules: str | None,
     grammar: str | None,
     mend: bool,
-    pop_limit: int | None,
-    max_span: int | None,
     threads: int | None,
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Translate FILE (standard input) with the system in DIR, a sentence a line; an empty line stays empty.
 
@@ -80,7 +79,7 @@ def command(
         weights=None if weights is None else given_weights(weights),
         extra=[] if extra_rules is None else [ExtraRules.read(extra_rules, lowercase=lowercase)],
         grammar=None if grammar is None else ExtraRules.read(grammar, lowercase=lowercase),
-        **settings.search(pop_limit, max_span),
+        **settings.search.chosen(given),
     )
     mending = Mending(keep_lines=True) if mend else None
     with atomic_writer("-") as out:

@@ -17,6 +17,7 @@ from morphlm.threads import available_cores
 from morphlm.translation.alignment.parallel_text import read_parallel
 from morphlm.translation.alignment.pharaoh import read_pharaoh
 from morphlm.translation.grammar.bitext import Bitext, build_bitext, check_can_hold_bitext, load_bitext
+from morphlm.translation.grammar.config import GrammarConfig
 from morphlm.translation.grammar.extraction import GrammarExtractor
 from morphlm.translation.grammar.files import check_can_hold_grammars, read_sentences, write_all, write_each
 from morphlm.translation.grammar.rules import RuleTable
@@ -34,7 +35,7 @@ from morphlm.translation.grammar.rules import RuleTable
 )
 @click.option("--out", metavar="FILE", help="One grammar with the rules of all sentences.  [default: -]")
 @click.option("--folder", metavar="FOLDER", help="A grammar for each sentence: FOLDER/grammar.0.gz and so on.")
-@settings.limits
+@settings.grammar
 @settings.threads
 @options.allow_unk
 @options.as_json
@@ -47,7 +48,7 @@ def command(
     threads: int | None,
     allow_unk: bool,
     as_json: bool,
-    **limits: Any,
+    **given: Any,
 ) -> None:
     """Find hierarchical rules for the tokenised sentences of FILE (standard input) in the training text BITEXT.
 
@@ -60,7 +61,7 @@ def command(
     """
     if out is not None and folder is not None:
         raise ConfigError("--out is one file and --folder one for each sentence; give one of them")
-    config = settings.grammar_config(**limits)
+    config = GrammarConfig(**settings.grammar.chosen(given))
     options.check_one_stdin(bitext_path, *(parts or ()), *([] if file is None and parts else [file or "-"]))
     _check_places(out, folder)
     bitext = _make(bitext_path, parts, allow_unk) if parts else load_bitext(bitext_path)

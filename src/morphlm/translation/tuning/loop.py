@@ -26,6 +26,7 @@ from morphlm.artefacts import Producer
 from morphlm.errors import ConfigError, MorphlmError
 from morphlm.files import atomic_writer, make_folder
 from morphlm.progress import notify
+from morphlm.settings import Settings, setting
 from morphlm.translation.tuning.bleu import SIZE, bleu
 from morphlm.translation.tuning.lists import Lists, has_key, read_lists, write_lists
 from morphlm.translation.tuning.mert import MertConfig, optimise
@@ -41,20 +42,18 @@ FORMAT = 3
 
 
 @dataclass(frozen=True)
-class TuningConfig:
+class TuningConfig(Settings):
     """How the weights are looked for."""
 
-    kbest: int = 100  # translations of a sentence that are added in each iteration
-    iterations: int = 10  # at most
-    least_gain: float = 0.02  # of BLEU x 100 on all lists so far, for another iteration
-    probes: int = 4  # weights around the first ones that are decoded with in the first iteration
+    kbest: int = setting(100, "Length of the k-best lists that each iteration adds.", at_least=1)
+    iterations: int = setting(10, "Largest number of iterations.", at_least=1)
+    least_gain: float = setting(
+        0.02, "Gain of BLEU x 100 on all lists so far that leads to another iteration.", at_least=0
+    )
+    probes: int = setting(
+        4, "Number of random weights around the initial ones to decode with before the first search.", at_least=0
+    )
     mert: MertConfig = field(default_factory=MertConfig)
-
-    def __post_init__(self) -> None:
-        if self.kbest < 1 or self.iterations < 1 or self.probes < 0 or not self.least_gain >= 0:
-            raise ConfigError(
-                "tuning takes 1 translation, 1 iteration, 0 probes or more, and a least gain of 0 or more"
-            )
 
 
 @dataclass(frozen=True, eq=False)
