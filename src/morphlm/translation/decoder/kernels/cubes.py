@@ -13,13 +13,7 @@ from morphlm.arrays import Array
 from morphlm.compiling import borrowing, inlined, owning
 from morphlm.translation.decoder.kernels.heap import heap_pop, heap_push
 from morphlm.translation.decoder.kernels.heuristic import score_words
-from morphlm.translation.decoder.kernels.queries import (
-    collect_left,
-    new_uses,
-    queries_grown_to,
-    query_words,
-    uses_grown_to,
-)
+from morphlm.translation.decoder.kernels.queries import collect_left, queries_grown_to, query_words
 from morphlm.translation.decoder.kernels.records import (
     NONE,
     Cells,
@@ -28,13 +22,12 @@ from morphlm.translation.decoder.kernels.records import (
     Hypotheses,
     Int,
     LmQueries,
+    QueryUses,
     RoundOutput,
     RuleArrays,
     SearchArrays,
     Used,
-    grown_size,
-    longer,
-    taller,
+    end_of_cell,
 )
 
 # ---------------------------------------------------------------- space
@@ -75,30 +68,6 @@ def new_hypotheses(size: Int, max_left: Int, context_size: Int) -> Hypotheses:
         np.empty(size, np.int32),
         np.empty((size, context_size), np.int32),
         np.empty(size, np.int32),
-    )
-
-
-@owning
-def hypotheses_grown_to(hypotheses: Hypotheses, needed: Int) -> Hypotheses:
-    """The same hypotheses; at least as many rows as needed."""
-    if needed <= len(hypotheses.cell):
-        return hypotheses
-    size = grown_size(needed, len(hypotheses.cell))
-    return Hypotheses(
-        longer(hypotheses.cell, size),
-        longer(hypotheses.rule, size),
-        taller(hypotheses.tails, size),
-        longer(hypotheses.state, size),
-        longer(hypotheses.pending, size),
-        longer(hypotheses.full, size),
-        longer(hypotheses.rest_cost, size),
-        taller(hypotheses.first_logprobs, size),
-        longer(hypotheses.logprob, size),
-        taller(hypotheses.left, size),
-        longer(hypotheses.left_length, size),
-        longer(hypotheses.batch_pending, size),
-        taller(hypotheses.right, size),
-        longer(hypotheses.right_length, size),
     )
 
 
@@ -263,23 +232,20 @@ def pop_cubes(
     context_size, max_left = search.nodes.right.shape[1], search.nodes.left.shape[1]
     most_uses = len(orders) * (longest_target(search.rules) + 2 * context_size)  # of one hypothesis
     # np.int64(0), not 0: with a literal, Numba would compile every function that takes it twice.
-    candidates, context = new_candidates(64, context_size), np.zeros(context_size, np.int32)
-    output = RoundOutput(new_hypotheses(256, max_left, context_size), new_uses(64), queries)
-    used = Used(np.int64(0), np.int64(0), np.int64(known))
-    first = np.int64(0)
+    most_candidates, hypotheses, first = np.int64(0), np.int64(0), np.int64(0)
     while first < len(cubes.cell):
-        last = first + 1
-        while last < len(cubes.cell) and cubes.cell[last] == cubes.cell[first]:
-            last += 1
-        needed, limit = max_sizes(search, cubes, first, last, pop_limit)
-        if needed > len(candidates.cube):
-            candidates = new_candidates(grown_size(needed, len(candidates.cube)), context_size)
-        output = RoundOutput(
-            hypotheses_grown_to(output.hypotheses, used.hypotheses + limit),
-            uses_grown_to(output.uses, used.uses + limit * most_uses),
-            queries_grown_to(output.queries, used.queries, used.queries + limit * most_uses, orders),
-        )
-        cell = CellCubes(cubes, first, last, limit)
-        used = pop_cell(search, cell, weight, candidates, context, output, used)
+        last = end_of_cell(cubes.cell, first, len(cubes.cell))
+        candidates_of_cell, limit = max_sizes(search, cubes, first, last, pop_limit)
+        most_candidates, hypotheses, first = max(most_candidates, candidates_of_cell), hypotheses + limit, last
+    candidates, context = new_candidates(most_candidates, context_size), np.zeros(context_size, np.int32)
+    uses = QueryUses(np.empty(hypotheses * most_uses, np.int32), np.empty(hypotheses * most_uses, np.int32))
+    output = RoundOutput(new_hypotheses(hypotheses, max_left, context_size), uses, queries)
+    used, first = Used(np.int64(0), np.int64(0), np.int64(known)), np.int64(0)
+    while first < len(cubes.cell):
+        last = end_of_cell(cubes.cell, first, len(cubes.cell))
+        _, limit = max_sizes(search, cubes, first, last, pop_limit)
+        queries = queries_grown_to(output.queries, used.queries, used.queries + limit * most_uses, orders)
+        output = RoundOutput(output.hypotheses, uses, queries)
+        used = pop_cell(search, CellCubes(cubes, first, last, limit), weight, candidates, context, output, used)
         first = last
     return output, used

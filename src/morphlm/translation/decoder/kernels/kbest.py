@@ -16,7 +16,7 @@ import numpy as np
 
 from morphlm.arrays import Array
 from morphlm.compiling import inlined, owning
-from morphlm.translation.decoder.kernels.records import FIRST_GAP, NONE, Int, grown_size
+from morphlm.translation.decoder.kernels.records import FIRST_GAP, NONE, Int, grown_to
 
 Records = Any  # an array of those below
 
@@ -70,14 +70,6 @@ class Forest(NamedTuple):
     edges: Records  # of EDGE
     target_starts: Array  # int64 (rules + 1,)
     target_symbols: Array  # int32: numbers that tell all words apart, or FIRST_GAP, SECOND_GAP
-
-
-@owning
-def derivations_grown_to(derivations: Records, needed: Int) -> Records:
-    """The same derivations; at least as many as needed."""
-    larger = np.empty(grown_size(needed, len(derivations)), derivations.dtype)
-    larger[: len(derivations)] = derivations
-    return larger
 
 
 @owning
@@ -373,7 +365,7 @@ def find_derivations(  # noqa: PLR0912 - what grows here cannot be handed to fun
                 depth -= 1
                 continue
             if counts[DERIVATIONS] + MAX_PER_STEP > len(derivations):
-                derivations = derivations_grown_to(derivations, counts[DERIVATIONS] + MAX_PER_STEP)
+                derivations = grown_to(derivations, counts[DERIVATIONS] + MAX_PER_STEP)
             if 2 * (counts[SEEN] + 1) > len(seen):
                 seen = seen_grown_to(derivations, seen)
             follow, top = np.int64(forest.nodes[node].follow), np.int64(forest.nodes[node].top)

@@ -11,9 +11,7 @@ from morphlm.translation.decoder.kernels.records import (
     DottedItems,
     Int,
     SourceTrie,
-    grown_size,
-    longer,
-    taller,
+    grown_to,
 )
 
 GAP = -1
@@ -73,8 +71,7 @@ def items_grown_to(items: DottedItems, needed: Int) -> DottedItems:
     """The same items; at least as many rows as needed."""
     if needed <= len(items.node):
         return items
-    size = grown_size(needed, len(items.node))
-    return DottedItems(longer(items.node, size), taller(items.tails, size), items.begins, items.ends)
+    return DottedItems(grown_to(items.node, needed), grown_to(items.tails, needed), items.begins, items.ends)
 
 
 @inlined

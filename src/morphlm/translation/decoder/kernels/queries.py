@@ -23,7 +23,6 @@ from morphlm.translation.decoder.kernels.records import (
     SearchArrays,
     Used,
     grown_size,
-    longer,
 )
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -88,21 +87,6 @@ def query_number(queries: LmQueries, used: Int, model: Int, word: Int, context: 
         for k in range(length):
             queries.keys[used, CONTEXT + k] = context[k]
     return np.int64(queries.table[slot])
-
-
-@owning
-def new_uses(size: Int) -> QueryUses:
-    """An empty table with room for so many uses."""
-    return QueryUses(np.empty(size, np.int32), np.empty(size, np.int32))
-
-
-@owning
-def uses_grown_to(uses: QueryUses, needed: Int) -> QueryUses:
-    """The same uses; at least as many rows as needed."""
-    if needed <= len(uses.hypothesis):
-        return uses
-    size = grown_size(needed, len(uses.hypothesis))
-    return QueryUses(longer(uses.hypothesis, size), longer(uses.query, size))
 
 
 @owning

@@ -14,47 +14,10 @@ from morphlm.translation.decoder.kernels.records import (
     Int,
     Nodes,
     SearchArrays,
-    grown_size,
-    longer,
-    taller,
+    end_of_cell,
 )
 
 MULTIPLIER = np.uint64(0xD1342543DE82EF95)
-
-
-@owning
-def nodes_grown_to(nodes: Nodes, needed: Int) -> Nodes:
-    """The same nodes; at least as many rows as needed."""
-    if needed <= len(nodes.cell):
-        return nodes
-    size = grown_size(needed, len(nodes.cell))
-    return Nodes(
-        longer(nodes.cell, size),
-        longer(nodes.inside, size),
-        longer(nodes.estimated, size),
-        taller(nodes.left, size),
-        longer(nodes.left_length, size),
-        longer(nodes.state, size),
-        longer(nodes.pending, size),
-        longer(nodes.full, size),
-        longer(nodes.rest_cost, size),
-        longer(nodes.batch_pending, size),
-        taller(nodes.right, size),
-        longer(nodes.right_length, size),
-        taller(nodes.first_logprobs, size),
-        taller(nodes.edges, size),
-    )
-
-
-@owning
-def edges_grown_to(edges: Hyperedges, needed: Int) -> Hyperedges:
-    """The same hyperedges; at least as many rows as needed."""
-    if needed <= len(edges.rule):
-        return edges
-    size = grown_size(needed, len(edges.rule))
-    return Hyperedges(
-        longer(edges.rule, size), taller(edges.tails, size), longer(edges.score, size), taller(edges.logprobs, size)
-    )
 
 
 # ---------------------------------------------------------------- states
@@ -242,15 +205,6 @@ def make_edges(cell: ScoredCell, groups: StateGroups, edges: Hyperedges) -> None
             edges.logprobs[to, 1 + b] = cell.logprobs[h, b]
 
 
-@inlined
-def end_of_cell(cells: Array, first: Int, end: Int) -> Int:
-    """Where what belongs to the same cell as the first ends."""
-    last = first + 1
-    while last < end and cells[last] == cells[first]:
-        last += 1
-    return last
-
-
 @borrowing
 def fill_cells(
     search: SearchArrays,
@@ -262,7 +216,7 @@ def fill_cells(
     used_edges: Int,
     groups: StateGroups,
 ) -> Int:
-    """Make nodes and hyperedges where there is space for them; gives the number of nodes."""
+    """What `recombine` does; `groups` is space."""
     cells, first = search.cells, np.int64(0)
     while first < count:
         last = end_of_cell(hypotheses.cell, first, count)
@@ -288,15 +242,14 @@ def recombine(
     edges: Hyperedges,
     used_nodes: Int,
     used_edges: Int,
-) -> tuple[Nodes, Int, Hyperedges, Int]:
-    """Make the nodes and hyperedges of the cells of a round. `logprobs` are of the batch models, (count, models)."""
-    nodes = nodes_grown_to(search.nodes, used_nodes + count)
-    edges = edges_grown_to(edges, used_edges + count)
-    search = SearchArrays(search.rules, search.heuristic, search.cells, nodes, search.orders, search.weights)
+) -> Int:
+    """Make the nodes and hyperedges of the cells of a round, for which there must be space; gives the number of nodes.
+
+    `logprobs` are of the batch models, (count, models).
+    """
     most, first = np.int64(0), np.int64(0)
     while first < count:
         last = end_of_cell(hypotheses.cell, first, count)
         most, first = max(most, last - first), last
     groups = new_state_groups(most)
-    used_nodes = fill_cells(search, hypotheses, count, logprobs, edges, used_nodes, used_edges, groups)
-    return nodes, used_nodes, edges, used_edges + count
+    return fill_cells(search, hypotheses, count, logprobs, edges, used_nodes, used_edges, groups)
