@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from morphlm.arrays import Array
+from morphlm.arrays import Array, starts_of
 from morphlm.errors import InputError
-from morphlm.translation.alignment.parallel_text import starts_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from morphlm.arrays import Array
+from morphlm.arrays import Array, starts_of
 from morphlm.translation.alignment.kernels.expectation import LinkRows, rows_by_word
-from morphlm.translation.alignment.parallel_text import Side, starts_of
+from morphlm.translation.alignment.parallel_text import Side
 
 _PIECES = 256  # of the given words; a word's result does not depend on how they are cut
 
