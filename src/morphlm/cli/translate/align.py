@@ -13,7 +13,7 @@ from morphlm.cli.translate import settings
 from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
 from morphlm.progress import notify, progress_bar
-from morphlm.translation.alignment.align import Aligned, align_text
+from morphlm.translation.alignment.align import align_text
 from morphlm.translation.alignment.config import AlignmentConfig
 from morphlm.translation.alignment.model import Pass
 from morphlm.translation.alignment.parallel_text import ParallelText, read_pairs, read_parallel
@@ -58,7 +58,7 @@ def command(
     with progress_bar("aligning", config.iterations * (2 if config.direction == "both" else 1), "pass") as bar:
         aligned = align_text(text, config, threads=threads, report=_report(bar))
     write_pharaoh(out, aligned.alignments)
-    _show(aligned, as_json, err=out == "-")
+    settings.show(aligned.to_json(), aligned.format(), as_json, err=out == "-")
 
 
 def _config(no_diagonal: bool, given: Mapping[str, Any]) -> AlignmentConfig:
@@ -83,11 +83,3 @@ def _report(bar: Any) -> Callable[[str, Pass], None]:
         bar.update()
 
     return report
-
-
-def _show(aligned: Aligned, as_json: bool, err: bool) -> None:
-    """The figures; on stderr when standard output carries the alignment."""
-    if as_json:
-        options.print_json(aligned.to_json(), err=err)
-    else:
-        click.echo(aligned.format(), err=err)

@@ -67,3 +67,11 @@ def mention_missing_abbreviations(config: SystemConfig) -> None:
 def tuning_config(given: Mapping[str, Any]) -> TuningConfig:
     """From the options."""
     return TuningConfig(**tuning.chosen(given), mert=MertConfig(**mert.chosen(given)))
+
+
+def show(content: object, text: str, as_json: bool, *, err: bool = False) -> None:
+    """Print a result as JSON or as text; on standard error where standard output carries something else."""
+    if as_json:
+        options.print_json(content, err=err)
+    else:
+        click.echo(text, err=err)

@@ -52,7 +52,4 @@ def command(
     text = read_tuning_text(*dev, manifest.config, mend=mend)
     system = TranslationSystem.load(directory, **settings.search.chosen(given))
     tuned = tune_system(directory, text, config, seeds=range(seed, seed + runs), threads=threads, system=system)
-    if as_json:
-        options.print_json(tuned.to_json())
-    else:
-        click.echo(tuned.to_table().format())
+    settings.show(tuned.to_json(), tuned.to_table().format(), as_json)

@@ -20,9 +20,8 @@ SHUFFLES = 10_000
 
 @dataclass(frozen=True)
 class RunScores:
-    """BLEU of each tuning run of a system."""
+    """The score of each tuning run of a system."""
 
-    name: str
     scores: tuple[float, ...]
 
     @property
@@ -35,12 +34,7 @@ class RunScores:
         return float(np.std(self.scores, ddof=1)) if len(self.scores) > 1 else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "runs": list(self.scores), "mean": self.mean, "deviation": self.deviation}
-
-
-def score_runs(name: str, runs: Statistics) -> RunScores:
-    """Of statistics (runs, sentences, SIZE)."""
-    return RunScores(name, tuple(bleu(run.sum(0)) for run in runs))
+        return {"runs": list(self.scores), "mean": self.mean, "deviation": self.deviation}
 
 
 def randomisation_p(one: Statistics, other: Statistics, *, seed: int = 1, shuffles: int = SHUFFLES) -> float:

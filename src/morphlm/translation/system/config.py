@@ -6,14 +6,15 @@ A language model whose own text had 0 for every digit looks words up in that for
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from morphlm.errors import FormatError, MorphlmError
+from morphlm.errors import FormatError, MorphlmError, located
 from morphlm.settings import Settings, setting
 from morphlm.text.parallel_pairs import MAX_RATIO, PairOptions, pair_options
 from morphlm.text.prepare import prepare_line
+from morphlm.text.reading import Block, Mending
 from morphlm.text.tokenise import moses_detokenise
 from morphlm.translation.alignment.config import AlignmentConfig
 from morphlm.translation.decoder.config import DecoderConfig
@@ -65,6 +66,14 @@ class SystemConfig(Settings):
     def prepare(self, line: str, side: int = SOURCE, repairs: Counter[str] | None = None) -> list[str]:
         """The tokens of a line; none is dropped, but for marks of our own if `repairs` are to be counted."""
         return prepare_line(line, self.pair_options().sides[side], repairs)
+
+    def sentences(self, block: Block, side: int = SOURCE, *, mending: Mending | None = None) -> Iterator[list[str]]:
+        """The tokens of each line of a block."""
+        repairs = None if mending is None else mending.repairs
+        for number, line in enumerate(block.lines(), block.first_line):
+            with located(block.source, number):
+                tokens = self.prepare(line, side, repairs)
+            yield tokens
 
     def text_of(self, tokens: Sequence[str]) -> str:
         """A translation as a person would write it; small letters stay small."""

@@ -118,11 +118,8 @@ class TuningRun:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> TuningRun:
-        return cls(content["seed"], tuple(content["features"]), tuple(map(_iteration_of, content["iterations"])))
-
-
-def _iteration_of(content: Mapping[str, Any]) -> Iteration:
-    return Iteration(**{**content, "weights": tuple(content["weights"])})
+        iterations = (Iteration(**entry | {"weights": tuple(entry["weights"])}) for entry in content["iterations"])
+        return cls(content["seed"], tuple(content["features"]), tuple(iterations))
 
 
 def tune(
