@@ -68,6 +68,6 @@ class SettingOptions:
     def __call__(self, command: Any) -> Any:
         return options.applied([setting_option(entry) for entry in self.declared])(command)
 
-    def chosen(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings that were given on the command line, by name."""
-        return {entry.name: given[entry.name] for entry in self.declared if given[entry.name] is not None}
+    def chosen(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings among the values of options that the command line gave, by name."""
+        return {entry.name: values[entry.name] for entry in self.declared if values[entry.name] is not None}

@@ -39,7 +39,7 @@ def command(
     threads: int | None,
     allow_unk: bool,
     as_json: bool,
-    **given: Any,
+    **values: Any,
 ) -> None:
     """Align the words of tokenised text, line n of SOURCE with line n of TARGET.
 
@@ -51,7 +51,7 @@ def command(
     \b
       morphlm translate align train.en.txt train.de.txt --out train.align
     """
-    config = _config(no_diagonal, given)
+    config = _config(no_diagonal, values)
     options.check_one_stdin(source, *([] if target is None else [target]))
     check_can_write(out)
     text = _read(source, target, allow_unk)
@@ -61,8 +61,8 @@ def command(
     settings.show(aligned.to_json(), aligned.format(), as_json, err=out == "-")
 
 
-def _config(no_diagonal: bool, given: Mapping[str, Any]) -> AlignmentConfig:
-    chosen = alignment.chosen(given)
+def _config(no_diagonal: bool, values: Mapping[str, Any]) -> AlignmentConfig:
+    chosen = alignment.chosen(values)
     if no_diagonal:
         if "tension" in chosen:
             raise ConfigError("--no-diagonal is a tension of 0; leave out --tension")

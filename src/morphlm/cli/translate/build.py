@@ -49,7 +49,7 @@ def command(
     threads: int | None,
     mend: bool,
     as_json: bool,
-    **given: Any,
+    **values: Any,
 ) -> None:
     """Make a translation system of parallel text, line n of SOURCE with line n of TARGET, and tune it.
 
@@ -66,11 +66,11 @@ def command(
         )
     config = SystemConfig(
         settings.language_pair(languages),
-        **settings.preparing.chosen(given),
-        grammar=GrammarConfig(**settings.grammar.chosen(given)),
-        decoder=DecoderConfig(**settings.search.chosen(given)),
+        **settings.preparing.chosen(values),
+        grammar=GrammarConfig(**settings.grammar.chosen(values)),
+        decoder=DecoderConfig(**settings.search.chosen(values)),
     )
-    tuning = settings.tuning_config(given)
+    tuning = settings.tuning_config(values)
     sources = _sources(files, bitext, models, extra_rules)
     settings.mention_missing_abbreviations(config)
     text = None if dev is None else read_tuning_text(*dev, config, mend=mend)

@@ -56,7 +56,7 @@ def command(
     mend: bool,
     threads: int | None,
     as_json: bool,
-    **given: Any,
+    **values: Any,
 ) -> None:
     """Translate FILE (standard input) with the system in DIR, a sentence a line; an empty line stays empty.
 
@@ -80,7 +80,7 @@ def command(
         weights=None if weights is None else given_weights(weights),
         extra=[] if extra_rules is None else [ExtraRules.read(extra_rules, lowercase=lowercase)],
         grammar=None if grammar is None else ExtraRules.read(grammar, lowercase=lowercase),
-        **settings.search.chosen(given),
+        **settings.search.chosen(values),
     )
     mending = Mending(keep_lines=True) if mend else None
     blocks = read_blocks(file, mending=mending, cure=MENDS)

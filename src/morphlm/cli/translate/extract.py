@@ -49,7 +49,7 @@ def command(
     threads: int | None,
     allow_unk: bool,
     as_json: bool,
-    **given: Any,
+    **values: Any,
 ) -> None:
     """Find hierarchical rules for the tokenised sentences of FILE (standard input) in the training text BITEXT.
 
@@ -62,7 +62,7 @@ def command(
     """
     if out is not None and folder is not None:
         raise ConfigError("--out is one file and --folder one for each sentence; give one of them")
-    config = GrammarConfig(**settings.grammar.chosen(given))
+    config = GrammarConfig(**settings.grammar.chosen(values))
     options.check_one_stdin(bitext_path, *(parts or ()), *([] if file is None and parts else [file or "-"]))
     if folder is not None:
         check_can_hold_grammars(folder)

@@ -37,7 +37,7 @@ def command(
     mend: bool,
     as_json: bool,
     processes: int,
-    **given: Any,
+    **values: Any,
 ) -> None:
     """Prepare parallel text, line n of SOURCE with line n of TARGET, as `translate build` does.
 
@@ -48,7 +48,7 @@ def command(
       morphlm translate prepare raw.en raw.cs --languages en,cs --out train.en train.cs
     """
     pair = settings.language_pair(languages)
-    config = SystemConfig(pair, **settings.preparing.chosen(given))
+    config = SystemConfig(pair, **settings.preparing.chosen(values))
     for path in out:
         check_can_write(path)
     settings.mention_missing_abbreviations(config)

@@ -49,11 +49,11 @@ tuning = SettingOptions(TuningConfig, "kbest", "iterations", "probes")
 mert = SettingOptions(MertConfig, "restarts")
 
 
-def language_pair(values: str | None) -> tuple[str | None, str | None]:
+def language_pair(languages: str | None) -> tuple[str | None, str | None]:
     """The two languages of `en,cs`."""
-    source, comma, target = (values or ",").partition(",")
+    source, comma, target = (languages or ",").partition(",")
     if not comma or "," in target:
-        raise ConfigError(f"--languages {values} is not a pair; write it like --languages en,cs")
+        raise ConfigError(f"--languages {languages} is not a pair; write it like --languages en,cs")
     return source or None, target or None
 
 
@@ -64,9 +64,9 @@ def mention_missing_abbreviations(config: SystemConfig) -> None:
             notify(f"the tokeniser knows no abbreviations of {language}; it goes by those of English")
 
 
-def tuning_config(given: Mapping[str, Any]) -> TuningConfig:
+def tuning_config(values: Mapping[str, Any]) -> TuningConfig:
     """From the options."""
-    return TuningConfig(**tuning.chosen(given), mert=MertConfig(**mert.chosen(given)))
+    return TuningConfig(**tuning.chosen(values), mert=MertConfig(**mert.chosen(values)))
 
 
 def show(content: object, text: str, as_json: bool, *, err: bool = False) -> None:

@@ -32,7 +32,7 @@ def command(
     seed: int,
     threads: int | None,
     as_json: bool,
-    **given: Any,
+    **values: Any,
 ) -> None:
     """Find weights for the system in DIR with which it translates the text of --dev best.
 
@@ -47,9 +47,9 @@ def command(
     if dev is None:
         raise ConfigError("there is nothing to tune on; give a text and its translation (--dev SOURCE REFERENCE)")
     options.check_one_stdin(*dev)
-    config = settings.tuning_config(given)
+    config = settings.tuning_config(values)
     manifest = read_manifest(directory)
     text = read_tuning_text(*dev, manifest.config, mend=mend)
-    system = TranslationSystem.load(directory, **settings.search.chosen(given))
+    system = TranslationSystem.load(directory, **settings.search.chosen(values))
     tuned = tune_system(directory, text, config, seeds=range(seed, seed + runs), threads=threads, system=system)
     settings.show(tuned.to_json(), tuned.to_table().format(), as_json)

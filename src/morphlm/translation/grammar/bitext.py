@@ -107,10 +107,10 @@ def build_bitext(text: ParallelText, alignments: Alignments, name: str = "<align
 
 
 def _check_lengths(text: ParallelText) -> None:
-    for side, which in ((text.source, "source"), (text.target, "target")):
+    for side, name in ((text.source, "source"), (text.target, "target")):
         if (long := np.flatnonzero(side.lengths > MAX_SENTENCE)).size:
             problem = (
-                f"line {long[0] + 1} of the {which} has {side.lengths[long[0]]:,} words, of at most {MAX_SENTENCE:,}"
+                f"line {long[0] + 1} of the {name} has {side.lengths[long[0]]:,} words, of at most {MAX_SENTENCE:,}"
             )
             raise InputError(f"{problem}; put one sentence on a line")
 

@@ -205,7 +205,7 @@ class _Run:
             if not has_key(path := self._first_path(probe), self.first_key):
                 most = max(1, self.config.kbest // 2) if probe else self.config.kbest  # others serve as a warning only
                 lists = self.problem.decode(self.problem.weights_of(start))
-                write_lists(path, self.first_key, (one.first(most) for one in lists))
+                write_lists(path, self.first_key, (translations.first(most) for translations in lists))
                 notify(f"decoded with weights {probe + 1} of the {len(self.starts)} to begin with")
 
     def _add(self, number: int, weights: tuple[float, ...]) -> Iteration:
@@ -218,8 +218,8 @@ class _Run:
 
     def _founded(self, weights: tuple[float, ...]) -> tuple[float, ...]:
         """Where no two translations differ, a weight of chance has nothing behind it: the first one stays."""
-        is_told = self.pool.arrays().spreads() > 0
-        return tuple(np.where(is_told, weights, self.starts[0]).tolist())
+        differs = self.pool.arrays().spreads() > 0
+        return tuple(np.where(differs, weights, self.starts[0]).tolist())
 
     def _add_lists(self, path: Path, weights: tuple[float, ...]) -> Iteration:
         sums = np.zeros(SIZE, np.int64)
@@ -235,7 +235,7 @@ class _Run:
             return None
         candidates, before = self.pool.arrays(), np.array(iteration.weights)
         seed = int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0])
-        starts = [np.array(one.weights) for one in reversed(self.iterations)]
+        starts = [np.array(earlier.weights) for earlier in reversed(self.iterations)]
         optimum = optimise(candidates, starts, self.config.mert, seed=seed, threads=self.threads)
         gain = optimum.bleu - candidates.bleu(before)
         return tuple(optimum.weights.tolist()) if gain >= self.config.least_gain else None

@@ -128,7 +128,7 @@ def _line_searches(
     return steps, gains
 
 
-def _directions(some: int, units: Float64Array, rng: np.random.Generator) -> Float64Array:
+def _directions(random_ones: int, units: Float64Array, rng: np.random.Generator) -> Float64Array:
     """The axes, then random ones."""
     axes = np.diag(units)[units > 0]
-    return np.concatenate([axes, rng.normal(size=(some, len(units))) * units])
+    return np.concatenate([axes, rng.normal(size=(random_ones, len(units))) * units])

@@ -23,7 +23,7 @@ from morphlm.translation.system.weights import given_weights, start_weights
 from morphlm.translation.tuning.loop import TuningConfig
 from morphlm.translation.tuning.mert import MertConfig
 
-from .generated import sentences, small_system
+from ..generated import sentences, small_system
 
 TUNING = TuningConfig(kbest=10, iterations=2, mert=MertConfig(restarts=1))
 
