@@ -1,7 +1,8 @@
-"""Names for the types of arrays."""
+"""Names for the types of arrays, and what many folders do with arrays."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,3 +14,15 @@ Float32Array = NDArray[np.float32]
 Float64Array = NDArray[np.float64]
 Int32Array = NDArray[np.int32]
 Int64Array = NDArray[np.int64]
+
+
+def starts_of(lengths: Array | Sequence[int]) -> Int64Array:
+    """Where pieces of these lengths begin that stand one after the other, and where the last ends."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
+
+
+def read_only(array: Array) -> Array:
+    """A view that cannot be written to, as arrays are when they are mapped: compiled code is the same for both."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view

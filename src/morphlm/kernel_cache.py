@@ -37,8 +37,8 @@ def discard_stale(package: Path = PACKAGE) -> list[Path]:
 
 
 def find_kernels(package: Path) -> dict[str, Path]:
-    """Files of kernels by the names of their modules."""
-    paths = [*package.rglob("kernels.py"), *package.rglob("kernels/*.py")]
+    """Files of kernels, and of how they are compiled, by the names of their modules."""
+    paths = [*package.glob("compiling.py"), *package.rglob("kernels.py"), *package.rglob("kernels/*.py")]
     return {".".join(path.relative_to(package.parent).with_suffix("").parts): path for path in sorted(paths)}
 
 

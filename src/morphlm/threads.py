@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from itertools import accumulate
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 PIECES_PER_THREAD = 3  # more than one, so that a thread that is done early takes work from the others
 
 
@@ -71,6 +75,27 @@ def workers(threads: int) -> Iterator[Workers]:
     """A pool of threads for the duration of the block, with BLAS limited to one thread."""
     with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(max(threads - 1, 1)) as pool:
         yield Workers(threads, pool)
+
+
+def map_in_order(
+    task: Callable[[Item], Result], items: Iterable[Item], threads: int, *, ahead: int = 2
+) -> Iterator[Result]:
+    """What `task` gives for each item, several at a time; results come in order.
+
+    For each thread `ahead` items are worked on or wait, so that memory is bounded.
+    """
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: deque[Future[Result]] = deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(task, item))
+                if len(waiting) >= threads * ahead:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
 
 
 def tapered_sizes(pieces: int) -> list[int]:

@@ -3,63 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import click
 
-from morphlm.cli import options
+from morphlm.cli import options, setting_options
 from morphlm.cli.options import applied
+from morphlm.cli.setting_options import setting_option
 from morphlm.errors import ConfigError
 from morphlm.kinds import ModelKind, kind_named, kind_names
-from morphlm.settings import DeclaredSetting, check_value
+from morphlm.settings import DeclaredSetting
 from morphlm.training.inputs import InputOptions
 from morphlm.training.job import RunOptions
 from morphlm.training.pipeline import ModelOptions, setting_names
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-Decorator = Callable[[Any], Any]
-
-TYPES: dict[type, tuple[click.ParamType[Any], str]] = {int: (click.INT, "N"), float: (click.FLOAT, "X")}
+grouped = setting_options.grouped
 FOR_FACTORS, FOR_CLASSES = {"factors", "corpus_weight"}, {"classes", "class_method"}
 FOR_LOOPS = {"threads", "checkpoint_minutes"}
-
-
-def grouped(group: str, *names: str, **properties: Any) -> Decorator:
-    """An option under a heading of the help."""
-    return click.option(*names, cls=options.Option, group=group, **properties)
-
-
-def setting_option(declared: DeclaredSetting, *, hidden: bool = False) -> Decorator:
-    """The option of a setting; it has no default of its own, so that only what is given is passed on."""
-    rule = declared.setting
-    name = rule.option or "--" + declared.name.replace("_", "-")
-    former = [rule.former] if rule.former else []
-    properties: dict[str, Any] = {"former": former, "hidden": hidden, "default": None, "callback": _checked(declared)}
-    if declared.type is bool:
-        default = name.split("/")[0 if declared.default else 1].removeprefix("--") if "/" in name else ""
-        properties |= {"is_flag": True}
-    else:
-        default = rule.default_text or _shown(declared.default)
-        kind, metavar = TYPES.get(declared.type, (click.STRING, None))
-        properties |= {"type": click.Choice(rule.choices) if rule.choices else kind, "metavar": rule.metavar or metavar}
-    text = f"{rule.help}  [default: {default}]" if default else rule.help
-    return grouped(rule.group or "More settings", name, declared.name, help=text, is_setting=True, **properties)
-
-
-def _checked(declared: DeclaredSetting) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """Refuses a value out of range by the name of the option."""
-
-    def check(_: click.Context, parameter: click.Parameter, value: Any) -> Any:
-        check_value(replace(declared, name=parameter.opts[0]), value)
-        return value
-
-    return check
-
-
-def _shown(default: Any) -> str:
-    return "" if default is None else f"{default:g}" if isinstance(default, float) else str(default)
-
 
 texts = applied(
     [

@@ -71,11 +71,11 @@ def test_without_out_the_alignment_is_all_that_stdout_has(files: tuple[Path, Pat
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--iterations", "0"], "0 iterations teach nothing"),
+        (["--iterations", "0"], "--iterations is 0; it must be a whole number at least 1"),
         (["--no-diagonal", "--tension", "3"], "leave out --tension"),
-        (["--p0", "1"], "p0 1 is no probability"),
+        (["--p0", "1"], "--p0 is 1.0; it must be a finite number above 0 and below 1"),
         (["--method", "magic"], "magic"),
-        (["--tension", "15"], "outside 0.1 .. 14"),
+        (["--tension", "15"], "from 0.1 to 14"),
     ],
 )
 def test_bad_options(options: list[str], message: str, files: tuple[Path, Path], morphlm_command: Command) -> None:

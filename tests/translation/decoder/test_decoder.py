@@ -16,7 +16,7 @@ from morphlm.ngram.model import ngram_from_arpa
 from morphlm.translation.decoder.config import DecoderConfig, Weights
 from morphlm.translation.decoder.decoder import Decoder
 from morphlm.translation.decoder.translation import Translation
-from morphlm.translation.grammar.rules import Rule, RuleTable, empty_table, table_of
+from morphlm.translation.grammar.rules import Rule, RuleTable, table_of
 
 from ...logbilinear.cases import make_case
 from . import cases
@@ -46,7 +46,7 @@ def random_sentences(count: int, seed: int = 3) -> list[list[str]]:
 
 @pytest.mark.parametrize("tokens", [[], ["x"], ["|||", "[X]", "[X,1]", "[", "\\[X]", "x"]])
 def test_without_rules_a_sentence_comes_out_as_it_is(tokens: list[str]) -> None:
-    translation = decoder().decode(tokens, empty_table())
+    translation = decoder().decode(tokens, table_of([]))
     assert list(translation.tokens) == tokens
     assert translation.features["PassThrough"] == len(tokens)
     assert translation.features["Glue"] == max(len(tokens) - 1, 0)
@@ -108,7 +108,7 @@ def test_a_very_long_sentence_has_narrower_spans() -> None:
     long = Decoder([], {"f": 1.0}, config).decode(["a", "b", "c"] * 3, TABLE)
     assert long.chart.widest == 4
     assert len(long.tokens) == long.features["WordPenalty"]
-    with pytest.raises(ConfigError, match="0 spans cannot be"):
+    with pytest.raises(ConfigError, match="max_spans is 0; it must be a whole number at least 1"):
         DecoderConfig(max_spans=0)
 
 

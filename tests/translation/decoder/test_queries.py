@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
+from morphlm.compiling import owning
 from morphlm.ngram.kernels import ROOT, find_child, score_word, shortest_equivalent
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
-from morphlm.translation.compiling import compiled
 from morphlm.translation.decoder.decoder import Decoder
 from morphlm.translation.decoder.kernels.heuristic import MEMO_BITS, memo_slot, new_memo
 from morphlm.translation.decoder.kernels.queries import (
@@ -25,7 +25,7 @@ from . import cases
 WEIGHTS = {"f": 1.0, "LM0": 0.5, "LM1": 0.25, "Glue": -0.25, "PassThrough": -2.0}
 
 
-@compiled
+@owning
 def ask_all(heuristic: Heuristic, states: Int64Array, words: Int32Array) -> tuple[Float64Array, ...]:
     logprobs, after, longer = np.empty(len(words)), np.empty(len(words)), np.empty(len(words))
     for i in range(len(words)):

@@ -6,11 +6,21 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+import numpy as np
+
+from morphlm.arrays import Array
 from morphlm.translation.grammar.config import GrammarConfig
+from morphlm.translation.grammar.kernels.search import IndexedText, find_phrase
 
 Span = tuple[int, int]  # begin, end
 Symbols = tuple[str | int, ...]
 Pair = tuple[Sequence[str], Sequence[str], Sequence[tuple[int, int]]]  # source, target, links
+
+
+def occurrences(text: IndexedText, phrase: Sequence[int]) -> Array:
+    """Where a phrase stands, in the order of the suffix array."""
+    low, high = find_phrase(text, np.array(phrase, np.int32))
+    return text.suffixes[low:high]
 
 
 def target_span(links: Sequence[tuple[int, int]], source: Span) -> Span | None:

@@ -12,8 +12,9 @@ from morphlm.translation.alignment.links import alignments_of
 from morphlm.translation.alignment.parallel_text import read_parallel
 from morphlm.translation.grammar.bitext import build_bitext, load_bitext
 from morphlm.translation.grammar.extraction import GrammarExtractor
-from morphlm.translation.grammar.suffix_array import occurrences, searchable, sort_suffixes
+from morphlm.translation.grammar.suffix_array import searchable, sort_suffixes
 
+from .reference import occurrences
 from .test_extraction import PAIRS, bitext_of
 
 ids = st.lists(st.integers(0, 3), max_size=60)

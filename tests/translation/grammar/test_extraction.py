@@ -15,9 +15,8 @@ from morphlm.translation.grammar.bitext import Bitext, build_bitext
 from morphlm.translation.grammar.config import GrammarConfig
 from morphlm.translation.grammar.extraction import GrammarExtractor
 from morphlm.translation.grammar.rules import FEATURES, RuleTable
-from morphlm.translation.grammar.suffix_array import occurrences
 
-from .reference import Pair, Symbols, count_places, count_rules, is_in
+from .reference import Pair, Symbols, count_places, count_rules, is_in, occurrences
 
 ALL = {"sample": 0, "anchors": 0, "target_anchors": 0, "max_targets": 0}
 

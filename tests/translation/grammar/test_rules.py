@@ -13,7 +13,6 @@ from morphlm.translation.grammar.rules import (
     FEATURES,
     Rule,
     RuleTable,
-    empty_table,
     join_tables,
     parse_rule,
     read_rules,
@@ -80,9 +79,9 @@ def test_files(tmp_path: Path, name: str) -> None:
 
 def test_an_empty_grammar(tmp_path: Path) -> None:
     for name in ("g", "g.gz"):
-        write_rules(tmp_path / name, empty_table())
+        write_rules(tmp_path / name, table_of([], FEATURES))
         assert len(read_rules(tmp_path / name)) == 0
-    assert empty_table().feature_names == FEATURES
+    assert table_of([], FEATURES).feature_names == FEATURES
     assert len(join_tables([])) == 0
 
 

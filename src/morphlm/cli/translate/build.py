@@ -12,6 +12,7 @@ from morphlm.cli.translate import settings
 from morphlm.errors import ConfigError
 from morphlm.progress import notify
 from morphlm.translation.decoder.config import DecoderConfig
+from morphlm.translation.grammar.config import GrammarConfig
 from morphlm.translation.system.building import NamedModel, Sources, build_system
 from morphlm.translation.system.config import SystemConfig
 from morphlm.translation.system.directory import WEIGHTS
@@ -24,12 +25,15 @@ from morphlm.translation.system.tuning import read_tuning_text, tune_system
 @click.option("--lm", "models", multiple=True, metavar="[NAME=]MODEL", help="A language model; repeat for more.")
 @click.option("--extra-rules", metavar="FILE", help="Rules in cdec's format that join those of every sentence.")
 @click.option("--out", required=True, metavar="DIR", help="The directory of the system.")
+@settings.languages
 @settings.preparing
 @settings.mend
 @settings.dev
+@settings.runs
 @settings.tuning
-@settings.limits
-@settings.searching
+@settings.mert
+@settings.grammar
+@settings.search
 @settings.threads
 @options.as_json
 def command(
@@ -42,20 +46,10 @@ def command(
     dev: tuple[str, str] | None,
     runs: int,
     seed: int,
-    kbest: int,
-    iterations: int,
-    probes: int,
-    restarts: int,
-    pop_limit: int | None,
-    max_span: int | None,
     threads: int | None,
     mend: bool,
     as_json: bool,
-    tokenise: bool,
-    lowercase: bool,
-    max_tokens: int,
-    max_ratio: float,
-    **limits: Any,
+    **values: Any,
 ) -> None:
     """Make a translation system of parallel text, line n of SOURCE with line n of TARGET, and tune it.
 
@@ -70,12 +64,15 @@ def command(
         raise ConfigError(
             f"{len(files)} files; parallel text is two, of which line n of one translates line n of the other"
         )
-    pair = settings.language_pair(languages)
-    grammar, decoder = settings.grammar_config(**limits), DecoderConfig(**settings.search(pop_limit, max_span))
-    config = SystemConfig(pair, tokenise, lowercase, max_tokens, max_ratio, grammar=grammar, decoder=decoder)
-    tuning = settings.tuning_config(kbest, iterations, probes, restarts)
+    config = SystemConfig(
+        settings.language_pair(languages),
+        **settings.preparing.chosen(values),
+        grammar=GrammarConfig(**settings.grammar.chosen(values)),
+        decoder=DecoderConfig(**settings.search.chosen(values)),
+    )
+    tuning = settings.tuning_config(values)
     sources = _sources(files, bitext, models, extra_rules)
-    settings.mention_missing_abbreviations(config.tokenise, pair)
+    settings.mention_missing_abbreviations(config)
     text = None if dev is None else read_tuning_text(*dev, config, mend=mend)
     built = build_system(out, sources, config, mend=mend, threads=threads)
     tuned = None

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
 
 from morphlm.cli import options
 from morphlm.cli.translate import settings
-from morphlm.errors import ConfigError, located
+from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer
 from morphlm.progress import notify, progress_bar
 from morphlm.text.reading import Block, Mending, read_blocks, split_tokens
 from morphlm.translation.grammar.extra_rules import ExtraRules
-from morphlm.translation.system.config import MENDS, SystemConfig
+from morphlm.translation.system.config import MENDS
 from morphlm.translation.system.directory import read_manifest
 from morphlm.translation.system.output import OutputOptions, numbered, renderer
 from morphlm.translation.system.system import TranslationSystem
 from morphlm.translation.system.weights import given_weights
+
+Prepare = Callable[[Block], Iterator[list[str]]]  # the tokens of each line
 
 
 @click.command(name="decode")
@@ -38,7 +39,7 @@ from morphlm.translation.system.weights import given_weights
 @click.option("--extra-rules", metavar="FILE", help="Rules in cdec's format that join those of every sentence.")
 @click.option("--grammar", metavar="FILE", help="Rules in cdec's format instead of those of the training text.")
 @settings.mend
-@settings.searching
+@settings.search
 @settings.threads
 @options.as_json_lines
 def command(
@@ -53,10 +54,9 @@ def command(
     extra_rules: str | None,
     grammar: str | None,
     mend: bool,
-    pop_limit: int | None,
-    max_span: int | None,
     threads: int | None,
     as_json: bool,
+    **values: Any,
 ) -> None:
     """Translate FILE (standard input) with the system in DIR, a sentence a line; an empty line stays empty.
 
@@ -80,11 +80,16 @@ def command(
         weights=None if weights is None else given_weights(weights),
         extra=[] if extra_rules is None else [ExtraRules.read(extra_rules, lowercase=lowercase)],
         grammar=None if grammar is None else ExtraRules.read(grammar, lowercase=lowercase),
-        **settings.search(pop_limit, max_span),
+        **settings.search.chosen(values),
     )
     mending = Mending(keep_lines=True) if mend else None
+    blocks = read_blocks(file, mending=mending, cure=MENDS)
+
+    def sentences(block: Block) -> Iterator[list[str]]:
+        return map(split_tokens, block.lines()) if prepared else system.config.sentences(block, mending=mending)
+
     with atomic_writer("-") as out:
-        for line in _translated(system, _Input(file, mending, prepared), wanted, threads):
+        for line in _translated(system, blocks, sentences, wanted, threads):
             out.write(((options.json_line(line) if isinstance(line, dict) else line) + "\n").encode())
             out.flush()
     if mending is not None:
@@ -94,34 +99,14 @@ def command(
         notify("warning: this system is not tuned; `morphlm translate tune` finds better weights")
 
 
-@dataclass(frozen=True)
-class _Input:
-    """What is to be translated, and in what state it is."""
-
-    file: str
-    mending: Mending | None
-    prepared: bool
-
-    def blocks(self) -> Iterator[Block]:
-        return read_blocks(self.file, mending=self.mending, cure=MENDS)
-
-    def sentences(self, block: Block, config: SystemConfig) -> Iterator[list[str]]:
-        """The tokens of each line, prepared by the settings of a system or as they are."""
-        repairs = None if self.mending is None else self.mending.repairs
-        for number, line in enumerate(block.lines(), block.first_line):
-            with located(block.source, number):
-                tokens = split_tokens(line) if self.prepared else config.prepare(line, repairs=repairs)
-            yield tokens
-
-
 def _translated(
-    system: TranslationSystem, source: _Input, wanted: OutputOptions, threads: int | None
+    system: TranslationSystem, blocks: Iterator[Block], prepare: Prepare, wanted: OutputOptions, threads: int | None
 ) -> Iterator[str | dict[str, Any]]:
     """What is there is translated together, so that a line in a pipe is answered at once."""
     render = renderer(wanted, system.config)
     with progress_bar("decoding", unit="sentence") as bar:
-        for block in source.blocks():
-            sentences = source.sentences(block, system.config)
-            for number, rendered in enumerate(system.map(render, sentences, threads=threads), block.first_line - 1):
+        for block in blocks:
+            translations = system.map(render, prepare(block), threads=threads)
+            for number, rendered in enumerate(translations, block.first_line - 1):
                 yield from numbered(number, rendered, wanted)
                 bar.update()

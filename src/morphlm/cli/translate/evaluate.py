@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from morphlm.cli import options
+from morphlm.cli.translate import settings
 from morphlm.errors import ConfigError
 from morphlm.translation.evaluation.comparison import BASELINE, compare_systems, read_translations
 from morphlm.translation.evaluation.metrics import evaluate
@@ -45,12 +46,12 @@ def command(
         runs = _runs(files, baseline, systems)
         read = {name: [read_translations(path, len(references)) for path in paths] for name, paths in runs.items()}
         comparison = compare_systems(read, references, lowercase=not case, seed=seed, shuffles=shuffles)
-        _show(comparison.to_json(), comparison.to_table().format(), as_json)
+        settings.show(comparison.to_json(), comparison.to_table().format(), as_json)
         return
     if len(files) != 2:
         raise ConfigError("give translations and references; more systems by --baseline FILE and --system NAME FILE")
     evaluation = evaluate(read_translations(files[0], len(references)), references, lowercase=not case)
-    _show(evaluation.to_json(), evaluation.to_table().format(), as_json)
+    settings.show(evaluation.to_json(), evaluation.to_table().format(), as_json)
 
 
 def _runs(
@@ -65,10 +66,3 @@ def _runs(
             raise ConfigError(f"a system named {BASELINE} is that of --baseline; give it another name")
         runs.setdefault(name, []).append(path)
     return runs
-
-
-def _show(content: object, text: str, as_json: bool) -> None:
-    if as_json:
-        options.print_json(content)
-    else:
-        click.echo(text)

@@ -12,11 +12,13 @@ from morphlm.cli import options
 from morphlm.cli.translate import settings
 from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
+from morphlm.modelfile import check_can_hold_model
 from morphlm.progress import notify, progress_bar
 from morphlm.threads import available_cores
 from morphlm.translation.alignment.parallel_text import read_parallel
 from morphlm.translation.alignment.pharaoh import read_pharaoh
-from morphlm.translation.grammar.bitext import Bitext, build_bitext, check_can_hold_bitext, load_bitext
+from morphlm.translation.grammar.bitext import Bitext, build_bitext, load_bitext
+from morphlm.translation.grammar.config import GrammarConfig
 from morphlm.translation.grammar.extraction import GrammarExtractor
 from morphlm.translation.grammar.files import check_can_hold_grammars, read_sentences, write_all, write_each
 from morphlm.translation.grammar.rules import RuleTable
@@ -34,7 +36,7 @@ from morphlm.translation.grammar.rules import RuleTable
 )
 @click.option("--out", metavar="FILE", help="One grammar with the rules of all sentences.  [default: -]")
 @click.option("--folder", metavar="FOLDER", help="A grammar for each sentence: FOLDER/grammar.0.gz and so on.")
-@settings.limits
+@settings.grammar
 @settings.threads
 @options.allow_unk
 @options.as_json
@@ -47,7 +49,7 @@ def command(
     threads: int | None,
     allow_unk: bool,
     as_json: bool,
-    **limits: Any,
+    **values: Any,
 ) -> None:
     """Find hierarchical rules for the tokenised sentences of FILE (standard input) in the training text BITEXT.
 
@@ -60,28 +62,24 @@ def command(
     """
     if out is not None and folder is not None:
         raise ConfigError("--out is one file and --folder one for each sentence; give one of them")
-    config = settings.grammar_config(**limits)
+    config = GrammarConfig(**settings.grammar.chosen(values))
     options.check_one_stdin(bitext_path, *(parts or ()), *([] if file is None and parts else [file or "-"]))
-    _check_places(out, folder)
-    bitext = _make(bitext_path, parts, allow_unk) if parts else load_bitext(bitext_path)
-    if file is None and parts:
-        _show({"pairs": len(bitext)}, f"{len(bitext):,} pairs in {bitext_path}", as_json, err=False)
-        return
-    sentences = read_sentences(file or "-", allow_unknown=allow_unk)
-    tables = _watched(GrammarExtractor(bitext, config).extract_all(sentences, threads or available_cores()))
-    written = write_each(folder, tables) if folder is not None else write_all(out or "-", tables)
-    _show(written.to_json(), written.format(), as_json, err=folder is None and (out or "-") == "-")
-
-
-def _check_places(out: str | None, folder: str | None) -> None:
     if folder is not None:
         check_can_hold_grammars(folder)
     elif out is not None:
         check_can_write(out)
+    bitext = _make(bitext_path, parts, allow_unk) if parts else load_bitext(bitext_path)
+    if file is None and parts:
+        settings.show({"pairs": len(bitext)}, f"{len(bitext):,} pairs in {bitext_path}", as_json)
+        return
+    sentences = read_sentences(file or "-", allow_unknown=allow_unk)
+    tables = _watched(GrammarExtractor(bitext, config).extract_all(sentences, threads or available_cores()))
+    written = write_each(folder, tables) if folder is not None else write_all(out or "-", tables)
+    settings.show(written.to_json(), written.format(), as_json, err=folder is None and (out or "-") == "-")
 
 
 def _make(directory: str, parts: tuple[str, str, str], allow_unk: bool) -> Bitext:
-    check_can_hold_bitext(directory)
+    check_can_hold_model(directory)
     source, target, alignment = parts
     text = read_parallel(source, target, allow_unknown=allow_unk)
     links = read_pharaoh(alignment, text)
@@ -96,11 +94,3 @@ def _watched(tables: Iterator[RuleTable]) -> Iterator[RuleTable]:
         for table in tables:
             yield table
             bar.update()
-
-
-def _show(content: dict[str, Any], line: str, as_json: bool, err: bool) -> None:
-    """The figures; on stderr when standard output carries the grammar."""
-    if as_json:
-        options.print_json(content, err=err)
-    else:
-        click.echo(line, err=err)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from morphlm.cli import options
@@ -17,6 +19,7 @@ from morphlm.translation.system.config import SystemConfig
 @click.argument("source")
 @click.argument("target")
 @click.option("--out", nargs=2, required=True, metavar="SOURCE TARGET", help="Where both sides go.")
+@settings.languages
 @settings.preparing
 @settings.mend
 @options.as_json
@@ -31,13 +34,10 @@ def command(
     target: str,
     out: tuple[str, str],
     languages: str | None,
-    tokenise: bool,
-    lowercase: bool,
-    max_tokens: int,
-    max_ratio: float,
     mend: bool,
     as_json: bool,
     processes: int,
+    **values: Any,
 ) -> None:
     """Prepare parallel text, line n of SOURCE with line n of TARGET, as `translate build` does.
 
@@ -48,10 +48,10 @@ def command(
       morphlm translate prepare raw.en raw.cs --languages en,cs --out train.en train.cs
     """
     pair = settings.language_pair(languages)
-    config = SystemConfig(pair, tokenise, lowercase, max_tokens, max_ratio)
+    config = SystemConfig(pair, **settings.preparing.chosen(values))
     for path in out:
         check_can_write(path)
-    settings.mention_missing_abbreviations(tokenise, pair)
+    settings.mention_missing_abbreviations(config)
     records = prepare_pair_files((source, target), out, config.pair_options(), mend=mend, processes=processes)
     if not records[0].counts.kept:
         notify(f"warning: no pair of sentences is left of {source} and {target}; there is nothing to learn from")

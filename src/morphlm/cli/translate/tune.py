@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from morphlm.cli import options
@@ -16,8 +18,10 @@ from morphlm.translation.system.tuning import read_tuning_text, tune_system
 @click.argument("directory", metavar="DIR")
 @settings.dev
 @settings.mend
+@settings.runs
 @settings.tuning
-@settings.searching
+@settings.mert
+@settings.search
 @settings.threads
 @options.as_json
 def command(
@@ -26,14 +30,9 @@ def command(
     mend: bool,
     runs: int,
     seed: int,
-    kbest: int,
-    iterations: int,
-    probes: int,
-    restarts: int,
-    pop_limit: int | None,
-    max_span: int | None,
     threads: int | None,
     as_json: bool,
+    **values: Any,
 ) -> None:
     """Find weights for the system in DIR with which it translates the text of --dev best.
 
@@ -48,12 +47,9 @@ def command(
     if dev is None:
         raise ConfigError("there is nothing to tune on; give a text and its translation (--dev SOURCE REFERENCE)")
     options.check_one_stdin(*dev)
-    config = settings.tuning_config(kbest, iterations, probes, restarts)
+    config = settings.tuning_config(values)
     manifest = read_manifest(directory)
     text = read_tuning_text(*dev, manifest.config, mend=mend)
-    system = TranslationSystem.load(directory, **settings.search(pop_limit, max_span))
+    system = TranslationSystem.load(directory, **settings.search.chosen(values))
     tuned = tune_system(directory, text, config, seeds=range(seed, seed + runs), threads=threads, system=system)
-    if as_json:
-        options.print_json(tuned.to_json())
-    else:
-        click.echo(tuned.to_table().format())
+    settings.show(tuned.to_json(), tuned.to_table().format(), as_json)

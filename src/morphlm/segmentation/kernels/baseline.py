@@ -12,16 +12,15 @@ from typing import NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
+from morphlm.compiling import borrowing, owning
 from morphlm.segmentation.kernels.strings import (
     NOT_FOUND,
     Letters,
     StringTable,
-    borrowing,
     copy_into,
     find,
     insert,
     keys_of_parts,
-    owning,
 )
 
 # The elements of `Totals.sums`: what the cost is made of.

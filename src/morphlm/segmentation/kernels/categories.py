@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
+from morphlm.compiling import borrowing, owning
 from morphlm.segmentation.kernels.baseline import (
     CONDITIONALS,
     FEATURES,
@@ -47,12 +48,10 @@ from morphlm.segmentation.kernels.strings import (
     NOT_FOUND,
     Letters,
     StringTable,
-    borrowing,
     copy_into,
     find,
     insert,
     keys_of_parts,
-    owning,
 )
 
 UNSEEN_TRANSITION = 30.0

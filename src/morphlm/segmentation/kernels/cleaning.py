@@ -8,8 +8,8 @@ Pieces of a word are given by their number of letters, because joining makes mor
 import numpy as np
 
 from morphlm.arrays import Array
+from morphlm.compiling import borrowing, owning
 from morphlm.segmentation.kernels.paths import STM, SUF, ZZZ, LabelledWords
-from morphlm.segmentation.kernels.strings import borrowing, owning
 
 LONG = 4  # letters from which on joined non-morphemes pass as a stem
 

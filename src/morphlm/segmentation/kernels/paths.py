@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.segmentation.kernels.strings import NOT_FOUND, Letters, StringTable, borrowing, find, owning
+from morphlm.compiling import borrowing, owning
+from morphlm.segmentation.kernels.strings import NOT_FOUND, Letters, StringTable, find
 
 PRE, STM, SUF, ZZZ, EDGE = range(5)
 CATEGORIES = 4

@@ -10,22 +10,15 @@ are not trusted: the letters are compared as well.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from morphlm.arrays import Array
+from morphlm.compiling import borrowing, owning
 
 BASE = np.uint64(0x9E3779B97F4A7C15)
 _SCATTER = np.uint64(0xBF58476D1CE4E5B9)
 _SHIFT = np.uint64(31)
 
 NOT_FOUND = -1
-
-# Numba counts the users of an array, by atomic instructions, whenever one is taken out of a record or handed over; that
-# takes longer than what inner loops do. Without its run-time (`_nrt`) a function only borrows arrays from its caller:
-# it can neither make nor return any.
-_OPTIONS: dict[str, Any] = {"cache": True, "_nrt": True}
-owning = njit(**_OPTIONS)
-borrowing = njit(**_OPTIONS | {"_nrt": False})
 
 
 class Letters(NamedTuple):

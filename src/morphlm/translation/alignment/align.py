@@ -50,7 +50,7 @@ class Aligned:
             "links": len(self.alignments.source),
             "source_unlinked": source,
             "target_unlinked": target,
-            "passes": {name: [one.to_json() for one in passes] for name, passes in self.passes.items()},
+            "passes": {name: [em_pass.to_json() for em_pass in passes] for name, passes in self.passes.items()},
         }
 
 
@@ -81,8 +81,8 @@ def align_text(
     config = config or AlignmentConfig()
 
     def train(name: str) -> AlignmentModel:
-        tell = None if report is None else lambda one: report(name, one)
-        return train_alignment(text, config, backward=name == "backward", threads=threads, report=tell)
+        report_pass = None if report is None else lambda em_pass: report(name, em_pass)
+        return train_alignment(text, config, backward=name == "backward", threads=threads, report=report_pass)
 
     names = ("forward", "backward") if config.direction == "both" else (config.direction,)
     models = {name: train(name) for name in names}

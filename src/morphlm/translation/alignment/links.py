@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from morphlm.arrays import Array
+from morphlm.arrays import Array, starts_of
 from morphlm.errors import InputError
-from morphlm.translation.alignment.parallel_text import starts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,18 +46,21 @@ def sorted_alignments(counts: Array, source: Array, target: Array) -> Alignments
     return Alignments(starts, source[new].astype(np.int32), target[new].astype(np.int32))
 
 
-def check_same_pairs(one: Alignments, other: Alignments, what: str) -> None:
+def check_same_pairs(first: Alignments, second: Alignments, names: str) -> None:
     """Refuse alignments of different numbers of pairs."""
-    if len(one) != len(other):
-        raise InputError(f"{what} are of {len(one):,} and {len(other):,} sentence pairs; give those of the same text")
+    if len(first) != len(second):
+        raise InputError(
+            f"{names} are of {len(first):,} and {len(second):,} sentence pairs; give those of the same text"
+        )
 
 
-def _common(one: Alignments, other: Alignments) -> int:
+def _common(first: Alignments, second: Alignments) -> int:
     """How many links two alignments share."""
     size = 1 + max(
-        (int(array.max()) for array in (one.source, one.target, other.source, other.target) if len(array)), default=0
+        (int(array.max()) for array in (first.source, first.target, second.source, second.target) if len(array)),
+        default=0,
     )
-    return len(np.intersect1d(_keys(one, size), _keys(other, size), assume_unique=True))
+    return len(np.intersect1d(_keys(first, size), _keys(second, size), assume_unique=True))
 
 
 def _keys(alignments: Alignments, size: int) -> Array:
@@ -78,8 +80,8 @@ def alignment_error_rate(predicted: Alignments, sure: Alignments, possible: Alig
     return 1.0 - (right + also) / total if total else 0.0
 
 
-def _union(one: Alignments, other: Alignments) -> Alignments:
-    pair = np.concatenate([np.repeat(np.arange(len(one)), np.diff(a.starts)) for a in (one, other)])
+def _union(first: Alignments, second: Alignments) -> Alignments:
+    pair = np.concatenate([np.repeat(np.arange(len(first)), np.diff(a.starts)) for a in (first, second)])
     order = np.argsort(pair, kind="stable")
-    source, target = np.concatenate([one.source, other.source]), np.concatenate([one.target, other.target])
-    return sorted_alignments(np.bincount(pair, minlength=len(one)), source[order], target[order])
+    source, target = np.concatenate([first.source, second.source]), np.concatenate([first.target, second.target])
+    return sorted_alignments(np.bincount(pair, minlength=len(first)), source[order], target[order])

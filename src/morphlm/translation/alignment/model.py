@@ -15,7 +15,7 @@ import numpy as np
 from morphlm.arrays import Array
 from morphlm.threads import Workers, available_cores, workers
 from morphlm.translation.alignment.config import AlignmentConfig
-from morphlm.translation.alignment.diagonal import fitted_tension, linked_masses
+from morphlm.translation.alignment.diagonal import fitted_tension
 from morphlm.translation.alignment.kernels import expectation
 from morphlm.translation.alignment.links import Alignments, sorted_alignments
 from morphlm.translation.alignment.parallel_text import ParallelText
@@ -95,8 +95,11 @@ class _Trainer:
         self.links = np.empty(layout.links, np.float32)
         self.links.fill(1.0 / max(layout.generated_words, 1))
         self.tension, self.iteration = config.tension, 0
-        counts = [np.full(layout.generated_words, -1.0) for _ in range(pool.threads)]
-        self._spaces = [(one, np.empty(len(one) + 1, np.int32), np.empty(len(one), np.float32)) for one in counts]
+        words = layout.generated_words
+        self._spaces = [  # counts, seen and values of `translation_probabilities`
+            (np.full(words, -1.0), np.empty(words + 1, np.int32), np.empty(words, np.float32))
+            for _ in range(pool.threads)
+        ]
 
     def run(self) -> Pass:
         """One pass: the expected links under the model, then the model that fits them best."""
@@ -106,8 +109,7 @@ class _Trainer:
         bits = -likelihood / np.log(2) / words
         result = Pass(self.iteration, self.tension, likelihood, float(bits), nulls / words)
         if self.config.optimise_tension and self.iteration > 1:
-            masses = linked_masses(self.layout, self.links, self.pool)
-            self.tension = fitted_tension(self.layout.shapes, masses, distance, self.pool)
+            self.tension = fitted_tension(self.layout, self.links, distance, self.pool)
         self.fit_translations()
         return result
 

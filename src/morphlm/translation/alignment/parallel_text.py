@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from morphlm.arrays import Array
+from morphlm.arrays import Array, starts_of
 from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.vocabulary.corpus import RawCorpus, Source, describe, read_corpus
@@ -87,11 +87,6 @@ def _side_of(corpus: RawCorpus) -> Side:
     ends = np.flatnonzero(corpus.tokens == END_ID)
     words = np.delete(corpus.tokens, ends)
     return _numbered(words, starts_of(np.diff(ends, prepend=-1) - 1), corpus.words.forms)
-
-
-def starts_of(lengths: Array) -> Array:
-    """Where pieces of these lengths begin that stand one after the other, and where the last ends."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
 def _numbered(tokens: Array, starts: Array, forms: list[str]) -> Side:

@@ -7,21 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from morphlm.arrays import Array
+from morphlm.arrays import Array, starts_of
 from morphlm.translation.alignment.kernels.expectation import LinkRows, rows_by_word
-from morphlm.translation.alignment.parallel_text import Side, starts_of
+from morphlm.translation.alignment.kernels.tension import Shapes
+from morphlm.translation.alignment.parallel_text import Side
 
 _PIECES = 256  # of the given words; a word's result does not depend on how they are cut
-
-
-@dataclass(frozen=True, eq=False)
-class Shapes:
-    """Pairs with equally many words m and n: the prior is the same for all of them."""
-
-    sizes: Array  # (K, 2) int64: m given and n generated words
-    first: Array  # (K+1,) int64: where each shape's sentences begin in `sentences`
-    sentences: Array  # by shape
-    weight_starts: Array  # (K+1,) int64: a number for each generated position of each shape
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,22 +6,15 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from morphlm.arrays import starts_of
 from morphlm.errors import ConfigError
 from morphlm.threads import available_cores, workers
 from morphlm.translation.alignment.kernels import symmetry
 from morphlm.translation.alignment.links import Alignments, check_same_pairs
-from morphlm.translation.alignment.parallel_text import starts_of
 
 Method = Literal["intersect", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
-_CODES = dict(
-    zip(
-        METHODS,
-        (symmetry.INTERSECT, symmetry.UNION, symmetry.GROW, symmetry.GROW_FINAL, symmetry.GROW_FINAL_AND),
-        strict=True,
-    )
-)
 _SMALLEST_PIECE = 256  # pairs
 
 
@@ -34,16 +27,18 @@ def symmetrise(
     -final adds other links of the union of such words, -final-and only those of two words without a link.
     """
     check_same_pairs(forward, backward, "the two alignments")
-    if method not in _CODES:
+    if method not in METHODS:
         raise ConfigError(f"there is no method {method!r}; take one of {', '.join(METHODS)}")
-    one = symmetry.LinkArrays(forward.starts, forward.source, forward.target)
-    other = symmetry.LinkArrays(backward.starts, backward.source, backward.target)
+    forward_links, backward_links = (
+        symmetry.LinkArrays(links.starts, links.source, links.target) for links in (forward, backward)
+    )
+    code = METHODS.index(method)
     counts = np.zeros(len(forward), np.int64)
     source, target = (np.empty(len(forward.source) + len(backward.source), np.int32) for _ in range(2))
     joined = symmetry.LinkArrays(forward.starts + backward.starts, source, target)
     with workers(threads or available_cores()) as pool:
         pool.run_ranges(
-            lambda begin, end: symmetry.join_links(one, other, begin, end, _CODES[method], counts, joined),
+            lambda begin, end: symmetry.join_links(forward_links, backward_links, begin, end, code, counts, joined),
             len(forward),
             _SMALLEST_PIECE,
         )

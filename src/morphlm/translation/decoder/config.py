@@ -11,6 +11,7 @@ import numpy as np
 
 from morphlm.arrays import Float64Array
 from morphlm.errors import ConfigError
+from morphlm.settings import Settings, setting
 
 WORD_PENALTY, RULE_PENALTY, GLUE, PASS_THROUGH = "WordPenalty", "RulePenalty", "Glue", "PassThrough"
 COUNTED = (WORD_PENALTY, RULE_PENALTY, GLUE, PASS_THROUGH)  # words; rules; glue rules; words left as they are
@@ -19,28 +20,18 @@ WIDEST = 200
 
 
 @dataclass(frozen=True)
-class DecoderConfig:
+class DecoderConfig(Settings):
     """Settings of the search."""
 
-    pop_limit: int = 200  # hypotheses for each span; 0: all of them
-    max_span: int = 15  # words of the source that a rule with its gaps covers; longer ones are glued
-    max_spans: int = 3000  # of a sentence, so that a very long one ends in time: its spans are narrower
-    kbest: int = 100  # translations that `Translation.kbest` gives
-    distinct: bool = True  # no two of them with the same words
-    pass_all: bool = False  # any word may stay as it is, not only those without a rule of their own
-    cache_megabytes: float = 32.0  # of each thread and model
-
-    def __post_init__(self) -> None:
-        if self.pop_limit < 0:
-            raise ConfigError(f"a pop limit of {self.pop_limit} cannot be; give 1 or more, or 0 for no limit")
-        if not 1 <= self.max_span <= WIDEST:
-            raise ConfigError(f"a span has 1 to {WIDEST} words, not {self.max_span}; 10 to 20 is usual")
-        if self.max_spans < 1:
-            raise ConfigError(f"{self.max_spans} spans cannot be; give 1 or more")
-        if self.kbest < 1:
-            raise ConfigError(f"a list of {self.kbest} translations cannot be; give 1 or more")
-        if not self.cache_megabytes >= 0:
-            raise ConfigError(f"a cache of {self.cache_megabytes} MB cannot be; give 0 or more")
+    pop_limit: int = setting(200, "Hypotheses for each span of words; 0: all, for small grammars only.", at_least=0)
+    max_span: int = setting(
+        15, "Words that a rule with its gaps covers; longer spans are glued.", at_least=1, at_most=WIDEST
+    )
+    max_spans: int = setting(3000, "Spans of a sentence; those of a very long one are narrower.", at_least=1)
+    kbest: int = setting(100, "Translations that `Translation.kbest` gives.", at_least=1)
+    distinct: bool = setting(True, "No two of them have the same words.")
+    pass_all: bool = setting(False, "Any word may stay as it is, not only those without a rule of their own.")
+    cache_megabytes: float = setting(32.0, "Size of the cache of each thread and model.", at_least=0)
 
     def span_of(self, words: int) -> int:
         """How many words the widest span of a sentence has."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
 from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
-from morphlm.threads import available_cores
+from morphlm.threads import available_cores, map_in_order
 from morphlm.translation.decoder.config import DecoderConfig, Weights
 from morphlm.translation.decoder.models import Caches, SearchModels, prepare_models
 from morphlm.translation.decoder.search import search
@@ -22,7 +20,6 @@ from morphlm.translation.grammar.rules import RuleTable
 Result = TypeVar("Result")
 Rules = RuleTable | PreparedRules
 RuleSource = Callable[[Sequence[str]], Rules]  # the rules for a sentence
-AHEAD = 2  # sentences that wait for each thread, so that results come in order and memory is bounded
 
 
 class Decoder:
@@ -106,16 +103,16 @@ class Decoder:
         threads: int | None = None,
     ) -> Iterator[Result]:
         """Translate sentences and give what `task` makes of each, so that search graphs need not be kept."""
-        source = rules if callable(rules) else _always(self.prepare(rules))
+        if not callable(rules):
+            rules = self.prepare(rules)
         count = available_cores() if threads is None else threads
         if count < 1:
             raise ConfigError(f"{count} threads cannot decode; give 1 or more")
 
         def work(tokens: Sequence[str]) -> Result:
-            return task(self.decode(tokens, source(tokens)))
+            return task(self.decode(tokens, rules(tokens) if callable(rules) else rules))
 
-        with ThreadPoolExecutor(count) as pool:
-            yield from _in_order(pool, work, sentences, count * AHEAD)
+        return map_in_order(work, sentences, count)
 
     @contextmanager
     def _caches(self) -> Iterator[Caches]:
@@ -128,26 +125,3 @@ class Decoder:
             yield caches
         finally:
             self._free_caches.append(caches)
-
-
-def _always(rules: PreparedRules) -> RuleSource:
-    return lambda tokens: rules
-
-
-def _in_order(
-    pool: ThreadPoolExecutor,
-    work: Callable[[Sequence[str]], Result],
-    sentences: Iterable[Sequence[str]],
-    ahead: int,
-) -> Iterator[Result]:
-    waiting: deque[Future[Result]] = deque()
-    try:
-        for tokens in sentences:
-            waiting.append(pool.submit(work, tokens))
-            if len(waiting) >= ahead:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        for future in waiting:
-            future.cancel()

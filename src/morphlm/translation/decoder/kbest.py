@@ -109,9 +109,9 @@ def _edges_of(chart: Chart) -> NDArray[np.void]:
 
 def _target_sides(grammar: SentenceGrammar) -> tuple[Words, Int64Array, Int32Array]:
     """The words, and the target sides of all rules in numbers of words: models may take some words as the same."""
-    table, here = grammar.rules.table, dict.fromkeys(grammar.tokens)
-    known = {word: number for number, word in enumerate(table.target_words) if word in here}
-    new = [word for word in here if word not in known]
+    table, tokens = grammar.rules.table, dict.fromkeys(grammar.tokens)
+    known = {word: number for number, word in enumerate(table.target_words) if word in tokens}
+    new = [word for word in tokens if word not in known]
     known |= {word: number for number, word in enumerate(new, len(table.target_words))}
     glue = [FIRST_GAP, SECOND_GAP, FIRST_GAP, SECOND_GAP, FIRST_GAP]
     added = np.array([*(known[word] for word in grammar.tokens), *glue], np.int32)

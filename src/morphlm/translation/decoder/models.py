@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from morphlm.arrays import Array, Int32Array, Int64Array
+from morphlm.arrays import Array, Int32Array, Int64Array, read_only
 from morphlm.errors import ConfigError, InputError
 from morphlm.kinds import find_kind
 from morphlm.language_model.base import LanguageModel
@@ -164,11 +164,4 @@ def _ngram_arrays(trie: NgramTrie) -> NgramArrays:
         logprob = np.maximum(logprob, np.float32(IMPOSSIBLE))
     bounds = np.cumsum(trie.sizes).astype(np.int64)
     arrays: tuple[Array, ...] = (trie.first_child, trie.words, logprob, trie.backoff, trie.suffix, extends, bounds)
-    return NgramArrays(*map(_read_only, arrays))
-
-
-def _read_only(array: Array) -> Array:
-    """A view that cannot be written to: one machine code serves what is mapped and what is made."""
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
+    return NgramArrays(*map(read_only, arrays))

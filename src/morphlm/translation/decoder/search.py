@@ -7,9 +7,11 @@ beside the heuristic; they are scored in one batch, and the hypotheses are recom
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
+from morphlm.arrays import Array
 from morphlm.translation.decoder.config import DecoderConfig
 from morphlm.translation.decoder.kernels.cubes import pop_cubes
 from morphlm.translation.decoder.kernels.heuristic import new_memo
@@ -27,7 +29,9 @@ from morphlm.translation.decoder.kernels.records import (
     SearchArrays,
 )
 from morphlm.translation.decoder.models import Caches
-from morphlm.translation.decoder.sentence_grammar import SentenceGrammar
+from morphlm.translation.decoder.sentence_grammar import SentenceGrammar, model_weights
+
+ChartArrays = TypeVar("ChartArrays", Nodes, Hyperedges)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +68,7 @@ class _ChartSearch:
         self.edges = _new_edges(256, len(self.models.columns))
         self.used_nodes, self.used_edges = 0, 0
         self.orders = self.models.orders
-        self.weights = grammar.rules.model_weights
+        self.weights = model_weights(self.models, grammar.rules.weights)
         self.heuristic = Heuristic(self.models.heuristic, grammar.ids[0], new_memo())
         self.queries, self.scored_queries = new_queries(256, self.models.context_size), 0
 
@@ -120,9 +124,26 @@ class _ChartSearch:
         self.models.score_queries(self.queries, self.scored_queries, used.queries, ids, self.caches)
         self.scored_queries = used.queries
         logprobs = sum_logprobs(output.uses, self.queries, used, len(self.orders))
-        self.nodes, self.used_nodes, self.edges, self.used_edges = recombine(
+        self.nodes = _grown_to(self.nodes, self.used_nodes + used.hypotheses)
+        self.edges = _grown_to(self.edges, self.used_edges + used.hypotheses)
+        search = search._replace(nodes=self.nodes)
+        self.used_nodes = recombine(
             search, hypotheses, used.hypotheses, logprobs, self.edges, self.used_nodes, self.used_edges
         )
+        self.used_edges += used.hypotheses
+
+
+def _grown_to(arrays: ChartArrays, needed: int) -> ChartArrays:
+    """The same arrays with at least so many rows; sizes grow by factors, so that copying takes linear time."""
+    size = len(arrays[0])
+    if needed <= size:
+        return arrays
+    more = max(needed, 2 * size) - size
+
+    def extended(array: Array) -> Array:
+        return np.concatenate([array, np.empty((more, *array.shape[1:]), array.dtype)])
+
+    return type(arrays)(*map(extended, arrays))
 
 
 def _single_cube(cell: int, group: int, tail: int) -> Cubes:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from morphlm.arrays import Float64Array, Int32Array, Int64Array
+from morphlm.arrays import Float64Array, Int32Array, Int64Array, starts_of
 from morphlm.errors import ConfigError, InputError
 from morphlm.translation.decoder.config import (
     COUNTED,
@@ -68,11 +68,6 @@ class PreparedRules:
         order = np.lexsort((-promise, self.group_of)).astype(np.int32)
         return replace(self, weights=weights, weight_of=weight_of, scores=scores, group_rules=order)
 
-    @property
-    def model_weights(self) -> Float64Array:
-        """The weights of the columns of the search; 0 for a heuristic that is none of the models."""
-        return model_weights(self.models, self.weights)
-
 
 def model_weights(models: SearchModels, weights: Weights) -> Float64Array:
     """The weights of the columns of the search; 0 for a heuristic that is none of the models."""
@@ -104,7 +99,7 @@ def prepare_rules(table: RuleTable, models: SearchModels, weights: Weights) -> P
         symbols=symbols,
         trie=trie,
         group_of=group_of,
-        group_starts=np.concatenate([[0], np.cumsum(np.bincount(group_of, minlength=0))]).astype(np.int64),
+        group_starts=starts_of(np.bincount(group_of)),
         weight_of=unset,
         scores=unset,
         group_rules=unset.astype(np.int32),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +31,7 @@ class SystemScores:
     p_before: float | None  # that it differs from the system before it by chance; None for the baseline
 
     def to_json(self) -> dict[str, Any]:
-        figures = {"bleu": self.bleu.to_json(), "chrf": self.chrf.to_json()}
-        plain = {name: {key: value for key, value in part.items() if key != "name"} for name, part in figures.items()}
-        return {"name": self.name, **plain, "length_ratio": self.length_ratio, "p": self.p, "p_before": self.p_before}
+        return asdict(self) | {"bleu": self.bleu.to_json(), "chrf": self.chrf.to_json()}
 
 
 @dataclass(frozen=True)
@@ -70,13 +68,7 @@ class SystemComparison:
         return self.systems[number].bleu.mean - self.systems[other].bleu.mean
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "systems": [system.to_json() for system in self.systems],
-            "sentences": self.sentences,
-            "bleu_signature": self.bleu_signature,
-            "chrf_signature": self.chrf_signature,
-            "shuffles": self.shuffles,
-        }
+        return asdict(self) | {"systems": [system.to_json() for system in self.systems]}
 
 
 def change_cells(change: float, p: float | None) -> list[str]:
@@ -107,16 +99,16 @@ def compare_systems(
         p = p_of(number, 0) if number else None
         return SystemScores(
             name,
-            RunScores(name, tuple(run.bleu for run in runs)),
-            RunScores(name, tuple(run.chrf for run in runs)),
+            RunScores(tuple(run.bleu for run in runs)),
+            RunScores(tuple(run.chrf for run in runs)),
             float(np.mean([run.brevity for run in runs])),
             p,
             p_of(number, number - 1) if number > 1 else p,
         )
 
-    one = next(iter(scores.values()))[0]
+    any_run = next(iter(scores.values()))[0]
     scored = tuple(of(number, name, runs) for number, (name, runs) in enumerate(scores.items()))
-    return SystemComparison(scored, one.sentences, one.bleu_signature, one.chrf_signature, shuffles)
+    return SystemComparison(scored, any_run.sentences, any_run.bleu_signature, any_run.chrf_signature, shuffles)
 
 
 def read_translations(path: str | Path, expected: int | None = None) -> list[str]:

@@ -20,9 +20,8 @@ SHUFFLES = 10_000
 
 @dataclass(frozen=True)
 class RunScores:
-    """BLEU of each tuning run of a system."""
+    """The score of each tuning run of a system."""
 
-    name: str
     scores: tuple[float, ...]
 
     @property
@@ -35,26 +34,23 @@ class RunScores:
         return float(np.std(self.scores, ddof=1)) if len(self.scores) > 1 else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "runs": list(self.scores), "mean": self.mean, "deviation": self.deviation}
+        return {"runs": list(self.scores), "mean": self.mean, "deviation": self.deviation}
 
 
-def score_runs(name: str, runs: Statistics) -> RunScores:
-    """Of statistics (runs, sentences, SIZE)."""
-    return RunScores(name, tuple(bleu(run.sum(0)) for run in runs))
-
-
-def randomisation_p(one: Statistics, other: Statistics, *, seed: int = 1, shuffles: int = SHUFFLES) -> float:
+def randomisation_p(baseline: Statistics, system: Statistics, *, seed: int = 1, shuffles: int = SHUFFLES) -> float:
     """How often the mean BLEU of two systems differs by as much when sentences are swapped at random.
 
     Both are (runs, sentences, SIZE). In each shuffle, the runs of both systems are paired, and each pair swaps each
     sentence's translations with chance 1/2.
     """
-    if one.shape != other.shape:
-        raise ConfigError(f"systems of shapes {one.shape} and {other.shape} cannot be compared; give the same runs")
+    if baseline.shape != system.shape:
+        raise ConfigError(
+            f"systems of shapes {baseline.shape} and {system.shape} cannot be compared; give the same runs"
+        )
     rng = np.random.default_rng(seed)
-    runs, sentences, _ = one.shape
-    observed = abs(_mean(one.sum(1)) - _mean(other.sum(1)))
-    difference = _pairings(one, other, rng, min(runs, shuffles))
+    runs, sentences, _ = baseline.shape
+    observed = abs(_mean(baseline.sum(1)) - _mean(system.sum(1)))
+    difference = _pairings(baseline, system, rng, min(runs, shuffles))
     hits = 0
     for number in range(shuffles):
         gap, base, rival = difference[number % len(difference)]
@@ -65,14 +61,14 @@ def randomisation_p(one: Statistics, other: Statistics, *, seed: int = 1, shuffl
 
 
 def _pairings(
-    one: Statistics, other: Statistics, rng: np.random.Generator, count: int
+    baseline: Statistics, system: Statistics, rng: np.random.Generator, count: int
 ) -> list[tuple[Float64Array, Int64Array, Int64Array]]:
     """Pairings of the runs: what a swap adds to the first system, and the sums of both without swaps."""
-    base = one.sum(1, dtype=np.int64)
+    base = baseline.sum(1, dtype=np.int64)
     pairings = []
     for _ in range(count):
-        rival = other[rng.permutation(len(other))]
-        pairings.append(((rival.astype(np.int64) - one).astype(np.float64), base, rival.sum(1, dtype=np.int64)))
+        rival = system[rng.permutation(len(system))]
+        pairings.append(((rival.astype(np.int64) - baseline).astype(np.float64), base, rival.sum(1, dtype=np.int64)))
     return pairings
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from morphlm.arrays import Array
+from morphlm.arrays import Array, read_only, starts_of
 from morphlm.errors import FormatError, InputError
-from morphlm.modelfile import ModelFiles, check_can_hold_model, read_model, write_model
+from morphlm.modelfile import ModelFiles, read_model, write_model
 from morphlm.text.reading import END as END_MARK
 from morphlm.text.reading import UNKNOWN as UNKNOWN_MARK
 from morphlm.translation.alignment.links import Alignments
@@ -23,7 +23,7 @@ from morphlm.translation.alignment.pharaoh import check_inside
 from morphlm.translation.grammar.kernels.features import LexicalTable
 from morphlm.translation.grammar.kernels.links import HALF, MAX_SENTENCE, AlignedPairs, make_extents
 from morphlm.translation.grammar.kernels.search import END, FIRST_WORD, UNKNOWN, IndexedText
-from morphlm.translation.grammar.suffix_array import read_only, searchable
+from morphlm.translation.grammar.suffix_array import searchable
 
 KIND = "bitext"
 SOURCE_WORDS, TARGET_WORDS = "source.words.txt", "target.words.txt"
@@ -107,10 +107,10 @@ def build_bitext(text: ParallelText, alignments: Alignments, name: str = "<align
 
 
 def _check_lengths(text: ParallelText) -> None:
-    for side, which in ((text.source, "source"), (text.target, "target")):
+    for side, name in ((text.source, "source"), (text.target, "target")):
         if (long := np.flatnonzero(side.lengths > MAX_SENTENCE)).size:
             problem = (
-                f"line {long[0] + 1} of the {which} has {side.lengths[long[0]]:,} words, of at most {MAX_SENTENCE:,}"
+                f"line {long[0] + 1} of the {name} has {side.lengths[long[0]]:,} words, of at most {MAX_SENTENCE:,}"
             )
             raise InputError(f"{problem}; put one sentence on a line")
 
@@ -144,20 +144,14 @@ def count_lexicon(linked: tuple[Array, Array], unlinked: tuple[Array, Array], si
     null = [np.bincount(words, minlength=size).astype(np.float64) for words, size in zip(unlinked, sizes, strict=True)]
     source_totals = np.bincount(sources, counts, minlength=sizes[0]) + null[0]
     target_totals = np.bincount(targets, counts, minlength=sizes[1]) + null[1]
-    ends = np.cumsum(np.bincount(sources, minlength=sizes[0]), dtype=np.int64)
     return LexicalTable(
-        starts=np.concatenate([np.zeros(1, np.int64), ends]),
+        starts=starts_of(np.bincount(sources, minlength=sizes[0])),
         targets=targets.astype(np.int32),
         forward=(counts / source_totals[sources]).astype(np.float32),
         backward=(counts / target_totals[targets]).astype(np.float32),
         null_forward=(null[1] / max(null[1].sum(), 1)).astype(np.float32),
         null_backward=(null[0] / max(null[0].sum(), 1)).astype(np.float32),
     )
-
-
-def check_can_hold_bitext(directory: str | Path) -> None:
-    """Refuse, before any work is done, a place that cannot be written to."""
-    check_can_hold_model(directory)
 
 
 def load_bitext(directory: str | Path) -> Bitext:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from morphlm.errors import ConfigError
+from morphlm.settings import Settings, setting
 from morphlm.translation.grammar.kernels.extraction import ExtractionLimits
 from morphlm.translation.grammar.suffix_array import DEPTH
 
@@ -12,32 +12,33 @@ UNLIMITED = 1 << 60
 
 
 @dataclass(frozen=True)
-class GrammarConfig:
+class GrammarConfig(Settings):
     """The limits of Chiang (2007) and the samples of Lopez (2007)."""
 
-    max_symbols: int = 5  # words and gaps of a source side
-    max_target_symbols: int = 12  # words and gaps of a target side
-    min_gap: int = 1  # words that a gap covers in the source, at least
-    max_input_span: int = 15  # words of the input from the first to the last that a rule's source side is taken from
-    max_training_span: int = 12  # words of a training sentence that a rule covers
-    sample: int = 300  # places of a source side that are looked at; 0: all
-    anchors: int = 1000  # places of the rarest phrase of a source side with gaps where it is looked for; 0: all
-    target_anchors: int = 100  # the same for target sides, of which only the number is asked
-    max_targets: int = 30  # target sides of a source side, those with the highest p(e|f); 0: all
-    tight_gaps: bool = True  # the first and the last source word of a gap must have a link
-    linked_word: bool = True  # at least one word of the rule must have a link
-    cached_symbols: int = 20_000_000  # of rules that are kept for the next sentences; 0: none
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.max_symbols <= DEPTH or not 1 <= self.max_target_symbols <= DEPTH:
-            raise ConfigError(f"a side has from 1 to {DEPTH} symbols; give such numbers")
-        if self.min_gap < 1:
-            raise ConfigError("a gap covers at least 1 word; give 1 or more")
-        if not 1 <= self.max_input_span <= 255 or not 1 <= self.max_training_span <= 255:
-            raise ConfigError("spans are from 1 to 255 words; give such numbers")
-        counts = (self.sample, self.anchors, self.target_anchors, self.max_targets, self.cached_symbols)
-        if min(counts) < 0:
-            raise ConfigError("samples and sizes are 0 or above; give such numbers")
+    max_symbols: int = setting(5, "Words and gaps of a source side.", at_least=1, at_most=DEPTH)
+    max_target_symbols: int = setting(12, "Words and gaps of a target side.", at_least=1, at_most=DEPTH)
+    min_gap: int = setting(1, "Words of the source that a gap covers, at least.", at_least=1)
+    max_input_span: int = setting(
+        15, "Words of the input from the first to the last that a source side is taken from.", at_least=1, at_most=255
+    )
+    max_training_span: int = setting(12, "Words of a training sentence that a rule covers.", at_least=1, at_most=255)
+    sample: int = setting(300, "Occurrences of a source side to look at; 0: all.", at_least=0)
+    anchors: int = setting(
+        1000, "Occurrences of the rarest chunk of a source side with gaps to look at; 0: all.", at_least=0
+    )
+    target_anchors: int = setting(
+        100, "Occurrences of the rarest chunk of a target side to look at when these are counted; 0: all.", at_least=0
+    )
+    max_targets: int = setting(30, "Target sides of a source side, the likeliest; 0: all.", at_least=0)
+    tight_gaps: bool = setting(
+        True, "The first and the last source word of a gap must have a link.", option="--tight-gaps/--loose-gaps"
+    )
+    linked_word: bool = setting(
+        True, "At least one word of a rule must have a link.", option="--linked-rules/--unlinked-rules"
+    )
+    cached_symbols: int = setting(
+        20_000_000, "Symbols of the rules that are kept for the next sentences; 0: none.", at_least=0
+    )
 
     def limits(self) -> ExtractionLimits:
         """As compiled code takes them."""

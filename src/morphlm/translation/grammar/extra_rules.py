@@ -45,10 +45,10 @@ class ExtraRules:
 
     def for_sentence(self, tokens: Sequence[str]) -> RuleTable:
         """Those whose source words are all in the sentence, in the order of the file."""
-        here = set(tokens)
-        numbers = [number for word in here & self._with_first.keys() for number in self._with_first[word]]
+        words = set(tokens)
+        numbers = [number for word in words & self._with_first.keys() for number in self._with_first[word]]
         possible = sorted([*self._wordless, *numbers])
-        rules = [self.table.rule(number) for number in possible if self._words[number] <= here]
+        rules = [self.table.rule(number) for number in possible if self._words[number] <= words]
         return table_of(rules, self.table.feature_names)
 
     def joined_to(self, rules: RuleTable, tokens: Sequence[str]) -> RuleTable:

@@ -20,21 +20,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 
-from morphlm.arrays import Array, Float32Array
-from morphlm.threads import workers
-from morphlm.translation.alignment.parallel_text import starts_of
+from morphlm.arrays import Array, Float32Array, starts_of
+from morphlm.threads import map_in_order
 from morphlm.translation.grammar.bitext import Bitext
 from morphlm.translation.grammar.buffers import run_extraction
 from morphlm.translation.grammar.config import UNLIMITED, GrammarConfig
 from morphlm.translation.grammar.kernels.assembly import renumber, source_sides, take_rows
 from morphlm.translation.grammar.kernels.features import count_sides, weigh_rules
 from morphlm.translation.grammar.kernels.patterns import find_patterns
-from morphlm.translation.grammar.rules import FEATURES, RuleTable, empty_table
+from morphlm.translation.grammar.rules import FEATURES, RuleTable, table_of
 
 _AHEAD = 4  # sentences for each thread that are extracted before the first of them is handed over
 
@@ -66,26 +64,17 @@ class GrammarExtractor:
         """The rules whose source sides are in this sentence; empty if it has no known word."""
         patterns, allowed = self._patterns(list(tokens))
         if not patterns:
-            return empty_table()
+            return table_of([], FEATURES)
         with_rules = [(k, rules) for k, rules in enumerate(self._look_up(patterns)) if rules is not None]
         if not with_rules:
-            return empty_table()
+            return table_of([], FEATURES)
         numbers = [k for k, _ in with_rules]
         rows = _rows_of([patterns[k] for k in numbers], self.config.max_symbols)
         return self._table(rows, allowed[numbers], [rules for _, rules in with_rules])
 
     def extract_all(self, sentences: Iterable[Sequence[str]], threads: int = 1) -> Iterator[RuleTable]:
         """The rules for each sentence, in order."""
-        remaining = iter(sentences)
-        while batch := list(islice(remaining, threads * _AHEAD)):
-            tables: list[RuleTable | None] = [None] * len(batch)
-
-            def work(number: int, _: int, batch: list[Sequence[str]] = batch, to: Any = tables) -> None:
-                to[number] = self.extract(batch[number])
-
-            with workers(threads) as pool:
-                pool.run_pieces(work, len(batch))
-            yield from (table for table in tables if table is not None)
+        return map_in_order(self.extract, sentences, threads, ahead=_AHEAD)
 
     def _patterns(self, tokens: list[str]) -> tuple[list[bytes], Array]:
         """The patterns of a sentence, each once, and the outer gaps that they may have somewhere in it."""

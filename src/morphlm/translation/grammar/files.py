@@ -75,9 +75,9 @@ def write_all(path: str | Path, tables: Iterable[RuleTable]) -> Written:
 
 def _new_rules(table: RuleTable, seen: set[Symbols]) -> Iterator[Rule]:
     """The rules of source sides that were not seen before: those of one source side are the same in every sentence."""
-    here = set()
+    new = set()
     for rule in table:
         if rule.source not in seen:
-            here.add(rule.source)
+            new.add(rule.source)
             yield rule
-    seen |= here
+    seen |= new

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from morphlm.arrays import Float32Array, Int32Array, Int64Array
+from morphlm.arrays import Float32Array, Int32Array, Int64Array, starts_of
 from morphlm.errors import InputError, located
 from morphlm.files import atomic_writer, open_binary
 from morphlm.text.reading import read_blocks, split_tokens
@@ -102,11 +102,6 @@ def _names(symbols: Int32Array, starts: Int64Array, words: Sequence[str], number
     return tuple(words[symbol] if symbol >= 0 else -symbol for symbol in own)
 
 
-def empty_table(feature_names: Sequence[str] = FEATURES) -> RuleTable:
-    """No rules."""
-    return table_of([], feature_names)
-
-
 class _Numbers(dict[str, int]):
     """Gives every new word the next number."""
 
@@ -134,19 +129,14 @@ def table_of(rules: Iterable[Rule], feature_names: Sequence[str] = ()) -> RuleTa
         source_words=tuple(numbers[0]),
         target_words=tuple(numbers[1]),
         feature_names=tuple(features),
-        source_starts=starts_of(symbols[0]),
+        source_starts=starts_of([*map(len, symbols[0])]),
         source_symbols=_flat(symbols[0]),
-        target_starts=starts_of(symbols[1]),
+        target_starts=starts_of([*map(len, symbols[1])]),
         target_symbols=_flat(symbols[1]),
         features=matrix,
-        link_starts=starts_of(links),
+        link_starts=starts_of([*map(len, links)]),
         links=np.array(flat, np.int16).reshape(-1, 2),
     )
-
-
-def starts_of(rows: Iterable[Sequence[object]]) -> Int64Array:
-    """Where each row begins when all stand one behind the other, and where the last ends."""
-    return np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(np.int64)
 
 
 def _flat(rows: list[list[int]]) -> Int32Array:
@@ -193,8 +183,7 @@ def _joined(sides: list[tuple[tuple[str, ...], Int32Array]]) -> tuple[tuple[str,
 
 
 def _joined_starts(all_starts: list[Int64Array]) -> Int64Array:
-    lengths = [np.diff(starts) for starts in all_starts]
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate([np.zeros(0, np.int64), *lengths]))])
+    return starts_of(np.concatenate([np.zeros(0, np.int64), *map(np.diff, all_starts)]))
 
 
 # ---------------------------------------------------------------- text
@@ -220,7 +209,7 @@ def read_rules(path: str | Path) -> RuleTable:
     if str(path) != "-":
         with open_binary(path) as file:
             if not file.peek(1):
-                return empty_table(())
+                return table_of([])
     return table_of(_rules_of(path))
 
 

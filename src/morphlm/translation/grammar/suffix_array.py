@@ -6,12 +6,10 @@ on stay in the order of the text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from morphlm.arrays import Array
-from morphlm.translation.grammar.kernels.search import IndexedText, find_phrase
+from morphlm.arrays import Array, read_only, starts_of
+from morphlm.translation.grammar.kernels.search import IndexedText
 
 DEPTH = 16  # words to which suffixes are in order; no phrase of a rule is longer
 
@@ -39,19 +37,5 @@ def sort_suffixes(tokens: Array, depth: int = DEPTH) -> Array:
 
 def searchable(tokens: Array, words: int, depth: int = DEPTH) -> IndexedText:
     """Sentences, each followed by END, with what is needed to find phrases in them."""
-    counts = np.bincount(tokens, minlength=words)
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
-    return IndexedText(read_only(tokens), read_only(sort_suffixes(tokens, depth)), read_only(starts))
-
-
-def read_only(array: Array) -> Array:
-    """A view that cannot be written to, as arrays are when they are mapped: compiled code is the same for both."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
-def occurrences(text: IndexedText, phrase: Sequence[int]) -> Array:
-    """Where a phrase of at most DEPTH words stands, in the order of the suffix array."""
-    low, high = find_phrase(text, np.array(phrase, np.int32))
-    return text.suffixes[low:high]
+    starts = starts_of(np.bincount(tokens, minlength=words))
+    return IndexedText(*map(read_only, (tokens, sort_suffixes(tokens, depth), starts)))

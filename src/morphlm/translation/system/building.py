@@ -111,11 +111,8 @@ class Sources:
             raise ConfigError("a system is built of two texts, line by line translations, or of a bitext; give either")
         names = [model.name for model in self.models]
         if len(set(names)) < len(names):
-            raise ConfigError(f"two models have the name {_twice(names)}; name them, as --lm OTHER=MODEL")
-
-
-def _twice(names: Sequence[str]) -> str:
-    return next(name for name in names if names.count(name) > 1)
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ConfigError(f"two models have the name {twice}; name them, as --lm OTHER=MODEL")
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +144,8 @@ def build_system(
     """Make the directory of a system, or go on with it; it is not tuned yet."""
     directory = Path(out)
     check_can_hold_system(directory)
-    models = _load_models(sources.models)
+    check_features((*FEATURES, *COUNTED, *names_of_models([named.name for named in sources.models])))
+    models = [_load_model(named) for named in sources.models]
     _check_texts(sources)
     rules = _read_rules(sources.extra_rules, config, [model.name for model in models])
     was_there = directory.exists()
@@ -194,17 +192,6 @@ class _LoadedModel:
             copy_model(self.path, self.digest, directory)
 
 
-@dataclass(frozen=True, eq=False)
-class _LoadedRules:
-    table: RuleTable
-    digest: str  # of the file
-
-
-def _load_models(models: Sequence[NamedModel]) -> list[_LoadedModel]:
-    check_features((*FEATURES, *COUNTED, *names_of_models([named.name for named in models])))
-    return [_load_model(named) for named in models]
-
-
 def _load_model(named: NamedModel) -> _LoadedModel:
     if not named.path.is_dir():
         return _LoadedModel(named.name, named.path, None, load(named.path))
@@ -228,14 +215,14 @@ def _check_file(path: Path) -> None:
         pass
 
 
-def _read_rules(path: str | Path | None, config: SystemConfig, models: Sequence[str]) -> _LoadedRules | None:
+def _read_rules(path: str | Path | None, config: SystemConfig, models: Sequence[str]) -> RuleTable | None:
     """The rules of a file; their features must not be those of the models."""
     if path is None:
         return None
     _check_file(Path(path))
     table = ExtraRules.read(path, lowercase=config.lowercase).table
     check_features((*dict.fromkeys([*FEATURES, *table.feature_names]), *COUNTED, *names_of_models(models)))
-    return _LoadedRules(table, sha256_of(Path(path)))
+    return table
 
 
 # ---------------------------------------------------------------- the stages
@@ -297,9 +284,7 @@ class _Builder:
                 "give the same as before, or another --out"
             )
 
-    def build(
-        self, sources: Sources, models: Sequence[_LoadedModel], rules: _LoadedRules | None, *, mend: bool
-    ) -> None:
+    def build(self, sources: Sources, models: Sequence[_LoadedModel], rules: RuleTable | None, *, mend: bool) -> None:
         """All stages in order."""
         if sources.bitext is not None:
             self.copy_bitext(Path(sources.bitext))
@@ -307,7 +292,7 @@ class _Builder:
             self.prepare(Path(sources.source), Path(sources.target), mend)
             self.align()
             self.index()
-        self.copy_rules(rules)
+        self.copy_rules(sources.extra_rules, rules)
         self.copy_models(models)  # the last: with it a system is complete
 
     def _stage(self, producer: Producer, depends_on: dict[str, Any], files: Sequence[str], make: _Make) -> None:
@@ -393,19 +378,19 @@ class _Builder:
         depends_on = {"models": [[model.name, model.digest or sha256_of(model.path)] for model in models]}
         self._stage(COPY_MODELS, depends_on, [f"{MODELS}/{name}" for name in names], make)
 
-    def copy_rules(self, rules: _LoadedRules | None) -> None:
+    def copy_rules(self, path: str | Path | None, rules: RuleTable | None) -> None:
         """Put the rules of a file into the directory."""
         has_rules, is_complete = EXTRA_RULES in self.manifest.stages, MODELS in self.manifest.stages
         if has_rules if rules is None else is_complete and not has_rules:
             raise _StageShelf(self, EXTRA_RULES).refusal()
-        if rules is None:
+        if path is None or rules is None:
             return
 
         def make() -> Figures:
-            write_rules(self.directory / EXTRA_RULES, rules.table)
-            return {"rules": len(rules.table)}
+            write_rules(self.directory / EXTRA_RULES, rules)
+            return {"rules": len(rules)}
 
-        self._stage(COPY_RULES, {"rules": rules.digest}, (EXTRA_RULES,), make)
+        self._stage(COPY_RULES, {"rules": sha256_of(Path(path))}, (EXTRA_RULES,), make)
 
 
 # What differs when a stage was made from something else.

@@ -6,13 +6,15 @@ A language model whose own text had 0 for every digit looks words up in that for
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from morphlm.errors import FormatError, MorphlmError
+from morphlm.errors import FormatError, MorphlmError, located
+from morphlm.settings import Settings, setting
 from morphlm.text.parallel_pairs import MAX_RATIO, PairOptions, pair_options
 from morphlm.text.prepare import prepare_line
+from morphlm.text.reading import Block, Mending
 from morphlm.text.tokenise import moses_detokenise
 from morphlm.translation.alignment.config import AlignmentConfig
 from morphlm.translation.decoder.config import DecoderConfig
@@ -25,19 +27,28 @@ Languages = tuple[str | None, str | None]
 
 
 @dataclass(frozen=True)
-class SystemConfig:
+class SystemConfig(Settings):
     """Everything but the texts, the models and the weights."""
 
     languages: Languages = (None, None)  # source and target; the tokeniser needs them
-    tokenise: bool = True  # Moses tokenisation of what is read; what is written is put together again
-    lowercase: bool = True
-    max_tokens: int = 80  # of a training sentence; pairs with longer ones are dropped; 0 keeps all
-    max_ratio: float = MAX_RATIO  # of the lengths of training sentences; 0 keeps all
+    tokenise: bool = setting(
+        True,
+        "Moses tokenisation of what is read; what is written is put together again.",
+        option="--tokenise/--no-tokenise",
+    )
+    lowercase: bool = setting(True, "All in small letters.", option="--lowercase/--no-lowercase")
+    max_tokens: int = setting(80, "Drop training pairs with a longer side; 0 keeps all.", at_least=0)
+    max_ratio: float = setting(
+        MAX_RATIO,
+        "Drop training pairs whose longer side has more than so many times the tokens of the shorter; 0 keeps all.",
+        at_least=0,
+    )
     alignment: AlignmentConfig = field(default_factory=AlignmentConfig)
     grammar: GrammarConfig = field(default_factory=GrammarConfig)
     decoder: DecoderConfig = field(default_factory=DecoderConfig)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.pair_options()
 
     def pair_options(self) -> PairOptions:
@@ -55,6 +66,14 @@ class SystemConfig:
     def prepare(self, line: str, side: int = SOURCE, repairs: Counter[str] | None = None) -> list[str]:
         """The tokens of a line; none is dropped, but for marks of our own if `repairs` are to be counted."""
         return prepare_line(line, self.pair_options().sides[side], repairs)
+
+    def sentences(self, block: Block, side: int = SOURCE, *, mending: Mending | None = None) -> Iterator[list[str]]:
+        """The tokens of each line of a block."""
+        repairs = None if mending is None else mending.repairs
+        for number, line in enumerate(block.lines(), block.first_line):
+            with located(block.source, number):
+                tokens = self.prepare(line, side, repairs)
+            yield tokens
 
     def text_of(self, tokens: Sequence[str]) -> str:
         """A translation as a person would write it; small letters stay small."""

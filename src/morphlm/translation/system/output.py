@@ -44,8 +44,9 @@ def _json(
 ) -> dict[str, Any]:
     rendered = {"text": text_of(translation.tokens), **translation.to_json()}
     if options.kbest is not None:
-        candidates = translation.kbest(options.kbest)
-        rendered["kbest"] = [{"text": text_of(one.tokens), **one.to_json()} for one in candidates]
+        rendered["kbest"] = [
+            {"text": text_of(candidate.tokens), **candidate.to_json()} for candidate in translation.kbest(options.kbest)
+        ]
     if options.graph:
         rendered["graph"] = translation.graph()
     return rendered

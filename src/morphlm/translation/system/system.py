@@ -55,8 +55,8 @@ class TranslationSystem:
         """Without weights, those from which tuning begins are taken; a grammar stands instead of the bitext's rules."""
         self.config, self.extra, self.grammar = config, tuple(extra), grammar
         self.extractor = GrammarExtractor(bitext, config.grammar)
-        given = start_weights(list(models)) if weights is None else weights
-        self.decoder = Decoder(list(models.values()), given, config.decoder, names=list(models))
+        weights = start_weights(list(models)) if weights is None else weights
+        self.decoder = Decoder(list(models.values()), weights, config.decoder, names=list(models))
         self.decoder.weights.check(self.feature_names)
         self.tuned: TunedWeights | None = None
         self.identity = ""  # a hash of what weights are tuned for
@@ -99,8 +99,8 @@ class TranslationSystem:
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Of every translation, in order."""
-        given = [*([] if self.grammar is None else [self.grammar]), *self.extra]
-        extra = [name for rules in given for name in rules.table.feature_names]
+        from_files = [*([] if self.grammar is None else [self.grammar]), *self.extra]
+        extra = [name for rules in from_files for name in rules.table.feature_names]
         return (*dict.fromkeys([*FEATURES, *extra]), *COUNTED, *names_of_models(self.decoder.models.names))
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from morphlm.artefacts import Shelf, find_or_make, fingerprint
-from morphlm.errors import ConfigError, InputError, located
+from morphlm.errors import ConfigError, InputError
 from morphlm.files import exclusive, source_name
 from morphlm.progress import notify, progress_bar
 from morphlm.text.reading import Mending, read_blocks
@@ -46,28 +46,28 @@ def read_tuning_text(
 ) -> TuningText:
     """Read and prepare two files of which line n of one translates line n of the other; empty ones are left out."""
     mending = Mending(keep_lines=True) if mend else None
-    sides = [list(_prepared(path, config, side, mending)) for path, side in ((source, SOURCE), (reference, TARGET))]
-    for what, count in (mending.repairs if mending is not None else {}).items():
-        notify(f"mended: {count:,} {what}")
+    sides = [
+        [
+            tuple(tokens)
+            for block in read_blocks(path, mending=mending, cure=MENDS)
+            for tokens in config.sentences(block, side, mending=mending)
+        ]
+        for path, side in ((source, SOURCE), (reference, TARGET))
+    ]
+    for repair, count in (mending.repairs if mending is not None else {}).items():
+        notify(f"mended: {count:,} {repair}")
     if len(sides[0]) != len(sides[1]):
         raise InputError(
             f"{source_name(source)} has {len(sides[0]):,} lines and {source_name(reference)} has {len(sides[1]):,}, so "
             "they are no line-by-line translations; line n of one must translate line n of the other"
         )
-    pairs = [(one, other) for one, other in zip(*sides, strict=True) if one and other]
+    pairs = [pair for pair in zip(*sides, strict=True) if all(pair)]
     if not pairs:
         raise InputError("there are no sentences to tune on; give at least one", source=source_name(source))
     if dropped := len(sides[0]) - len(pairs):
         notify(f"{dropped:,} of {len(sides[0]):,} pairs to tune on are empty on a side; they are left out")
-    return TuningText(tuple(one for one, _ in pairs), tuple(other for _, other in pairs))
-
-
-def _prepared(path: str | Path, config: SystemConfig, side: int, mending: Mending | None) -> Iterator[tuple[str, ...]]:
-    repairs = None if mending is None else mending.repairs
-    for block in read_blocks(path, mending=mending, cure=MENDS):
-        for number, line in enumerate(block.lines(), block.first_line):
-            with located(block.source, number):
-                yield tuple(config.prepare(line, side, repairs))
+    sources, references = zip(*pairs, strict=True)
+    return TuningText(sources, references)
 
 
 def tune_system(

@@ -71,7 +71,7 @@ class TunedWeights:
     def to_table(self) -> Table:
         """BLEU of each run, and the weights of the best."""
         rows = [[f"run {run.seed}", str(len(run.iterations)), f"{run.bleu:.2f}"] for run in self.runs]
-        scores = RunScores("", tuple(run.bleu for run in self.runs))
+        scores = RunScores(tuple(run.bleu for run in self.runs))
         mean = [["mean", "", f"{scores.mean:.2f} ± {scores.deviation:.2f}"]] if len(self.runs) > 1 else []
         weights = " ".join(f"{name}={value:.4g}" for name, value in self.best.weights.items())
         notes = (f"the weights of run {self.best.seed} are used: {weights}",)

@@ -38,10 +38,10 @@ def count_matches(words: Int32Array, references: Int32Array, starts: Int64Array)
                 before += _same(words, k, words, i, n)
             most = 0
             for r in range(len(starts) - 1):
-                here = 0
+                matches = 0
                 for j in range(starts[r], starts[r + 1] - n + 1):
-                    here += _same(references, j, words, i, n)
-                most = max(most, here)
+                    matches += _same(references, j, words, i, n)
+                most = max(most, matches)
             row[1 + n] += before < most
     return row
 
@@ -157,7 +157,7 @@ def keep_high_lines(offsets: Float64Array, slopes: Float64Array, kept: Int64Arra
 
 @njit(cache=True, nogil=True)
 def _find_corners(tops: Float64Array, corners: Float64Array, number: int) -> None:
-    """Where neighbours meet, and a little less than how high; parallel ones leave the place of a corner as it is."""
+    """Where neighbours meet, and a little less than how high; parallel ones leave a corner where it is."""
     for k in range(number):
         if tops[1, k] != tops[1, k + 1]:
             corners[0, k] = (tops[0, k] - tops[0, k + 1]) / (tops[1, k + 1] - tops[1, k])

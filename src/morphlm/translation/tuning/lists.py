@@ -35,7 +35,7 @@ class TranslationList:
         """From words and features of each; there must be one at least."""
         tokens, features = zip(*hypotheses, strict=True)
         ids: dict[str, int] = {}
-        words = [ids.setdefault(word, len(ids)) for some in tokens for word in some]
+        words = [ids.setdefault(word, len(ids)) for translation in tokens for word in translation]
         starts = np.cumsum([0, *map(len, tokens)]).astype(np.int64)
         return cls(tuple(ids), np.array(words, np.int32), starts, np.array(features, np.float32))
 
@@ -61,9 +61,9 @@ def write_lists(path: Path, key: str, lists: Lists) -> None:
     make_folder(path.parent)
     with atomic_writer(path) as file:
         file.write((json.dumps(key) + "\n").encode())
-        for one in lists:
-            arrays: tuple[Array, ...] = (one.words, one.starts, one.features)
-            head = [one.vocabulary, [array.shape for array in arrays]]
+        for translations in lists:
+            arrays: tuple[Array, ...] = (translations.words, translations.starts, translations.features)
+            head = [translations.vocabulary, [array.shape for array in arrays]]
             file.write((json.dumps(head, ensure_ascii=False) + "\n").encode())
             for array, kind in zip(arrays, KINDS, strict=True):
                 file.write(array.astype(kind, copy=False).tobytes())

@@ -26,6 +26,7 @@ from morphlm.artefacts import Producer
 from morphlm.errors import ConfigError, MorphlmError
 from morphlm.files import atomic_writer, make_folder
 from morphlm.progress import notify
+from morphlm.settings import Settings, setting
 from morphlm.translation.tuning.bleu import SIZE, bleu
 from morphlm.translation.tuning.lists import Lists, has_key, read_lists, write_lists
 from morphlm.translation.tuning.mert import MertConfig, optimise
@@ -41,20 +42,18 @@ FORMAT = 3
 
 
 @dataclass(frozen=True)
-class TuningConfig:
+class TuningConfig(Settings):
     """How the weights are looked for."""
 
-    kbest: int = 100  # translations of a sentence that are added in each iteration
-    iterations: int = 10  # at most
-    least_gain: float = 0.02  # of BLEU x 100 on all lists so far, for another iteration
-    probes: int = 4  # weights around the first ones that are decoded with in the first iteration
+    kbest: int = setting(100, "Length of the k-best lists that each iteration adds.", at_least=1)
+    iterations: int = setting(10, "Largest number of iterations.", at_least=1)
+    least_gain: float = setting(
+        0.02, "Gain of BLEU x 100 on all lists so far that leads to another iteration.", at_least=0
+    )
+    probes: int = setting(
+        4, "Number of random weights around the initial ones to decode with before the first search.", at_least=0
+    )
     mert: MertConfig = field(default_factory=MertConfig)
-
-    def __post_init__(self) -> None:
-        if self.kbest < 1 or self.iterations < 1 or self.probes < 0 or not self.least_gain >= 0:
-            raise ConfigError(
-                "tuning takes 1 translation, 1 iteration, 0 probes or more, and a least gain of 0 or more"
-            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,11 +118,8 @@ class TuningRun:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> TuningRun:
-        return cls(content["seed"], tuple(content["features"]), tuple(map(_iteration_of, content["iterations"])))
-
-
-def _iteration_of(content: Mapping[str, Any]) -> Iteration:
-    return Iteration(**{**content, "weights": tuple(content["weights"])})
+        iterations = (Iteration(**entry | {"weights": tuple(entry["weights"])}) for entry in content["iterations"])
+        return cls(content["seed"], tuple(content["features"]), tuple(iterations))
 
 
 def tune(
@@ -209,7 +205,7 @@ class _Run:
             if not has_key(path := self._first_path(probe), self.first_key):
                 most = max(1, self.config.kbest // 2) if probe else self.config.kbest  # others serve as a warning only
                 lists = self.problem.decode(self.problem.weights_of(start))
-                write_lists(path, self.first_key, (one.first(most) for one in lists))
+                write_lists(path, self.first_key, (translations.first(most) for translations in lists))
                 notify(f"decoded with weights {probe + 1} of the {len(self.starts)} to begin with")
 
     def _add(self, number: int, weights: tuple[float, ...]) -> Iteration:
@@ -222,8 +218,8 @@ class _Run:
 
     def _founded(self, weights: tuple[float, ...]) -> tuple[float, ...]:
         """Where no two translations differ, a weight of chance has nothing behind it: the first one stays."""
-        is_told = self.pool.arrays().spreads() > 0
-        return tuple(np.where(is_told, weights, self.starts[0]).tolist())
+        differs = self.pool.arrays().spreads() > 0
+        return tuple(np.where(differs, weights, self.starts[0]).tolist())
 
     def _add_lists(self, path: Path, weights: tuple[float, ...]) -> Iteration:
         sums = np.zeros(SIZE, np.int64)
@@ -239,7 +235,7 @@ class _Run:
             return None
         candidates, before = self.pool.arrays(), np.array(iteration.weights)
         seed = int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0])
-        starts = [np.array(one.weights) for one in reversed(self.iterations)]
+        starts = [np.array(earlier.weights) for earlier in reversed(self.iterations)]
         optimum = optimise(candidates, starts, self.config.mert, seed=seed, threads=self.threads)
         gain = optimum.bleu - candidates.bleu(before)
         return tuple(optimum.weights.tolist()) if gain >= self.config.least_gain else None

@@ -13,26 +13,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from morphlm.arrays import Float64Array
-from morphlm.errors import ConfigError
+from morphlm.settings import Settings, setting
 from morphlm.threads import Workers, available_cores, workers
 from morphlm.translation.tuning import kernels
 from morphlm.translation.tuning.pool import PooledCandidates
 
 
 @dataclass(frozen=True)
-class MertConfig:
+class MertConfig(Settings):
     """How long the weights are searched for."""
 
-    restarts: int = 5  # searches that begin around the best weights of the others
-    noise: float = 0.3  # how far around, as a part of the size of the weights
-    directions: int = 10  # random directions in each round, beside the axes
-    least_gain: float = 1e-3  # of BLEU x 100 in a round, for another round
-    largest_rounds: int = 50
-
-    def __post_init__(self) -> None:
-        counts, sizes = (self.restarts, self.directions), (self.least_gain, self.noise)
-        if min(counts) < 0 or self.largest_rounds < 1 or not all(size >= 0 for size in sizes):
-            raise ConfigError("restarts, noise, directions and gain of MERT are 0 or more, and its rounds 1 or more")
+    restarts: int = setting(5, "Restarts of each search from weights around the best so far.", at_least=0)
+    noise: float = setting(0.3, "How far around, as a share of the size of the weights.", at_least=0)
+    directions: int = setting(10, "Random directions in each round, beside the axes.", at_least=0)
+    least_gain: float = setting(1e-3, "Gain of BLEU x 100 in a round that leads to another round.", at_least=0)
+    largest_rounds: int = setting(50, "Largest number of rounds.", at_least=1)
 
 
 @dataclass(frozen=True)
@@ -133,7 +128,7 @@ def _line_searches(
     return steps, gains
 
 
-def _directions(some: int, units: Float64Array, rng: np.random.Generator) -> Float64Array:
+def _directions(random_ones: int, units: Float64Array, rng: np.random.Generator) -> Float64Array:
     """The axes, then random ones."""
     axes = np.diag(units)[units > 0]
-    return np.concatenate([axes, rng.normal(size=(some, len(units))) * units])
+    return np.concatenate([axes, rng.normal(size=(random_ones, len(units))) * units])

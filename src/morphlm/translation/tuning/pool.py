@@ -55,7 +55,7 @@ class CandidatePool:
 
     def __init__(self, references: Sequence[Sequence[Sequence[str]]], features: int) -> None:
         """The references of every sentence (one or more), and how many features a translation has."""
-        self._sentences = [_Sentence(Reference.of(some), features) for some in references]
+        self._sentences = [_Sentence(Reference.of(of_sentence), features) for of_sentence in references]
         self._width = features
 
     def add(self, sentence: int, translations: TranslationList) -> tuple[int, Statistics]:

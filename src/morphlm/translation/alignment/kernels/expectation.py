@@ -142,7 +142,7 @@ def best_links(rows: LinkRows, links: Array, begin: int, end: int, tension: floa
         _rising_powers(tension, n, rising, falling)
         norms[:n] = highest[:n] = 0.0
         ratio, power = math.exp(tension / m), 1.0
-        where = best[first : first + n]
+        best_of_sentence = best[first : first + n]
         for i in range(1, m + 1):
             power *= ratio
             row = links[offset + i * n : offset + (i + 1) * n]
@@ -151,10 +151,10 @@ def best_links(rows: LinkRows, links: Array, begin: int, end: int, tension: floa
                 joint = prior * row[j]
                 norms[j] += prior
                 if joint > highest[j] * _MORE:
-                    highest[j], where[j] = joint, i - 1
+                    highest[j], best_of_sentence[j] = joint, i - 1
         for j in range(n):
             if (1.0 - p0) * highest[j] / norms[j] <= p0 * links[offset + j] * _MORE:
-                where[j] = -1
+                best_of_sentence[j] = -1
 
 
 # ---------------------------------------------------------------- M: translation probabilities

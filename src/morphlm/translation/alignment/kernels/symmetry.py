@@ -9,13 +9,9 @@ from numba import njit
 
 from morphlm.arrays import Array
 
-FORWARD, BACKWARD, BOTH, TAKEN = (
-    1,
-    2,
-    3,
-    4,
-)  # bits of a cell: in which alignments it is, and whether it is in the result
-INTERSECT, UNION, GROW, GROW_FINAL, GROW_FINAL_AND = range(5)
+# Bits of a cell: in which alignments it is, and whether it is in the result.
+FORWARD, BACKWARD, BOTH, TAKEN = 1, 2, 3, 4
+INTERSECT, UNION, GROW, GROW_FINAL, GROW_FINAL_AND = range(5)  # in the order of symmetrise.METHODS
 
 
 class LinkArrays(NamedTuple):
@@ -107,13 +103,13 @@ def join_links(
 ) -> None:
     """Join the links of the sentences begin .. end - 1; those of a sentence go to joined.starts[s] and further."""
     for s in range(begin, end):
-        one = slice(forward.starts[s], forward.starts[s + 1])
-        other = slice(backward.starts[s], backward.starts[s + 1])
-        height = _extent(forward.targets[one], backward.targets[other])
-        width = _extent(forward.sources[one], backward.sources[other])
+        own, other = forward.starts[s : s + 2], backward.starts[s : s + 2]
+        sources, targets = forward.sources[own[0] : own[1]], forward.targets[own[0] : own[1]]
+        other_sources, other_targets = backward.sources[other[0] : other[1]], backward.targets[other[0] : other[1]]
+        height, width = _extent(targets, other_targets), _extent(sources, other_sources)
         cells = np.zeros((height, width), np.uint8)
-        _mark(cells, FORWARD, forward.sources[one], forward.targets[one])
-        _mark(cells, BACKWARD, backward.sources[other], backward.targets[other])
+        _mark(cells, FORWARD, sources, targets)
+        _mark(cells, BACKWARD, other_sources, other_targets)
         _choose(cells, method)
         link = joined.starts[s]
         for source in range(width):

@@ -7,12 +7,22 @@ k = floor(j m / n) the positions k, k-1, .. 1 and k+1, .. m are two geometric se
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from morphlm.arrays import Array
 from morphlm.translation.alignment.kernels.expectation import LinkRows
+
+
+class Shapes(NamedTuple):
+    """Pairs with equally many words m and n: the prior is the same for all of them."""
+
+    sizes: Array  # int64 (K, 2): m given and n generated words
+    first: Array  # int64 (K + 1): where each shape's sentences begin in `sentences`
+    sentences: Array  # int32, by shape
+    mass_starts: Array  # int64 (K + 1): where the masses of each shape's generated positions begin
 
 
 @njit(cache=True, nogil=True)
@@ -39,39 +49,27 @@ def normaliser(j: int, n: int, m: int, tension: float, powers: Array) -> tuple[f
 
 
 @njit(cache=True, nogil=True)
-def expected_distances(
-    sizes: Array, weight_starts: Array, weights: Array, begin: int, end: int, tension: float, out: Array
-) -> None:
-    """For some shapes (m, n): sum over j of weight(j) E|i/m - j/n| under the prior."""
-    powers = np.empty(sizes[begin:end, 0].max() + 1)
+def expected_distances(shapes: Shapes, masses: Array, begin: int, end: int, tension: float, out: Array) -> None:
+    """For some shapes (m, n): sum over j of mass(j) E|i/m - j/n| under the prior."""
+    powers = np.empty(shapes.sizes[begin:end, 0].max() + 1)
     for shape in range(begin, end):
-        m, n = sizes[shape]
+        m, n = shapes.sizes[shape]
         for power in range(m + 1):
             powers[power] = math.exp(-tension * power / m)
         total = 0.0
         for j in range(n):
             norm, weighted = normaliser(j + 1, n, m, tension, powers)
-            total += weights[weight_starts[shape] + j] * weighted / norm
+            total += masses[shapes.mass_starts[shape] + j] * weighted / norm
         out[shape] = total
 
 
 @njit(cache=True, nogil=True)
-def linked_masses(
-    rows: LinkRows,
-    links: Array,
-    first_of_shape: Array,
-    by_shape: Array,
-    begin: int,
-    end: int,
-    weight_starts: Array,
-    weights: Array,
-) -> None:
+def linked_masses(rows: LinkRows, links: Array, shapes: Shapes, begin: int, end: int, masses: Array) -> None:
     """For some shapes: how much of each generated position is linked to words, not to NULL; `links` are posteriors."""
     for shape in range(begin, end):
-        n = weight_starts[shape + 1] - weight_starts[shape]
-        mass = weights[weight_starts[shape] : weight_starts[shape + 1]]
+        mass = masses[shapes.mass_starts[shape] : shapes.mass_starts[shape + 1]]
         mass[:] = 0.0
-        for k in range(first_of_shape[shape], first_of_shape[shape + 1]):
-            null = links[rows.link_starts[by_shape[k]] : rows.link_starts[by_shape[k]] + n]
-            for j in range(n):
-                mass[j] += 1.0 - null[j]
+        for k in range(shapes.first[shape], shapes.first[shape + 1]):
+            offset = rows.link_starts[shapes.sentences[k]]
+            for j in range(len(mass)):
+                mass[j] += 1.0 - links[offset + j]

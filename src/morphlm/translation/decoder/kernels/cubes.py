@@ -10,16 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.compiling import borrowing, called_inside, compiled
+from morphlm.compiling import borrowing, inlined, owning
 from morphlm.translation.decoder.kernels.heap import heap_pop, heap_push
 from morphlm.translation.decoder.kernels.heuristic import score_words
-from morphlm.translation.decoder.kernels.queries import (
-    collect_left,
-    new_uses,
-    queries_grown_to,
-    query_words,
-    uses_grown_to,
-)
+from morphlm.translation.decoder.kernels.queries import collect_left, queries_grown_to, query_words
 from morphlm.translation.decoder.kernels.records import (
     NONE,
     Cells,
@@ -28,19 +22,18 @@ from morphlm.translation.decoder.kernels.records import (
     Hypotheses,
     Int,
     LmQueries,
+    QueryUses,
     RoundOutput,
     RuleArrays,
     SearchArrays,
     Used,
-    grown_size,
-    longer,
-    taller,
+    end_of_cell,
 )
 
 # ---------------------------------------------------------------- space
 
 
-@compiled
+@owning
 def new_candidates(size: Int, context_size: Int) -> CubeCandidates:
     """Space for the candidates of a cell."""
     return CubeCandidates(
@@ -57,7 +50,7 @@ def new_candidates(size: Int, context_size: Int) -> CubeCandidates:
     )
 
 
-@compiled
+@owning
 def new_hypotheses(size: Int, max_left: Int, context_size: Int) -> Hypotheses:
     """Space for the hypotheses of a round."""
     return Hypotheses(
@@ -78,30 +71,6 @@ def new_hypotheses(size: Int, max_left: Int, context_size: Int) -> Hypotheses:
     )
 
 
-@compiled
-def hypotheses_grown_to(hypotheses: Hypotheses, needed: Int) -> Hypotheses:
-    """The same hypotheses; at least as many rows as needed."""
-    if needed <= len(hypotheses.cell):
-        return hypotheses
-    size = grown_size(needed, len(hypotheses.cell))
-    return Hypotheses(
-        longer(hypotheses.cell, size),
-        longer(hypotheses.rule, size),
-        taller(hypotheses.tails, size),
-        longer(hypotheses.state, size),
-        longer(hypotheses.pending, size),
-        longer(hypotheses.full, size),
-        longer(hypotheses.rest_cost, size),
-        taller(hypotheses.first_logprobs, size),
-        longer(hypotheses.logprob, size),
-        taller(hypotheses.left, size),
-        longer(hypotheses.left_length, size),
-        longer(hypotheses.batch_pending, size),
-        taller(hypotheses.right, size),
-        longer(hypotheses.right_length, size),
-    )
-
-
 # ---------------------------------------------------------------- combinations
 
 
@@ -114,26 +83,26 @@ class CellCubes(NamedTuple):
     limit: Int
 
 
-@called_inside
+@inlined
 def cell_size(cells: Cells, cell: Int) -> Int:
     """The number of nodes of a gap; 1 where there is no gap."""
     return 1 if cell == NONE else cells.ends[cell] - cells.begins[cell]
 
 
-@called_inside
+@inlined
 def node_at(cells: Cells, cell: Int, rank: Int) -> Int:
     """A node of a gap; NONE where there is no gap."""
     return NONE if cell == NONE else cells.begins[cell] + rank
 
 
-@called_inside
+@inlined
 def rule_of(cubes: Cubes, rules: RuleArrays, candidates: CubeCandidates, row: Int) -> Int:
     """The rule of a candidate."""
     begin = rules.group_starts[cubes.group[candidates.cube[row]]]
     return np.int64(rules.group_rules[begin + candidates.ranks[row, 0]])
 
 
-@called_inside
+@inlined
 def score_candidate(search: SearchArrays, cubes: Cubes, weight: float, candidates: CubeCandidates, row: Int) -> float:
     """Fill in the heuristic's scores of a candidate; returns its priority."""
     rules, cells, nodes = search.rules, search.cells, search.nodes
@@ -154,7 +123,7 @@ def score_candidate(search: SearchArrays, cubes: Cubes, weight: float, candidate
     return total + weight * change
 
 
-@called_inside
+@inlined
 def set_hypothesis(
     search: SearchArrays, cubes: Cubes, candidates: CubeCandidates, row: Int, hypotheses: Hypotheses, to: Int
 ) -> None:
@@ -170,7 +139,7 @@ def set_hypothesis(
         hypotheses.first_logprobs[to, k] = candidates.first_logprobs[row, k]
 
 
-@called_inside
+@inlined
 def longest_target(rules: RuleArrays) -> Int:
     """The length of the longest target side."""
     longest = 0
@@ -179,7 +148,7 @@ def longest_target(rules: RuleArrays) -> Int:
     return longest
 
 
-@called_inside
+@inlined
 def max_sizes(search: SearchArrays, cubes: Cubes, first: Int, last: Int, pop_limit: Int) -> tuple[Int, Int]:
     """How many candidates and how many hypotheses a cell can have at most; a limit of 0 is none."""
     rules, cells, total = search.rules, search.cells, 0
@@ -192,7 +161,7 @@ def max_sizes(search: SearchArrays, cubes: Cubes, first: Int, last: Int, pop_lim
     return min(total, last - first + 3 * pop_limit), min(total, pop_limit)
 
 
-@called_inside
+@inlined
 def open_cubes(cell: CellCubes, candidates: CubeCandidates) -> Int:
     """The best corner of each cube of a cell becomes a candidate; gives the number of candidates."""
     for cube in range(cell.first, cell.last):
@@ -202,7 +171,7 @@ def open_cubes(cell: CellCubes, candidates: CubeCandidates) -> Int:
     return cell.last - cell.first
 
 
-@called_inside
+@inlined
 def add_successors(search: SearchArrays, cubes: Cubes, candidates: CubeCandidates, row: Int, used: Int) -> Int:
     """One step in the last dimension in which a candidate is not at the beginning, or in a later one.
 
@@ -254,7 +223,7 @@ def pop_cell(
     return Used(used.hypotheses + cell.limit, used.uses, used.queries)
 
 
-@compiled
+@owning
 def pop_cubes(
     search: SearchArrays, cubes: Cubes, pop_limit: Int, queries: LmQueries, known: Int
 ) -> tuple[RoundOutput, Used]:
@@ -263,23 +232,20 @@ def pop_cubes(
     context_size, max_left = search.nodes.right.shape[1], search.nodes.left.shape[1]
     most_uses = len(orders) * (longest_target(search.rules) + 2 * context_size)  # of one hypothesis
     # np.int64(0), not 0: with a literal, Numba would compile every function that takes it twice.
-    candidates, context = new_candidates(64, context_size), np.zeros(context_size, np.int32)
-    output = RoundOutput(new_hypotheses(256, max_left, context_size), new_uses(64), queries)
-    used = Used(np.int64(0), np.int64(0), np.int64(known))
-    first = np.int64(0)
+    most_candidates, hypotheses, first = np.int64(0), np.int64(0), np.int64(0)
     while first < len(cubes.cell):
-        last = first + 1
-        while last < len(cubes.cell) and cubes.cell[last] == cubes.cell[first]:
-            last += 1
-        needed, limit = max_sizes(search, cubes, first, last, pop_limit)
-        if needed > len(candidates.cube):
-            candidates = new_candidates(grown_size(needed, len(candidates.cube)), context_size)
-        output = RoundOutput(
-            hypotheses_grown_to(output.hypotheses, used.hypotheses + limit),
-            uses_grown_to(output.uses, used.uses + limit * most_uses),
-            queries_grown_to(output.queries, used.queries, used.queries + limit * most_uses, orders),
-        )
-        cell = CellCubes(cubes, first, last, limit)
-        used = pop_cell(search, cell, weight, candidates, context, output, used)
+        last = end_of_cell(cubes.cell, first, len(cubes.cell))
+        candidates_of_cell, limit = max_sizes(search, cubes, first, last, pop_limit)
+        most_candidates, hypotheses, first = max(most_candidates, candidates_of_cell), hypotheses + limit, last
+    candidates, context = new_candidates(most_candidates, context_size), np.zeros(context_size, np.int32)
+    uses = QueryUses(np.empty(hypotheses * most_uses, np.int32), np.empty(hypotheses * most_uses, np.int32))
+    output = RoundOutput(new_hypotheses(hypotheses, max_left, context_size), uses, queries)
+    used, first = Used(np.int64(0), np.int64(0), np.int64(known)), np.int64(0)
+    while first < len(cubes.cell):
+        last = end_of_cell(cubes.cell, first, len(cubes.cell))
+        _, limit = max_sizes(search, cubes, first, last, pop_limit)
+        queries = queries_grown_to(output.queries, used.queries, used.queries + limit * most_uses, orders)
+        output = RoundOutput(output.hypotheses, uses, queries)
+        used = pop_cell(search, CellCubes(cubes, first, last, limit), weight, candidates, context, output, used)
         first = last
     return output, used

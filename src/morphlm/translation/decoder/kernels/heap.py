@@ -1,17 +1,17 @@
 """Heaps of numbered things by their scores, equal ones in order of the numbers: results are always the same."""
 
 from morphlm.arrays import Array
-from morphlm.translation.compiling import called_inside
+from morphlm.compiling import inlined
 from morphlm.translation.decoder.kernels.records import Int
 
 
-@called_inside
+@inlined
 def is_before(scores: Array, a: Int, b: Int) -> bool:
     """The higher score first, then what was there first."""
     return bool(scores[a] > scores[b] or (scores[a] == scores[b] and a < b))
 
 
-@called_inside
+@inlined
 def heap_push(heap: Array, size: Int, scores: Array, new: Int) -> None:
     """Add an entry to a heap of `size` entries."""
     at = size
@@ -24,7 +24,7 @@ def heap_push(heap: Array, size: Int, scores: Array, new: Int) -> None:
     heap[at] = new
 
 
-@called_inside
+@inlined
 def heap_pop(heap: Array, size: Int, scores: Array) -> Int:
     """Take the first entry out of a heap of `size` entries."""
     result, last = heap[0], heap[size - 1]
@@ -43,7 +43,7 @@ def heap_pop(heap: Array, size: Int, scores: Array) -> Int:
     return result
 
 
-@called_inside
+@inlined
 def best_first(scores: Array, count: Int, heap: Array, order: Array) -> None:
     """The first numbers in order of their scores. `heap` is space."""
     for i in range(count):

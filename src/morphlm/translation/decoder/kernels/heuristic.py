@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
+from morphlm.compiling import borrowing, inlined, owning
 from morphlm.ngram.kernels import ROOT, find_child, score_word, shortest_equivalent
-from morphlm.translation.compiling import borrowing, called_inside, compiled
 from morphlm.translation.decoder.kernels.records import (
     FIRST_GAP,
     MEMO_ENTRY,
@@ -30,7 +30,7 @@ MEMO_BITS = 13  # 2^13 slots of 24 bytes are near at hand; more are slower, thou
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
-@compiled
+@owning
 def new_memo() -> Records:
     """An empty memo."""
     memo = np.empty(1 << MEMO_BITS, MEMO_ENTRY)
@@ -54,7 +54,7 @@ def fill_slot(ngrams: NgramArrays, memo: Records, slot: Int, state: Int, word: I
     memo[slot].logprob, memo[slot].state = logprob, after
 
 
-@called_inside
+@inlined
 def memo_slot(heuristic: Heuristic, state: Int, word: Int) -> Int:
     """Where the memo has the score of a word after a state. The same is asked for 20 times in a sentence."""
     key = (np.int64(state + 1) << 32) | np.int64(word)
@@ -65,7 +65,7 @@ def memo_slot(heuristic: Heuristic, state: Int, word: Int) -> Int:
     return slot
 
 
-@called_inside
+@inlined
 def score_next(
     heuristic: Heuristic, state: Int, pending: Int, full: bool, word: Int
 ) -> tuple[Int, Int, bool, float, bool]:
@@ -79,7 +79,7 @@ def score_next(
     return after, pending + 1, True, logprob, False
 
 
-@called_inside
+@inlined
 def backoffs(ngrams: NgramArrays, state: Int, length: Int) -> float:
     """ln of the back-off weights of contexts of more than `length` words."""
     total = 0.0
@@ -100,7 +100,7 @@ class PrefixScore(NamedTuple):
     recorded: Int  # words whose ln p is in first_logprobs
 
 
-@called_inside
+@inlined
 def append_word(heuristic: Heuristic, word: Int, prefix: PrefixScore, logprobs: Array, row: Int) -> PrefixScore:
     """The next word; its ln p is recorded, if it is among the first words of which that is wanted."""
     state, pending, full, logprob, is_final = score_next(heuristic, prefix.state, prefix.pending, prefix.full, word)
@@ -113,7 +113,7 @@ def append_word(heuristic: Heuristic, word: Int, prefix: PrefixScore, logprobs: 
     return PrefixScore(state, pending, full, prefix.final, prefix.rest_cost + logprob, recorded)
 
 
-@called_inside
+@inlined
 def append_node(
     heuristic: Heuristic, nodes: Nodes, t: Int, prefix: PrefixScore, logprobs: Array, row: Int
 ) -> PrefixScore:
@@ -139,7 +139,7 @@ def append_node(
     return PrefixScore(prefix.state, prefix.pending, prefix.full, prefix.final, prefix.rest_cost, recorded)
 
 
-@called_inside
+@inlined
 def score_words(
     search: SearchArrays, rule: Int, tail: Int, second_tail: Int, candidates: CubeCandidates, row: Int
 ) -> None:
@@ -157,7 +157,7 @@ def score_words(
     candidates.rest_cost[row], candidates.logprob[row] = prefix.rest_cost, prefix.final
 
 
-@compiled
+@owning
 def estimate_rules(ngrams: NgramArrays, ids: Array, starts: Array, symbols: Array) -> Array:
     """ln p of the words of a rule, each after those that stand next to it."""
     result = np.empty(len(starts) - 1)

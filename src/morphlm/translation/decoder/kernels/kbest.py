@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.compiling import called_inside, compiled
-from morphlm.translation.decoder.kernels.records import FIRST_GAP, NONE, Int, grown_size
+from morphlm.compiling import inlined, owning
+from morphlm.translation.decoder.kernels.records import FIRST_GAP, NONE, Int, grown_to
 
 Records = Any  # an array of those below
 
@@ -72,15 +72,7 @@ class Forest(NamedTuple):
     target_symbols: Array  # int32: numbers that tell all words apart, or FIRST_GAP, SECOND_GAP
 
 
-@compiled
-def derivations_grown_to(derivations: Records, needed: Int) -> Records:
-    """The same derivations; at least as many as needed."""
-    larger = np.empty(grown_size(needed, len(derivations)), derivations.dtype)
-    larger[: len(derivations)] = derivations
-    return larger
-
-
-@compiled
+@owning
 def seen_grown_to(derivations: Records, seen: Array) -> Array:
     """The same hash table with twice the slots."""
     larger = np.full(2 * len(seen), NONE, np.int32)
@@ -93,7 +85,7 @@ def seen_grown_to(derivations: Records, seen: Array) -> Array:
     return larger
 
 
-@called_inside
+@inlined
 def slot_of(derivations: Records, d: Int, size: Int) -> Int:
     """Where a derivation belongs in a hash table of 2^n slots, by its node and words."""
     code = (derivations[d].code ^ np.uint64(derivations[d].node) * BASE) * MIX
@@ -104,7 +96,7 @@ def slot_of(derivations: Records, d: Int, size: Int) -> Int:
 # ---------------------------------------------------------------- heaps
 
 
-@called_inside
+@inlined
 def is_before(derivations: Records, a: Int, b: Int) -> bool:
     """The higher score first, then the lower edge, then the lower ranks of the tails."""
     if derivations[a].score != derivations[b].score:
@@ -117,7 +109,7 @@ def is_before(derivations: Records, a: Int, b: Int) -> bool:
     return bool(derivations[derivations[a].second].rank < derivations[derivations[b].second].rank)
 
 
-@called_inside
+@inlined
 def merged(derivations: Records, a: Int, b: Int) -> Int:
     """Two heaps, of which either may be NONE, as one."""
     if a == NONE:
@@ -131,7 +123,7 @@ def merged(derivations: Records, a: Int, b: Int) -> Int:
     return a
 
 
-@called_inside
+@inlined
 def without_top(derivations: Records, top: Int) -> Int:
     """The heap without its first derivation: pairs of what is below it, then all pairs, the last first."""
     pairs, d = np.int64(NONE), np.int64(derivations[top].child)
@@ -152,7 +144,7 @@ def without_top(derivations: Records, top: Int) -> Int:
 # ---------------------------------------------------------------- words
 
 
-@called_inside
+@inlined
 def hash_words(forest: Forest, derivations: Records, d: Int) -> None:
     """Of a derivation whose tails are known."""
     code, power, length = np.uint64(0), np.uint64(1), np.int64(0)
@@ -169,7 +161,7 @@ def hash_words(forest: Forest, derivations: Records, d: Int) -> None:
     derivations[d].code, derivations[d].power, derivations[d].length = code, power, length
 
 
-@called_inside
+@inlined
 def write_words(forest: Forest, derivations: Records, d: Int, out: Array, path: Array) -> None:
     """The words of a derivation. `path` is space."""
     at, depth = 0, 0
@@ -192,7 +184,7 @@ def write_words(forest: Forest, derivations: Records, d: Int, out: Array, path: 
             path[depth, 1] = 0
 
 
-@compiled
+@owning
 def same_words(forest: Forest, derivations: Records, a: Int, b: Int, path: Array) -> bool:
     """Whether two derivations of a node have the same words; hardly ever called if they do not."""
     both = np.empty((2, derivations[a].length), np.int32)
@@ -204,7 +196,7 @@ def same_words(forest: Forest, derivations: Records, a: Int, b: Int, path: Array
     return True
 
 
-@called_inside
+@inlined
 def is_new(forest: Forest, derivations: Records, d: Int, seen: Array, path: Array) -> bool:
     """Whether no derivation of the same node had these words; they are written down."""
     slot = slot_of(derivations, d, len(seen))
@@ -221,7 +213,7 @@ def is_new(forest: Forest, derivations: Records, d: Int, seen: Array, path: Arra
 # ---------------------------------------------------------------- further derivations
 
 
-@called_inside
+@inlined
 def push_derivation(
     forest: Forest, derivations: Records, counts: Array, node: Int, edge: Int, first: Int, second: Int, score: float
 ) -> None:
@@ -234,7 +226,7 @@ def push_derivation(
     forest.nodes[node].top = merged(derivations, forest.nodes[node].top, d)
 
 
-@called_inside
+@inlined
 def push_edge(forest: Forest, derivations: Records, counts: Array, node: Int, edge: Int) -> None:
     """Put the best derivation of an edge into the heap of its node."""
     score = forest.edges[edge].score
@@ -246,7 +238,7 @@ def push_edge(forest: Forest, derivations: Records, counts: Array, node: Int, ed
     push_derivation(forest, derivations, counts, node, edge, NONE, NONE, score)
 
 
-@called_inside
+@inlined
 def open_node(forest: Forest, derivations: Records, counts: Array, node: Int) -> None:
     """Put the best hyperedge into the heap. The beginning of the sentence has none, but a derivation without words."""
     if forest.nodes[node].begin < forest.nodes[node].end:
@@ -258,19 +250,19 @@ def open_node(forest: Forest, derivations: Records, counts: Array, node: Int) ->
     forest.nodes[node].top, forest.nodes[node].first, forest.nodes[node].last = NONE, d, d
 
 
-@called_inside
+@inlined
 def is_exhausted(forest: Forest, node: Int) -> bool:
     """Whether an opened node has no more derivations than those found."""
     return bool(forest.nodes[node].top == NONE and forest.nodes[node].follow == NONE)
 
 
-@called_inside
+@inlined
 def waits_for(forest: Forest, derivations: Records, tail: Int) -> bool:
     """Whether it is not known yet what comes after a tail."""
     return bool(tail != NONE and derivations[tail].after == NONE and not is_exhausted(forest, derivations[tail].node))
 
 
-@called_inside
+@inlined
 def needed_to_follow(forest: Forest, derivations: Records, d: Int) -> Int:
     """The tail of a derivation whose next derivation must be found first; NONE if all successors can be made."""
     first, second = derivations[d].first, derivations[d].second
@@ -282,7 +274,7 @@ def needed_to_follow(forest: Forest, derivations: Records, d: Int) -> Int:
     return NONE
 
 
-@called_inside
+@inlined
 def push_successors(forest: Forest, derivations: Records, counts: Array, d: Int) -> None:
     """Put what comes after a derivation into the heap: the next derivations of its tails, and the next edge."""
     node, edge = np.int64(derivations[d].node), np.int64(derivations[d].edge)
@@ -303,7 +295,7 @@ def push_successors(forest: Forest, derivations: Records, counts: Array, d: Int)
     forest.nodes[node].follow = NONE
 
 
-@called_inside
+@inlined
 def unopened_tail(forest: Forest, derivations: Records, d: Int) -> Int:
     """A tail of a derivation that has no derivation yet; NONE if all have, and then the best of each is taken."""
     first, second = forest.edges[derivations[d].edge].first, forest.edges[derivations[d].edge].second
@@ -319,7 +311,7 @@ def unopened_tail(forest: Forest, derivations: Records, d: Int) -> Int:
     return NONE
 
 
-@called_inside
+@inlined
 def take_top(
     forest: Forest,
     derivations: Records,
@@ -346,7 +338,7 @@ def take_top(
     forest.nodes[node].last = top
 
 
-@compiled
+@owning
 def find_derivations(  # noqa: PLR0912 - what grows here cannot be handed to functions and back for nothing
     forest: Forest,
     derivations: Records,
@@ -373,7 +365,7 @@ def find_derivations(  # noqa: PLR0912 - what grows here cannot be handed to fun
                 depth -= 1
                 continue
             if counts[DERIVATIONS] + MAX_PER_STEP > len(derivations):
-                derivations = derivations_grown_to(derivations, counts[DERIVATIONS] + MAX_PER_STEP)
+                derivations = grown_to(derivations, counts[DERIVATIONS] + MAX_PER_STEP)
             if 2 * (counts[SEEN] + 1) > len(seen):
                 seen = seen_grown_to(derivations, seen)
             follow, top = np.int64(forest.nodes[node].follow), np.int64(forest.nodes[node].top)
@@ -399,7 +391,7 @@ def find_derivations(  # noqa: PLR0912 - what grows here cannot be handed to fun
     return derivations, seen
 
 
-@compiled
+@owning
 def new_path(forest: Forest) -> Array:
     """Room for the deepest path: each node of a derivation comes after its tails."""
     return np.empty((len(forest.nodes) + 2, 2), np.int32)
@@ -408,7 +400,7 @@ def new_path(forest: Forest) -> Array:
 # ---------------------------------------------------------------- results
 
 
-@compiled
+@owning
 def goal_derivations(forest: Forest, derivations: Records, begin: Int, end: Int) -> Array:
     """The derivations of these ranks."""
     chosen = np.empty(end - begin, np.int32)
@@ -420,7 +412,7 @@ def goal_derivations(forest: Forest, derivations: Records, begin: Int, end: Int)
     return chosen
 
 
-@compiled
+@owning
 def words_of(forest: Forest, derivations: Records, chosen: Array) -> tuple[Array, Array]:
     """The words of some derivations one after the other, and where those of each begin."""
     path, starts = new_path(forest), np.zeros(len(chosen) + 1, np.int64)
@@ -441,7 +433,7 @@ class FeatureArrays(NamedTuple):
     columns: Array  # int64 (models): the feature that each model's ln p goes to, or NONE
 
 
-@compiled
+@owning
 def features_of(forest: Forest, derivations: Records, chosen: Array, features: FeatureArrays) -> Array:
     """The features of some derivations: sums over their hyperedges."""
     path = new_path(forest)
@@ -467,7 +459,7 @@ def features_of(forest: Forest, derivations: Records, chosen: Array, features: F
     return values
 
 
-@called_inside
+@inlined
 def add_features(row: Array, rule: Int, own: Array, added: Array) -> None:
     """Add those of one rule."""
     if rule < len(own):

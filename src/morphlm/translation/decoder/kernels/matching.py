@@ -3,7 +3,7 @@
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.compiling import called_inside, compiled
+from morphlm.compiling import inlined, owning
 from morphlm.translation.decoder.kernels.records import (
     NONE,
     Cells,
@@ -11,16 +11,14 @@ from morphlm.translation.decoder.kernels.records import (
     DottedItems,
     Int,
     SourceTrie,
-    grown_size,
-    longer,
-    taller,
+    grown_to,
 )
 
 GAP = -1
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
-@called_inside
+@inlined
 def slot_of(keys: Array, key: Int) -> Int:
     """Where a key is in the hash table, or would be; the table's size is a power of two and it is never full."""
     slot = np.int64((np.uint64(key) * MULTIPLIER) >> np.uint64(20)) & (len(keys) - 1)
@@ -29,20 +27,20 @@ def slot_of(keys: Array, key: Int) -> Int:
     return slot
 
 
-@called_inside
+@inlined
 def key_of(node: Int, symbol: Int) -> Int:
     """Of the child of a node; all gaps are one symbol."""
     return (np.int64(node) << 32) | np.int64(max(symbol, GAP) + 1)
 
 
-@called_inside
+@inlined
 def child_of(trie: SourceTrie, node: Int, symbol: Int) -> Int:
     """The node one symbol further, or NONE."""
     slot = slot_of(trie.keys, key_of(node, symbol))
     return np.int64(trie.children[slot]) if trie.keys[slot] != NONE else NONE
 
 
-@compiled
+@owning
 def build_trie(starts: Array, symbols: Array) -> tuple[SourceTrie, Array]:
     """The trie of all source sides and the group of each rule: rules with the same source side, gaps being equal."""
     size = 64
@@ -68,22 +66,21 @@ def build_trie(starts: Array, symbols: Array) -> tuple[SourceTrie, Array]:
     return SourceTrie(keys, children, group[:nodes].copy()), group_of_rule
 
 
-@compiled
+@owning
 def items_grown_to(items: DottedItems, needed: Int) -> DottedItems:
     """The same items; at least as many rows as needed."""
     if needed <= len(items.node):
         return items
-    size = grown_size(needed, len(items.node))
-    return DottedItems(longer(items.node, size), taller(items.tails, size), items.begins, items.ends)
+    return DottedItems(grown_to(items.node, needed), grown_to(items.tails, needed), items.begins, items.ends)
 
 
-@called_inside
+@inlined
 def is_filled(cells: Cells, cell: Int) -> bool:
     """Whether a span has a translation."""
     return bool(cells.begins[cell] < cells.ends[cell])
 
 
-@compiled
+@owning
 def match_width(
     width: Int, widest: Int, sentence: Array, trie: SourceTrie, cells: Cells, items: DottedItems, used: Int
 ) -> tuple[DottedItems, Int]:
@@ -133,7 +130,7 @@ def match_width(
     return items, used
 
 
-@compiled
+@owning
 def cubes_of_width(
     width: Int, widest: Int, words: Int, items: DottedItems, trie: SourceTrie, first_pass: Int, pass_all: bool
 ) -> Cubes:
@@ -160,7 +157,7 @@ def cubes_of_width(
     return Cubes(cell[:used], group[:used], tails[:used])
 
 
-@compiled
+@owning
 def cubes_of_glue(end: Int, widest: Int, words: Int, cells: Cells, first_glue: Int, glue: Int) -> Cubes:
     """S over the first `end` words: S over fewer of them, and X over the rest."""
     longest = min(widest, end)

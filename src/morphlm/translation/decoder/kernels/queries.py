@@ -6,7 +6,7 @@ Hypotheses mostly differ in few words, so that the same queries come up again an
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.compiling import called_inside, compiled
+from morphlm.compiling import inlined, owning
 from morphlm.translation.decoder.kernels.records import (
     CONTEXT,
     FIRST_GAP,
@@ -23,7 +23,6 @@ from morphlm.translation.decoder.kernels.records import (
     SearchArrays,
     Used,
     grown_size,
-    longer,
 )
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -32,7 +31,7 @@ MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 # ---------------------------------------------------------------- the table of queries
 
 
-@compiled
+@owning
 def new_queries(size: Int, context_size: Int) -> LmQueries:
     """An empty table with room for so many queries."""
     slots = 16
@@ -45,7 +44,7 @@ def new_queries(size: Int, context_size: Int) -> LmQueries:
     )
 
 
-@compiled
+@owning
 def queries_grown_to(queries: LmQueries, used: Int, needed: Int, orders: Array) -> LmQueries:
     """The same queries; at least as many rows as needed."""
     if needed <= len(queries.keys):
@@ -59,7 +58,7 @@ def queries_grown_to(queries: LmQueries, used: Int, needed: Int, orders: Array) 
     return larger
 
 
-@called_inside
+@inlined
 def query_slot(queries: LmQueries, model: Int, word: Int, context: Array, length: Int) -> Int:
     """Where a query is in the hash table, or would be; `length` words of the context count."""
     code = np.uint64(word) * MULTIPLIER + np.uint64(model)
@@ -79,7 +78,7 @@ def query_slot(queries: LmQueries, model: Int, word: Int, context: Array, length
         slot = (slot + 1) & mask
 
 
-@called_inside
+@inlined
 def query_number(queries: LmQueries, used: Int, model: Int, word: Int, context: Array, length: Int) -> Int:
     """The number of a query, which is `used` if it is new; then it is added."""
     slot = query_slot(queries, model, word, context, length)
@@ -90,22 +89,7 @@ def query_number(queries: LmQueries, used: Int, model: Int, word: Int, context: 
     return np.int64(queries.table[slot])
 
 
-@compiled
-def new_uses(size: Int) -> QueryUses:
-    """An empty table with room for so many uses."""
-    return QueryUses(np.empty(size, np.int32), np.empty(size, np.int32))
-
-
-@compiled
-def uses_grown_to(uses: QueryUses, needed: Int) -> QueryUses:
-    """The same uses; at least as many rows as needed."""
-    if needed <= len(uses.hypothesis):
-        return uses
-    size = grown_size(needed, len(uses.hypothesis))
-    return QueryUses(longer(uses.hypothesis, size), longer(uses.query, size))
-
-
-@compiled
+@owning
 def sum_logprobs(uses: QueryUses, queries: LmQueries, used: Used, models: Int) -> Array:
     """The sum of ln p for each hypothesis and model."""
     result = np.zeros((used.hypotheses, models))
@@ -118,7 +102,7 @@ def sum_logprobs(uses: QueryUses, queries: LmQueries, used: Used, models: Int) -
 # ---------------------------------------------------------------- the words at both ends of a hypothesis
 
 
-@called_inside
+@inlined
 def collect_left(rules: RuleArrays, nodes: Nodes, hypotheses: Hypotheses, row: Int) -> None:
     """The first words of a hypothesis, as many as some model may need."""
     rule = np.int64(hypotheses.rule[row])
@@ -139,7 +123,7 @@ def collect_left(rules: RuleArrays, nodes: Nodes, hypotheses: Hypotheses, row: I
     hypotheses.left_length[row] = length
 
 
-@called_inside
+@inlined
 def shift_in(context: Array, word: Int, known: Int) -> Int:
     """One more word before what follows; returns how many are known."""
     for k in range(len(context) - 1, 0, -1):
@@ -149,7 +133,7 @@ def shift_in(context: Array, word: Int, known: Int) -> Int:
     return min(known + 1, len(context))
 
 
-@called_inside
+@inlined
 def add_queries(
     output: RoundOutput, used: Used, orders: Array, row: Int, word: Int, position: Int, context: Array, known: Int
 ) -> Used:
@@ -162,7 +146,7 @@ def add_queries(
     return used
 
 
-@called_inside
+@inlined
 def query_words(search: SearchArrays, context: Array, output: RoundOutput, used: Used, row: Int) -> Used:
     """Queries about the words of a hypothesis whose context became known, and its last words.
 

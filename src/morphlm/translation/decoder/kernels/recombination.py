@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.compiling import borrowing, called_inside, compiled
+from morphlm.compiling import borrowing, inlined, owning
 from morphlm.translation.decoder.kernels.heap import best_first
 from morphlm.translation.decoder.kernels.records import (
     NONE,
@@ -14,53 +14,16 @@ from morphlm.translation.decoder.kernels.records import (
     Int,
     Nodes,
     SearchArrays,
-    grown_size,
-    longer,
-    taller,
+    end_of_cell,
 )
 
 MULTIPLIER = np.uint64(0xD1342543DE82EF95)
 
 
-@compiled
-def nodes_grown_to(nodes: Nodes, needed: Int) -> Nodes:
-    """The same nodes; at least as many rows as needed."""
-    if needed <= len(nodes.cell):
-        return nodes
-    size = grown_size(needed, len(nodes.cell))
-    return Nodes(
-        longer(nodes.cell, size),
-        longer(nodes.inside, size),
-        longer(nodes.estimated, size),
-        taller(nodes.left, size),
-        longer(nodes.left_length, size),
-        longer(nodes.state, size),
-        longer(nodes.pending, size),
-        longer(nodes.full, size),
-        longer(nodes.rest_cost, size),
-        longer(nodes.batch_pending, size),
-        taller(nodes.right, size),
-        longer(nodes.right_length, size),
-        taller(nodes.first_logprobs, size),
-        taller(nodes.edges, size),
-    )
-
-
-@compiled
-def edges_grown_to(edges: Hyperedges, needed: Int) -> Hyperedges:
-    """The same hyperedges; at least as many rows as needed."""
-    if needed <= len(edges.rule):
-        return edges
-    size = grown_size(needed, len(edges.rule))
-    return Hyperedges(
-        longer(edges.rule, size), taller(edges.tails, size), longer(edges.score, size), taller(edges.logprobs, size)
-    )
-
-
 # ---------------------------------------------------------------- states
 
 
-@called_inside
+@inlined
 def hash_state(hypotheses: Hypotheses, h: Int) -> Int:
     """A number that depends on all that `same_state` compares."""
     code = np.uint64(hypotheses.left_length[h] * 64 + hypotheses.batch_pending[h] * 8 + hypotheses.right_length[h])
@@ -74,7 +37,7 @@ def hash_state(hypotheses: Hypotheses, h: Int) -> Int:
     return np.int64((code * MULTIPLIER) >> np.uint64(24))
 
 
-@called_inside
+@inlined
 def same_state(hypotheses: Hypotheses, g: Int, h: Int) -> bool:
     """Whether two hypotheses have the same future under all language models."""
     same = hypotheses.left_length[g] == hypotheses.left_length[h]
@@ -106,7 +69,7 @@ class StateGroups(NamedTuple):
     order: Array  # int64
 
 
-@compiled
+@owning
 def new_state_groups(size: Int) -> StateGroups:
     """Space for so many hypotheses."""
     slots = 16
@@ -136,7 +99,7 @@ class ScoredCell(NamedTuple):
     last: Int
 
 
-@called_inside
+@inlined
 def score_hypotheses(search: SearchArrays, cell: ScoredCell, groups: StateGroups) -> None:
     """Of each hypothesis: its own score, and that with its tails."""
     hypotheses, weights = cell.hypotheses, search.weights
@@ -151,7 +114,7 @@ def score_hypotheses(search: SearchArrays, cell: ScoredCell, groups: StateGroups
         groups.score[h - cell.first], groups.total[h - cell.first] = score, total
 
 
-@called_inside
+@inlined
 def group_states(cell: ScoredCell, groups: StateGroups) -> Int:
     """Find the state of each hypothesis; gives the number of states."""
     hypotheses, first, count = cell.hypotheses, cell.first, cell.last - cell.first
@@ -179,7 +142,7 @@ def group_states(cell: ScoredCell, groups: StateGroups) -> Int:
 # ---------------------------------------------------------------- nodes and hyperedges
 
 
-@called_inside
+@inlined
 def with_rest_costs(search: SearchArrays, hypotheses: Hypotheses, h: Int, inside: float) -> float:
     """The score with estimates, by the heuristic, for words whose context is not known."""
     weights, orders = search.weights, search.orders
@@ -190,7 +153,7 @@ def with_rest_costs(search: SearchArrays, hypotheses: Hypotheses, h: Int, inside
     return estimated
 
 
-@called_inside
+@inlined
 def set_node(nodes: Nodes, to: Int, hypotheses: Hypotheses, h: Int, inside: float, estimated: float) -> None:
     """Make a node of a hypothesis, but for its hyperedges."""
     nodes.cell[to], nodes.inside[to], nodes.estimated[to] = hypotheses.cell[h], inside, estimated
@@ -206,7 +169,7 @@ def set_node(nodes: Nodes, to: Int, hypotheses: Hypotheses, h: Int, inside: floa
         nodes.first_logprobs[to, k] = hypotheses.first_logprobs[h, k]
 
 
-@called_inside
+@inlined
 def make_nodes(
     search: SearchArrays, cell: ScoredCell, states: Int, groups: StateGroups, used_nodes: Int, used_edges: Int
 ) -> None:
@@ -224,7 +187,7 @@ def make_nodes(
         nodes.edges[to, 1] = used_edges
 
 
-@called_inside
+@inlined
 def make_edges(cell: ScoredCell, groups: StateGroups, edges: Hyperedges) -> None:
     """Each hypothesis becomes a hyperedge of its node, the best first."""
     hypotheses, count = cell.hypotheses, cell.last - cell.first
@@ -242,15 +205,6 @@ def make_edges(cell: ScoredCell, groups: StateGroups, edges: Hyperedges) -> None
             edges.logprobs[to, 1 + b] = cell.logprobs[h, b]
 
 
-@called_inside
-def end_of_cell(cells: Array, first: Int, end: Int) -> Int:
-    """Where what belongs to the same cell as the first ends."""
-    last = first + 1
-    while last < end and cells[last] == cells[first]:
-        last += 1
-    return last
-
-
 @borrowing
 def fill_cells(
     search: SearchArrays,
@@ -262,7 +216,7 @@ def fill_cells(
     used_edges: Int,
     groups: StateGroups,
 ) -> Int:
-    """Make nodes and hyperedges where there is space for them; gives the number of nodes."""
+    """What `recombine` does; `groups` is space."""
     cells, first = search.cells, np.int64(0)
     while first < count:
         last = end_of_cell(hypotheses.cell, first, count)
@@ -279,7 +233,7 @@ def fill_cells(
     return used_nodes
 
 
-@compiled
+@owning
 def recombine(
     search: SearchArrays,
     hypotheses: Hypotheses,
@@ -288,15 +242,14 @@ def recombine(
     edges: Hyperedges,
     used_nodes: Int,
     used_edges: Int,
-) -> tuple[Nodes, Int, Hyperedges, Int]:
-    """Make the nodes and hyperedges of the cells of a round. `logprobs` are of the batch models, (count, models)."""
-    nodes = nodes_grown_to(search.nodes, used_nodes + count)
-    edges = edges_grown_to(edges, used_edges + count)
-    search = SearchArrays(search.rules, search.heuristic, search.cells, nodes, search.orders, search.weights)
+) -> Int:
+    """Make the nodes and hyperedges of the cells of a round, for which there must be space; gives the number of nodes.
+
+    `logprobs` are of the batch models, (count, models).
+    """
     most, first = np.int64(0), np.int64(0)
     while first < count:
         last = end_of_cell(hypotheses.cell, first, count)
         most, first = max(most, last - first), last
     groups = new_state_groups(most)
-    used_nodes = fill_cells(search, hypotheses, count, logprobs, edges, used_nodes, used_edges, groups)
-    return nodes, used_nodes, edges, used_edges + count
+    return fill_cells(search, hypotheses, count, logprobs, edges, used_nodes, used_edges, groups)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.compiling import compiled
+from morphlm.compiling import inlined, owning
 
 Records = Any  # an array of records
 Int = Any  # a whole number of Python's or of NumPy's: to compiled code they are the same
@@ -208,29 +208,27 @@ class Used(NamedTuple):
     queries: Int
 
 
-# ---------------------------------------------------------------- arrays that grow
+# ---------------------------------------------------------------- what several kernels do with arrays
 
 
-@compiled
-def longer(array: Array, size: Int) -> Array:
-    """A copy of a one-dimensional array, extended to this size."""
-    result = np.empty(size, array.dtype)
-    for i in range(len(array)):
-        result[i] = array[i]
+@owning
+def grown_to(array: Array, needed: Int) -> Array:
+    """A copy of an array with space for so many rows or more: sizes grow by factors, so copying takes linear time."""
+    result = np.empty((grown_size(needed, len(array)),) + array.shape[1:], array.dtype)  # noqa: RUF005  # for Numba
+    result[: len(array)] = array
     return result
 
 
-@compiled
-def taller(array: Array, size: Int) -> Array:
-    """A copy of a table, extended to so many rows."""
-    result = np.empty((size, array.shape[1]), array.dtype)
-    for i in range(len(array)):
-        for k in range(array.shape[1]):
-            result[i, k] = array[i, k]
-    return result
-
-
-@compiled
+@inlined
 def grown_size(needed: Int, size: Int) -> Int:
-    """Sizes grow by factors, so that copying takes linear time."""
+    """The size of something that had this size and needs more."""
     return max(needed, size * 2, 64)
+
+
+@inlined
+def end_of_cell(cells: Array, first: Int, end: Int) -> Int:
+    """Where what belongs to the same cell as the first ends."""
+    last = first + 1
+    while last < end and cells[last] == cells[first]:
+        last += 1
+    return last

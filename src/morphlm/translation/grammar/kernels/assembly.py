@@ -3,12 +3,12 @@
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.compiling import compiled
+from morphlm.compiling import owning
 from morphlm.translation.grammar.kernels.patterns import AFTER, BEFORE, BOTH
 from morphlm.translation.grammar.kernels.search import END
 
 
-@compiled
+@owning
 def take_rows(starts: Array, items: Array, rows: Array) -> tuple[Array, Array]:
     """Some of the rows that stand one behind the other in `items`."""
     new = np.zeros(len(rows) + 1, np.int64)
@@ -21,7 +21,7 @@ def take_rows(starts: Array, items: Array, rows: Array) -> tuple[Array, Array]:
     return new, taken
 
 
-@compiled
+@owning
 def source_sides(rows: Array, patterns: Array, outer_gaps: Array) -> tuple[Array, Array]:
     """The source sides of rules: their patterns with the outer gaps, gaps numbered -1, -2 from the left."""
     starts = np.zeros(len(patterns) + 1, np.int64)
@@ -44,7 +44,7 @@ def source_sides(rows: Array, patterns: Array, outer_gaps: Array) -> tuple[Array
     return starts, symbols[:at].copy()
 
 
-@compiled
+@owning
 def renumber(symbols: Array, words: int) -> Array:
     """Replace words, in place, by numbers in order of appearance; the words by these numbers."""
     numbers = np.full(words, -1, np.int32)

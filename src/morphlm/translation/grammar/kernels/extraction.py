@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.compiling import borrowing, called_inside, compiled
+from morphlm.compiling import borrowing, inlined, owning
 from morphlm.translation.grammar.kernels.links import HALF, AlignedPairs, hull, is_linked, links_stay_inside
 from morphlm.translation.grammar.kernels.patterns import AFTER, BEFORE, BOTH, MAX_GAPS, NEITHER
 from morphlm.translation.grammar.kernels.search import (
@@ -261,7 +261,7 @@ def add_side(sides: TargetSides, count: int, symbols: Array, size: int, outer: O
 # ---------------------------------------------------------------- one occurrence
 
 
-@called_inside
+@inlined
 def try_rule(extraction: Extraction, span: Span, gaps: int, outer: OuterGaps, count: int) -> int:
     """Add the target side of a span, if the words of both sides are linked only with each other."""
     pairs, arrays = extraction.pairs, extraction.arrays
@@ -274,7 +274,7 @@ def try_rule(extraction: Extraction, span: Span, gaps: int, outer: OuterGaps, co
     return add_side(extraction.sides, count, arrays.symbols, size, outer, span.occurrence) if size else count
 
 
-@called_inside
+@inlined
 def extract_outer(extraction: Extraction, span: Span, inner: int, both: bool, count: int) -> int:
     """Add all rules of an occurrence with outer gaps; the span is without them."""
     arrays, limits = extraction.arrays, extraction.limits
@@ -302,7 +302,7 @@ def extract_outer(extraction: Extraction, span: Span, inner: int, both: bool, co
     return count
 
 
-@called_inside
+@inlined
 def widened(span: Span, before: int, after: int, low: int, high: int) -> Span:
     """A span with so many source words more on both sides, and target words low .. high."""
     return Span(
@@ -488,7 +488,7 @@ class PatternCounts(NamedTuple):
     total: Array  # float64: those in the text, which may be an estimate
 
 
-@compiled
+@owning
 def extract_patterns(
     text: IndexedText,
     extraction: Extraction,

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.compiling import borrowing, compiled
+from morphlm.compiling import borrowing, owning
 from morphlm.translation.grammar.kernels.search import (
     FIRST_WORD,
     HIGH,
@@ -72,7 +72,7 @@ def lexical_weights(lexicon: LexicalTable, source: Array, target: Array, best: A
     return forward, backward
 
 
-@compiled
+@owning
 def weigh_rules(
     lexicon: LexicalTable, rows: Array, patterns: Array, target_starts: Array, target_symbols: Array
 ) -> tuple[Array, Array]:
@@ -97,7 +97,7 @@ def without_outer_gaps(symbols: Array) -> tuple[int, int]:
     return begin, end
 
 
-@compiled
+@owning
 def count_sides(text: IndexedText, starts: Array, symbols: Array, anchors: int, span: int) -> Array:
     """How often each side is in the text, estimated from at most so many occurrences of its rarest chunk."""
     counts = np.zeros(len(starts) - 1, np.float64)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.compiling import borrowing, compiled
+from morphlm.compiling import borrowing, owning
 
 MAX_SENTENCE = 65_000  # words; positions need 16 bits
 HALF = 0xFFFF
@@ -29,7 +29,7 @@ class AlignedPairs(NamedTuple):
     target_tokens: Array  # int32
 
 
-@compiled
+@owning
 def make_extents(begins: Array, own: Array, other: Array, size: int) -> Array:
     """Extents of all tokens of a text, from links: where the sentence begins, the token's and the other position."""
     low, high = np.full(size, HALF, np.uint32), np.zeros(size, np.uint32)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.compiling import borrowing, compiled
+from morphlm.compiling import borrowing, owning
 from morphlm.translation.grammar.kernels.search import END, FIRST_WORD, GAP, ZERO, IndexedText, narrow
 
 # Where a pattern has gaps outside its words.
@@ -16,7 +16,7 @@ BOTH: Any = np.int64(3)
 MAX_GAPS = 2
 
 
-@compiled
+@owning
 def phrase_ends(text: IndexedText, sentence: Array, longest: int) -> Array:
     """For each position the end of the longest phrase from there that the text has, of at most so many words."""
     ends = np.empty(len(sentence), np.int64)
@@ -64,7 +64,7 @@ def copy_words(sentence: Array, begin: int, end: int, row: Array, at: int) -> in
     return at + end - begin
 
 
-@compiled
+@owning
 def find_patterns(text: IndexedText, sentence: Array, gap: int, span: int, rows: Array, masks: Array) -> int:
     """All patterns whose chunks the text has: rows of words and GAP, filled up with END, and their possible outer gaps.
 
@@ -76,20 +76,21 @@ def find_patterns(text: IndexedText, sentence: Array, gap: int, span: int, rows:
     row = np.empty(symbols, np.int32)
     limits = (symbols, gap, span)
     count = ZERO
-    for one in range(length):
-        for one_end in range(one + 1, min(ends[one], one + span) + 1):
-            words = copy_words(sentence, one, one_end, row, ZERO)
-            mask = allowed_outer_gaps(one, one_end, words, 0, length, limits)
+    for first in range(length):
+        stop = min(length, first + span)
+        for first_end in range(first + 1, min(ends[first], stop) + 1):
+            words = copy_words(sentence, first, first_end, row, ZERO)
+            mask = allowed_outer_gaps(first, first_end, words, 0, length, limits)
             count = add_pattern(rows, masks, count, row, words, mask)
-            for two in range(one_end + gap, min(length, one + span)):
-                for two_end in range(two + 1, min(ends[two], one + span, two + symbols - words - 1) + 1):
+            for second in range(first_end + gap, stop):
+                for second_end in range(second + 1, min(ends[second], stop, second + symbols - words - 1) + 1):
                     row[words] = GAP
-                    used = copy_words(sentence, two, two_end, row, words + 1)
-                    mask = allowed_outer_gaps(one, two_end, used - 1, 1, length, limits)
+                    used = copy_words(sentence, second, second_end, row, words + 1)
+                    mask = allowed_outer_gaps(first, second_end, used - 1, 1, length, limits)
                     count = add_pattern(rows, masks, count, row, used, mask)
-                    for three in range(two_end + gap, min(length, one + span)):
-                        for three_end in range(three + 1, min(ends[three], one + span, three + symbols - used - 1) + 1):
+                    for third in range(second_end + gap, stop):
+                        for third_end in range(third + 1, min(ends[third], stop, third + symbols - used - 1) + 1):
                             row[used] = GAP
-                            size = copy_words(sentence, three, three_end, row, used + 1)
+                            size = copy_words(sentence, third, third_end, row, used + 1)
                             count = add_pattern(rows, masks, count, row, size, 1 << NEITHER)
     return count

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.translation.compiling import borrowing
+from morphlm.compiling import borrowing
 
 ZERO: Any = np.int64(0)  # for arguments: Numba compiles a function once more for every literal that it is called with
 
@@ -148,12 +148,12 @@ def next_left(tokens: Array, words: Array, begin: int, last: int, stop: int) -> 
 
 
 @borrowing
-def add_row(rows: Array, count: int, one: int, two: int, three: int) -> int:
+def add_row(rows: Array, count: int, first: int, second: int, third: int) -> int:
     """Set row `count`, if there is one; the number of rows needed, which may be more than there are."""
     if count < len(rows):
-        rows[count, 0] = one
-        rows[count, 1] = two
-        rows[count, 2] = three
+        rows[count, 0] = first
+        rows[count, 1] = second
+        rows[count, 2] = third
     return count + 1
 
 
@@ -163,20 +163,20 @@ def match_two(
 ) -> int:
     """All occurrences of a pattern of two chunks, of which chunk `anchor` stands at `at`."""
     symbols, chunks, gap, span = pattern.symbols, pattern.chunks, limits.gap, limits.span
-    one = symbols[chunks[0, BEGIN] : chunks[0, BEGIN] + chunks[0, LENGTH]]
-    two = symbols[chunks[1, BEGIN] : chunks[1, BEGIN] + chunks[1, LENGTH]]
+    first_words = symbols[chunks[0, BEGIN] : chunks[0, BEGIN] + chunks[0, LENGTH]]
+    second_words = symbols[chunks[1, BEGIN] : chunks[1, BEGIN] + chunks[1, LENGTH]]
     if anchor == 0:
-        begin = at + len(one)
-        other = next_right(tokens, two, begin, begin + gap, at + span)
+        begin = at + len(first_words)
+        other = next_right(tokens, second_words, begin, begin + gap, at + span)
         while other >= 0:
             count = add_row(rows, count, at, other, ZERO)
-            other = next_right(tokens, two, other + 1, other + 1, at + span)
+            other = next_right(tokens, second_words, other + 1, other + 1, at + span)
         return count
-    stop = at + len(two) - span
-    other = next_left(tokens, one, at - 1, at - gap - len(one), stop)
+    stop = at + len(second_words) - span
+    other = next_left(tokens, first_words, at - 1, at - gap - len(first_words), stop)
     while other >= 0:
         count = add_row(rows, count, other, at, ZERO)
-        other = next_left(tokens, one, other - 1, other - 1, stop)
+        other = next_left(tokens, first_words, other - 1, other - 1, stop)
     return count
 
 
@@ -186,39 +186,39 @@ def match_three(
 ) -> int:
     """All occurrences of a pattern of three chunks, of which chunk `anchor` stands at `at`."""
     symbols, chunks, gap, span = pattern.symbols, pattern.chunks, limits.gap, limits.span
-    one = symbols[chunks[0, BEGIN] : chunks[0, BEGIN] + chunks[0, LENGTH]]
-    two = symbols[chunks[1, BEGIN] : chunks[1, BEGIN] + chunks[1, LENGTH]]
-    three = symbols[chunks[2, BEGIN] : chunks[2, BEGIN] + chunks[2, LENGTH]]
+    first_words = symbols[chunks[0, BEGIN] : chunks[0, BEGIN] + chunks[0, LENGTH]]
+    second_words = symbols[chunks[1, BEGIN] : chunks[1, BEGIN] + chunks[1, LENGTH]]
+    third_words = symbols[chunks[2, BEGIN] : chunks[2, BEGIN] + chunks[2, LENGTH]]
     if anchor == 0:
-        begin = at + len(one)
-        middle = next_right(tokens, two, begin, begin + gap, at + span)
+        begin = at + len(first_words)
+        middle = next_right(tokens, second_words, begin, begin + gap, at + span)
         while middle >= 0:
-            begin = middle + len(two)
-            last = next_right(tokens, three, begin, begin + gap, at + span)
+            begin = middle + len(second_words)
+            last = next_right(tokens, third_words, begin, begin + gap, at + span)
             while last >= 0:
                 count = add_row(rows, count, at, middle, last)
-                last = next_right(tokens, three, last + 1, last + 1, at + span)
-            middle = next_right(tokens, two, middle + 1, middle + 1, at + span)
+                last = next_right(tokens, third_words, last + 1, last + 1, at + span)
+            middle = next_right(tokens, second_words, middle + 1, middle + 1, at + span)
         return count
     if anchor == 1:
-        end = at + len(two)
-        stop = end + gap + len(three) - span
-        first = next_left(tokens, one, at - 1, at - gap - len(one), stop)
+        end = at + len(second_words)
+        stop = end + gap + len(third_words) - span
+        first = next_left(tokens, first_words, at - 1, at - gap - len(first_words), stop)
         while first >= 0:
-            last = next_right(tokens, three, end, end + gap, first + span)
+            last = next_right(tokens, third_words, end, end + gap, first + span)
             while last >= 0:
                 count = add_row(rows, count, first, at, last)
-                last = next_right(tokens, three, last + 1, last + 1, first + span)
-            first = next_left(tokens, one, first - 1, first - 1, stop)
+                last = next_right(tokens, third_words, last + 1, last + 1, first + span)
+            first = next_left(tokens, first_words, first - 1, first - 1, stop)
         return count
-    stop = at + len(three) - span
-    middle = next_left(tokens, two, at - 1, at - gap - len(two), stop)
+    stop = at + len(third_words) - span
+    middle = next_left(tokens, second_words, at - 1, at - gap - len(second_words), stop)
     while middle >= 0:
-        first = next_left(tokens, one, middle - 1, middle - gap - len(one), stop)
+        first = next_left(tokens, first_words, middle - 1, middle - gap - len(first_words), stop)
         while first >= 0:
             count = add_row(rows, count, first, middle, at)
-            first = next_left(tokens, one, first - 1, first - 1, stop)
-        middle = next_left(tokens, two, middle - 1, middle - 1, stop)
+            first = next_left(tokens, first_words, first - 1, first - 1, stop)
+        middle = next_left(tokens, second_words, middle - 1, middle - 1, stop)
     return count
 
 

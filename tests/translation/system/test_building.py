@@ -22,7 +22,7 @@ from morphlm.translation.system.system import TranslationSystem
 from morphlm.translation.system.tuning import TuningText, tune_system
 from morphlm.translation.tuning.loop import TuningConfig
 
-from .generated import sentences, small_system, write
+from ..generated import sentences, small_system, write
 
 CONFIG = SystemConfig(tokenise=False).with_decoder(pop_limit=20)
 

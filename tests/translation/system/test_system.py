@@ -13,7 +13,7 @@ from morphlm.ngram.training import train_ngram
 from morphlm.text.prepare import PrepareOptions, prepare_files
 from morphlm.translation.decoder.models import forms_of
 from morphlm.translation.grammar.extra_rules import ExtraRules
-from morphlm.translation.grammar.rules import FEATURES, Rule, empty_table, table_of
+from morphlm.translation.grammar.rules import FEATURES, Rule, table_of
 from morphlm.translation.system.building import NamedModel, Sources, build_system
 from morphlm.translation.system.config import SOURCE, TARGET, SystemConfig
 from morphlm.translation.system.directory import BITEXT, MANIFEST, MODELS, WEIGHTS
@@ -23,7 +23,7 @@ from morphlm.translation.system.weights import given_weights, start_weights
 from morphlm.translation.tuning.loop import TuningConfig
 from morphlm.translation.tuning.mert import MertConfig
 
-from .generated import sentences, small_system
+from ..generated import sentences, small_system
 
 TUNING = TuningConfig(kbest=10, iterations=2, mert=MertConfig(restarts=1))
 
@@ -250,9 +250,9 @@ def test_extra_rules_for_a_sentence() -> None:
     assert len(extra.for_sentence(["e"])) == 0
     swap = Rule((1, 2), (2, 1), {})
     assert ExtraRules(table_of([*rules, swap])).for_sentence(["e"]).rule(0).target == (2, 1)
-    joined = extra.joined_to(empty_table(), ["e"])
+    joined = extra.joined_to(table_of([], FEATURES), ["e"])
     assert joined.feature_names == (*FEATURES, "E", "F")
-    assert extra.joined_to(empty_table(), ["a"]).features[0].tolist() == [0.0] * 9 + [2.0]
+    assert extra.joined_to(table_of([], FEATURES), ["a"]).features[0].tolist() == [0.0] * 9 + [2.0]
 
 
 def test_without_rules_a_sentence_comes_out_as_it_is(tmp_path: Path) -> None:
