@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
-from morphlm.threads import Workers, balance_by_cost, tapered_bounds, tapered_sizes, workers
+from morphlm.threads import Workers, balance_by_cost, map_in_order, tapered_bounds, tapered_sizes, workers
 
 threads = st.integers(1, 5)
 
@@ -169,3 +170,30 @@ def test_balance_by_hand() -> None:
     assert balance_by_cost([(1.0, item) for item in range(7)], 3) == [[6, 3, 1], [5, 2, 0], [4]]
     assert balance_by_cost([(5.0, 0), (4.0, 1), (3.0, 2), (3.0, 3)], 2) == [[0, 2], [1, 3]]
     assert balance_by_cost([], 2) == [[], []]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_results_come_in_order_and_few_items_are_read_ahead(count: int) -> None:
+    taken: list[int] = []
+
+    def items() -> Iterator[int]:
+        for number in range(50):
+            taken.append(number)
+            yield number
+
+    def task(number: int) -> int:
+        time.sleep(0.002 * (number % 3))
+        return number * number
+
+    results = map_in_order(task, items(), count, ahead=2)
+    assert not taken  # nothing is done before it is asked for
+    for number, result in enumerate(results):
+        assert result == number * number
+        assert len(taken) <= min(50, number + 2 * count)
+
+
+def test_an_error_of_a_task_ends_the_results() -> None:
+    results = map_in_order(lambda number: 1 // (3 - number), range(1000), 2)
+    assert [next(results) for _ in range(3)] == [0, 0, 1]
+    with pytest.raises(ZeroDivisionError):
+        next(results)

@@ -205,7 +205,7 @@ def test_limits_of_rules_and_spans(parts: Path, tmp_path: Path, morphlm_command:
     assert {len(rule.source) for rule in rules} == {1}
     assert len(rules) == 6
     wide = morphlm_command("translate", "decode", tmp_path / "system", parts / "test.source.txt", "--max-span", "0")
-    assert "a span has 1 to 200 words, not 0" in wide.stderr
+    assert "--max-span is 0; it must be a whole number at least 1 and at most 200" in wide.stderr
 
 
 def test_tokenised_and_prepared(parts: Path, tmp_path: Path, morphlm_command: Command) -> None:

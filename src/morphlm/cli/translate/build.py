@@ -71,7 +71,8 @@ def command(
         decoder=DecoderConfig(**settings.search.chosen(values)),
     )
     tuning = settings.tuning_config(values)
-    sources = _sources(files, bitext, models, extra_rules)
+    source, target = files or (None, None)
+    sources = Sources(source, target, bitext, [NamedModel.of(model) for model in models], extra_rules)
     settings.mention_missing_abbreviations(config)
     text = None if dev is None else read_tuning_text(*dev, config, mend=mend)
     built = build_system(out, sources, config, mend=mend, threads=threads)
@@ -88,8 +89,3 @@ def command(
     if tuned is not None:
         click.echo(tuned.to_table().format())
     notify(f"written to {out}; translate with `morphlm translate decode {out}`")
-
-
-def _sources(files: tuple[str, ...], bitext: str | None, models: tuple[str, ...], extra_rules: str | None) -> Sources:
-    source, target = files or (None, None)
-    return Sources(source, target, bitext, [NamedModel.of(model) for model in models], extra_rules)

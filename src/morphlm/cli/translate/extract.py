@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from morphlm.cli.translate import settings
 from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
 from morphlm.modelfile import check_can_hold_model
-from morphlm.progress import notify, progress_bar
+from morphlm.progress import notify, with_progress
 from morphlm.threads import available_cores
 from morphlm.translation.alignment.parallel_text import read_parallel
 from morphlm.translation.alignment.pharaoh import read_pharaoh
@@ -21,7 +20,6 @@ from morphlm.translation.grammar.bitext import Bitext, build_bitext, load_bitext
 from morphlm.translation.grammar.config import GrammarConfig
 from morphlm.translation.grammar.extraction import GrammarExtractor
 from morphlm.translation.grammar.files import check_can_hold_grammars, read_sentences, write_all, write_each
-from morphlm.translation.grammar.rules import RuleTable
 
 
 @click.command(name="extract")
@@ -73,7 +71,8 @@ def command(
         settings.show({"pairs": len(bitext)}, f"{len(bitext):,} pairs in {bitext_path}", as_json)
         return
     sentences = read_sentences(file or "-", allow_unknown=allow_unk)
-    tables = _watched(GrammarExtractor(bitext, config).extract_all(sentences, threads or available_cores()))
+    tables = GrammarExtractor(bitext, config).extract_all(sentences, threads or available_cores())
+    tables = with_progress(tables, "extracting", unit="sentence")
     written = write_each(folder, tables) if folder is not None else write_all(out or "-", tables)
     settings.show(written.to_json(), written.format(), as_json, err=folder is None and (out or "-") == "-")
 
@@ -87,10 +86,3 @@ def _make(directory: str, parts: tuple[str, str, str], allow_unk: bool) -> Bitex
     bitext = build_bitext(text, links, alignment)
     bitext.save(Path(directory))
     return bitext
-
-
-def _watched(tables: Iterator[RuleTable]) -> Iterator[RuleTable]:
-    with progress_bar("extracting", unit="sentence") as bar:
-        for table in tables:
-            yield table
-            bar.update()

@@ -30,7 +30,6 @@ class Side:
         return np.diff(self.starts)
 
     def sentence(self, number: int) -> list[str]:
-        """The words of a sentence."""
         return [self.words[token] for token in self.tokens[self.starts[number] : self.starts[number + 1]]]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from typing import TypeVar
 
@@ -11,7 +12,7 @@ from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
 from morphlm.threads import available_cores, map_in_order
 from morphlm.translation.decoder.config import DecoderConfig, Weights
-from morphlm.translation.decoder.models import Caches, SearchModels, prepare_models
+from morphlm.translation.decoder.models import Caches, prepare_models
 from morphlm.translation.decoder.search import search
 from morphlm.translation.decoder.sentence_grammar import PreparedRules, prepare_rules, sentence_grammar
 from morphlm.translation.decoder.translation import Translation
@@ -45,11 +46,13 @@ class Decoder:
 
     def with_weights(self, weights: Weights | Mapping[str, float]) -> Decoder:
         """A decoder with other weights, which shares models and caches with this one."""
-        return self._with(self.models, weights if isinstance(weights, Weights) else Weights(dict(weights)))
+        other = copy(self)
+        other.weights = weights if isinstance(weights, Weights) else Weights(dict(weights))
+        return other
 
     def with_caches(self, megabytes: float) -> Decoder:
         """A decoder with caches of its own of this size, for a text that is decoded again and again."""
-        other = self._with(self.models, self.weights)
+        other = copy(self)
         other.config, other._free_caches = replace(self.config, cache_megabytes=megabytes), list[Caches]()
         return other
 
@@ -61,12 +64,6 @@ class Decoder:
         other._originals = self._originals
         return other
 
-    def _with(self, models: SearchModels, weights: Weights) -> Decoder:
-        other = Decoder.__new__(Decoder)
-        other.models, other.weights, other.config = models, weights, self.config
-        other._originals, other._free_caches = self._originals, self._free_caches
-        return other
-
     def prepare(self, rules: Rules) -> PreparedRules:
         """Prepare rules for many sentences, so that it is done once; prepared ones only get this decoder's weights."""
         if not isinstance(rules, PreparedRules):
@@ -76,7 +73,6 @@ class Decoder:
         return rules if rules.weights == self.weights else rules.with_weights(self.weights)
 
     def decode(self, tokens: Sequence[str], rules: Rules) -> Translation:
-        """Translate a sentence."""
         grammar = sentence_grammar(self.prepare(rules), tokens)
         with self._caches() as caches:
             return Translation(search(grammar, self.config, caches), self.config)

@@ -26,7 +26,6 @@ class DerivationTree:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words of the translation."""
         if self.rule is None:
             return tuple(word for child in self.children for word in child.words)
         result: list[str] = []

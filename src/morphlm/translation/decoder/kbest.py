@@ -49,7 +49,6 @@ class KBestArrays:
         return len(self.scores)
 
     def tokens(self, number: int) -> Words:
-        """The words of one of them."""
         words = self.words[self.starts[number] : self.starts[number + 1]]
         return tuple([self.vocabulary[word] for word in words.tolist()])
 
@@ -87,7 +86,6 @@ class KBest:
         return int(record["edge"]), [int(record[tail]) for tail in ("first", "second") if record[tail] != NONE]
 
     def node_of(self, number: int) -> int:
-        """The node that a derivation is of."""
         return int(self._derivations[number]["node"])
 
 

@@ -17,7 +17,7 @@ from morphlm.translation.decoder.kernels.cubes import pop_cubes
 from morphlm.translation.decoder.kernels.heuristic import new_memo
 from morphlm.translation.decoder.kernels.matching import cubes_of_glue, cubes_of_width, match_width
 from morphlm.translation.decoder.kernels.queries import new_queries, sum_logprobs
-from morphlm.translation.decoder.kernels.recombination import recombine
+from morphlm.translation.decoder.kernels.recombination import new_state_groups, recombine
 from morphlm.translation.decoder.kernels.records import (
     NONE,
     Cells,
@@ -127,8 +127,9 @@ class _ChartSearch:
         self.nodes = _grown_to(self.nodes, self.used_nodes + used.hypotheses)
         self.edges = _grown_to(self.edges, self.used_edges + used.hypotheses)
         search = search._replace(nodes=self.nodes)
+        groups = new_state_groups(used.hypotheses)
         self.used_nodes = recombine(
-            search, hypotheses, used.hypotheses, logprobs, self.edges, self.used_nodes, self.used_edges
+            search, hypotheses, used.hypotheses, logprobs, self.edges, self.used_nodes, self.used_edges, groups
         )
         self.used_edges += used.hypotheses
 

@@ -31,7 +31,6 @@ class KBestTranslation:
 
     @property
     def features(self) -> dict[str, float]:
-        """The values by name."""
         return dict(zip(self.feature_names, self.values.tolist(), strict=True))
 
     @property

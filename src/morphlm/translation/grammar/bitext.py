@@ -50,7 +50,6 @@ class Bitext:
         return {word: number for number, word in enumerate(self.source_words) if number >= FIRST_WORD}
 
     def encode(self, tokens: list[str]) -> Array:
-        """The ids of a source sentence."""
         return np.fromiter((self.source_ids.get(token, UNKNOWN) for token in tokens), np.int32, len(tokens))
 
     def save(self, directory: str | Path) -> None:

@@ -57,7 +57,6 @@ class Rule:
     links: Links = ()  # positions of words that translate one another
 
     def to_line(self) -> str:
-        """As a grammar file has it."""
         features = " ".join(f"{name}={value:.9g}" for name, value in self.features.items())
         links = " ".join(f"{source}-{target}" for source, target in self.links)
         fields = [_LEFT, _side(self.source), _side(self.target), features, *([links] if links else [])]
@@ -83,7 +82,6 @@ class RuleTable:
         return len(self.source_starts) - 1
 
     def rule(self, number: int) -> Rule:
-        """One of them, in words."""
         number = range(len(self))[number]
         links = self.links[self.link_starts[number] : self.link_starts[number + 1]].tolist()
         return Rule(

@@ -125,11 +125,9 @@ class BuiltSystem:
 
     @property
     def stages(self) -> Mapping[str, Stage]:
-        """The complete stages by name."""
         return self.manifest.stages
 
     def load(self) -> TranslationSystem:
-        """The system, ready to translate."""
         return TranslationSystem.load(self.directory, models=self.models)
 
 
@@ -364,7 +362,6 @@ class _Builder:
         self._stage(INDEX, {"bitext": digest_of(bitext)}, (BITEXT,), make)
 
     def copy_models(self, models: Sequence[_LoadedModel]) -> None:
-        """Put the language models into the directory."""
         names = [model.name for model in models]
 
         def make() -> Figures:
@@ -379,7 +376,6 @@ class _Builder:
         self._stage(COPY_MODELS, depends_on, [f"{MODELS}/{name}" for name in names], make)
 
     def copy_rules(self, path: str | Path | None, rules: RuleTable | None) -> None:
-        """Put the rules of a file into the directory."""
         has_rules, is_complete = EXTRA_RULES in self.manifest.stages, MODELS in self.manifest.stages
         if has_rules if rules is None else is_complete and not has_rules:
             raise _StageShelf(self, EXTRA_RULES).refusal()

@@ -105,7 +105,6 @@ class TranslationSystem:
 
     @property
     def weights(self) -> dict[str, float]:
-        """By the names of features."""
         return dict(self.decoder.weights.values)
 
     # ------------------------------------------------------------ translating
@@ -134,7 +133,6 @@ class TranslationSystem:
         return decoder.map(task, map(self._tokens, sentences), self.rules, threads=threads)
 
     def rules(self, tokens: Sequence[str]) -> RuleTable:
-        """The rules for a sentence."""
         if self.grammar is None:
             rules = self.extractor.extract(tokens)
         else:

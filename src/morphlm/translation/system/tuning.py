@@ -12,7 +12,7 @@ import numpy as np
 from morphlm.artefacts import Shelf, find_or_make, fingerprint
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import exclusive, source_name
-from morphlm.progress import notify, progress_bar
+from morphlm.progress import notify, with_progress
 from morphlm.text.reading import Mending, read_blocks
 from morphlm.translation.decoder.decoder import Rules
 from morphlm.translation.decoder.kbest import KBestArrays
@@ -142,10 +142,7 @@ def _problem(system: TranslationSystem, text: TuningText, config: TuningConfig, 
 
     def decode(weights: Mapping[str, float]) -> Lists:
         lists = decoder.with_weights(weights).map(list_of, text.sources, rules, threads=threads)
-        with progress_bar("decoding", len(text), "sentence") as bar:
-            for translations in lists:
-                yield translations
-                bar.update()
+        return with_progress(lists, "decoding", len(text), "sentence")
 
     return TuningProblem(names, [[reference] for reference in text.references], decode, key)
 

@@ -29,7 +29,6 @@ class Reference:
 
     @classmethod
     def of(cls, references: Sequence[Sequence[str]]) -> Reference:
-        """Number the words of one or more references."""
         ids: dict[str, int] = {}
         words = [ids.setdefault(word, len(ids)) for reference in references for word in reference]
         starts = np.cumsum([0, *map(len, references)])

@@ -43,12 +43,10 @@ class TranslationList:
         return len(self.features)
 
     def tokens(self, number: int) -> tuple[str, ...]:
-        """The words of one."""
         words = self.words[self.starts[number] : self.starts[number + 1]]
         return tuple(self.vocabulary[word] for word in words.tolist())
 
     def first(self, count: int) -> TranslationList:
-        """The best ones."""
         starts = self.starts[: count + 1]
         return TranslationList(self.vocabulary, self.words[: starts[-1]], starts, self.features[:count])
 

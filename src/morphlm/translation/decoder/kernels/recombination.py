@@ -206,7 +206,7 @@ def make_edges(cell: ScoredCell, groups: StateGroups, edges: Hyperedges) -> None
 
 
 @borrowing
-def fill_cells(
+def recombine(
     search: SearchArrays,
     hypotheses: Hypotheses,
     count: Int,
@@ -216,7 +216,10 @@ def fill_cells(
     used_edges: Int,
     groups: StateGroups,
 ) -> Int:
-    """What `recombine` does; `groups` is space."""
+    """Make the nodes and hyperedges of the cells of a round, for which there must be space; gives the number of nodes.
+
+    `logprobs` are of the batch models, (count, models); `groups` is space for all hypotheses.
+    """
     cells, first = search.cells, np.int64(0)
     while first < count:
         last = end_of_cell(hypotheses.cell, first, count)
@@ -231,25 +234,3 @@ def fill_cells(
         used_edges += last - first
         first = last
     return used_nodes
-
-
-@owning
-def recombine(
-    search: SearchArrays,
-    hypotheses: Hypotheses,
-    count: Int,
-    logprobs: Array,
-    edges: Hyperedges,
-    used_nodes: Int,
-    used_edges: Int,
-) -> Int:
-    """Make the nodes and hyperedges of the cells of a round, for which there must be space; gives the number of nodes.
-
-    `logprobs` are of the batch models, (count, models).
-    """
-    most, first = np.int64(0), np.int64(0)
-    while first < count:
-        last = end_of_cell(hypotheses.cell, first, count)
-        most, first = max(most, last - first), last
-    groups = new_state_groups(most)
-    return fill_cells(search, hypotheses, count, logprobs, edges, used_nodes, used_edges, groups)
