@@ -46,6 +46,7 @@ class UnknownWordsStep(Step[float]):
 
 
 def unknown_words(results: PlanResults) -> Iterator[ReportSection]:
+    """A row per text and model."""
     rows = [
         [results.label(cell), model, f"{share:.3f}"]
         for cell in results.plan.cells

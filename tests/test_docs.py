@@ -1,0 +1,170 @@
+"""The documents name files, functions and links that exist, and their examples run."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import morphlm
+from morphlm.cli.main import COMMANDS
+from morphlm.experiments.parts import STEPS, ReportPart
+from morphlm.experiments.recipe import read_recipe
+from morphlm.text.datasets.registry import DATASETS, DataSet
+from tests.conftest import GOLDEN, Outcome
+
+Command = Callable[..., Outcome]
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "morphlm"
+ARCHITECTURE, GLOSSARY, DESIGN = (ROOT / "docs" / f"{name}.md" for name in ("architecture", "glossary", "design"))
+PAGES = [*sorted((ROOT / "docs").glob("*.md")), *(ROOT / name for name in ("README.md", "CONTRIBUTING.md"))]
+
+
+def names_in(body: list[ast.stmt]) -> dict[str, list[ast.stmt]]:
+    """What a module or class defines, with the body of each class."""
+    names: dict[str, list[ast.stmt]] = {}
+    for statement in body:
+        if isinstance(statement, ast.ClassDef):
+            names[statement.name] = statement.body
+        elif isinstance(statement, ast.FunctionDef):
+            names[statement.name] = []
+        elif isinstance(statement, ast.Assign):
+            names |= {target.id: [] for target in statement.targets if isinstance(target, ast.Name)}
+        elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            names[statement.target.id] = []
+    return names
+
+
+def is_defined(path: Path, name: str) -> bool:
+    body = ast.parse(path.read_text()).body
+    for part in name.split("."):
+        names = names_in(body)
+        if part not in names:
+            return False
+        body = names[part]
+    return True
+
+
+def references(page: Path) -> list[tuple[str, str]]:
+    """Every `path.py` and `path.py: name` of a page."""
+    return sorted(set(re.findall(r"`([\w/]+\.py)(?:: ([\w.]+))?`", page.read_text())))
+
+
+@pytest.mark.parametrize("page", [ARCHITECTURE, GLOSSARY, DESIGN], ids=lambda path: path.name)
+def test_files_and_functions_that_are_named_exist(page: Path) -> None:
+    missing = []
+    for file, name in references(page):
+        path = ROOT / file if file.startswith(("tests/", "benchmarks/")) else PACKAGE / file
+        if not path.is_file() or (name and not is_defined(path, name)):
+            missing.append(f"{file}: {name}" if name else file)
+    assert not missing
+
+
+def test_architecture_names_every_layer() -> None:
+    drawing = (ROOT / "docs" / "architecture.svg").read_text()
+    table = ARCHITECTURE.read_text().partition("## Walk 1")[0]
+    for path in PACKAGE.iterdir():
+        name = path.stem
+        if name.startswith("__") or path.suffix not in ("", ".py"):
+            continue
+        assert f">{name}</text>" in drawing, name
+        assert f"`{name}`" in table, name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", page.read_text()):
+        file, _, anchor = target.partition("#")
+        path = page.parent / file if file else page
+        assert path.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", path.read_text(), re.MULTILINE)
+            assert anchor in [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+
+# ---------------------------------------------------------------- docs/extending.md (its kind: test_extending.py)
+
+
+def blocks(heading: str, language: str) -> list[str]:
+    """The examples of a section of the page."""
+    section = (ROOT / "docs" / "extending.md").read_text().partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    return re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
+
+
+def module_of(name: str, source: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A module of the package as if the file were there."""
+    module = ModuleType(name)
+    monkeypatch.setitem(sys.modules, name, module)
+    exec(compile(source, name, "exec"), module.__dict__)
+    return module
+
+
+@pytest.fixture
+def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """train.txt and dev.txt in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    lines = (GOLDEN / "kneser-ney" / "train.txt").read_text().splitlines()
+    Path("train.txt").write_text("\n".join(lines[:400]) + "\n")
+    Path("dev.txt").write_text("\n".join(lines[400:440]) + "\n")
+
+
+@pytest.mark.usefixtures("texts")
+def test_the_source_of_factors_of_the_page(monkeypatch: pytest.MonkeyPatch, morphlm_command: Command) -> None:
+    site, metadata = Path("site"), Path("site/halves-1.0.dist-info")
+    metadata.mkdir(parents=True)
+    (site / "halves.py").write_text(blocks("A source of factors", "python")[0])
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: halves\nVersion: 1.0\n")
+    group, name, target = re.findall(r'"(.+?)"\]\n(\S+) = "(.+)"', blocks("A source of factors", "toml")[0])[0]
+    (metadata / "entry_points.txt").write_text(f"[{group}]\n{name} = {target}\n")
+    monkeypatch.syspath_prepend(str(site.resolve()))
+    for line in blocks("A source of factors", "sh")[0].splitlines():
+        outcome = morphlm_command(*line.split()[1:])
+        assert outcome.status == 0, (line, outcome.stderr)
+    vectors = morphlm.load("cs.halves").vectors
+    factors = vectors.factors
+    assert factors is not None
+    stem = next(name for name in factors.names[factors.surfaces :] if len(name) == 3 and name[0] != "-")
+    assert np.allclose(vectors[stem + "☃"], vectors.morpheme(stem))  # a word never seen, of whose factors one is known
+    sys.modules.pop("halves")
+
+
+def test_the_step_of_the_page_is_the_one_that_is_tested() -> None:
+    own_step = (ROOT / "tests" / "experiments" / "own_step.py").read_text()
+    step, entry = blocks("A step of a recipe", "python")
+    assert step == own_step  # test_reproduce.py runs it
+    parts = eval("{" + entry + "}", {"ReportPart": ReportPart, "STEPS": STEPS})
+    assert parts["unknown-words"].step.endswith("unknown_words:UnknownWordsStep")
+    recipe = read_recipe(blocks("A step of a recipe", "toml")[0].replace("unknown-words", "corpus"), "own", "own.toml")
+    assert (recipe.languages, recipe.tokens, recipe.kinds) == (("de",), (1000,), ("mkn",))
+
+
+@pytest.mark.usefixtures("texts")
+def test_the_command_of_the_page(monkeypatch: pytest.MonkeyPatch, morphlm_command: Command) -> None:
+    source, entry = blocks("A command", "python")
+    module_of("morphlm.cli.oov", source, monkeypatch)
+    for name, line in eval("{" + entry + "}").items():
+        monkeypatch.setitem(COMMANDS, name, line)
+    assert "Words of a text that a model does not know." in morphlm_command("--help").stdout
+    morphlm.train_ngram([["na", "dom"]]).save("model")
+    Path("text.txt").write_text("na horu dom\nhoru les\n")
+    assert morphlm_command("oov", "model", "text.txt", "-k", "1").stdout == "horu\t2\n"
+    assert json.loads(morphlm_command("oov", "model", "text.txt", "--json").stdout)[1] == {"word": "les", "count": 1}
+
+
+def test_the_data_set_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, morphlm_command: Command) -> None:
+    source, entry = blocks("A data set", "python")
+    python_topics = module_of("morphlm.text.datasets.python_topics", source, monkeypatch)
+    dataset = eval(entry, {"DataSet": DataSet, "python_topics": python_topics})
+    monkeypatch.setitem(DATASETS, dataset.name, dataset)
+    outcome = morphlm_command("data", "get", "python-topics", tmp_path / "topics")
+    assert (outcome.status, outcome.stdout.count("\n")) == (0, 3)
+    assert "python-topics" in morphlm_command("data", "list").stdout
+    assert "nothing was fetched" in morphlm_command("data", "get", "python-topics", tmp_path / "topics").stderr
