@@ -53,7 +53,7 @@ def _seed_only(request: DatasetRequest) -> dict[str, Any]:
 
 
 def _make_generated(directory: Path, request: DatasetRequest) -> DatasetOrigin:
-    from morphlm.generated_language import write_generated  # noqa: PLC0415 - needs numpy, which a download does not
+    from morphlm_generated import write_generated  # noqa: PLC0415 - needs numpy, which a download does not
 
     sentences = _sentences(request)
     write_generated(directory, sentences=sentences, seed=request.seed)
