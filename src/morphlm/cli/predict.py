@@ -17,11 +17,11 @@ from morphlm.scoring.prediction import Continuations, Predictor, predict_lines, 
 @click.command(name="predict")
 @click.argument("model_path", metavar="MODEL")
 @click.argument("texts", nargs=-1, metavar="[TEXT]...")
-@click.option("-k", "count", type=click.IntRange(min=1), default=10, show_default=True, help="Number of words.")
-@click.option("--prefix", default="", help="Only words with this prefix.")
+@click.option("-k", "count", type=click.IntRange(min=1), default=10, help="Number of words.")
+@click.option("--prefix", default="", show_default=False, help="Only words with this prefix.")
 @click.option("--complete", is_flag=True, help="Take the last word as a prefix, unless a space follows.")
-@click.option("--end/--no-end", default=True, show_default=True, help="Show </s>, the end of the sentence.")
-@click.option("--unknown/--no-unknown", default=False, show_default=True, help="Show <unk>.")
+@click.option("--end/--no-end", default=True, help="Show </s>, the end of the sentence.")
+@click.option("--unknown/--no-unknown", default=False, help="Show <unk>.")
 @options.normalise
 @options.as_json_lines
 def command(

@@ -34,7 +34,6 @@ from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
     "--corpus-weight",
     type=click.FloatRange(min=0, min_open=True),
     default=SegmenterConfig.corpus_weight,
-    show_default=True,
     help="Weight of the words against the lexicon; a lower one gives more boundaries.",
 )
 @click.option(
@@ -47,13 +46,11 @@ from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
     "--dampening",
     type=click.Choice(DAMPENINGS),
     default=SegmenterConfig.dampening,
-    show_default=True,
     help="Count each word once, by the logarithm of its count, or by its count.",
 )
 @click.option(
     "--categories/--no-categories",
     default=True,
-    show_default=True,
     help="Label morphemes PRE, STM and SUF, or run the Morfessor baseline alone.",
 )
 @options.seed
@@ -72,7 +69,7 @@ def command(
     dampening: Dampening,
     categories: bool,
     seed: int,
-    allow_unk: bool,
+    allow_unknown: bool,
     as_json: bool,
 ) -> None:
     """Segment words into labelled morphemes, learned from the words alone.
@@ -94,7 +91,7 @@ def command(
         segmenter = MorphemeSegmenter.load(load)
     else:
         segmenter = train_segmenter(
-            _vocabulary(vocab, list(texts), allow_unk),
+            _vocabulary(vocab, list(texts), allow_unknown),
             corpus_weight=corpus_weight,
             perplexity_threshold=perplexity_threshold,
             dampening=dampening,

@@ -13,7 +13,7 @@ from morphlm.vocabulary.vocabulary import load_vocabulary
 @click.command(name="frequency")
 @two_models
 @options.text_files
-@click.option("--ends/--no-ends", default=True, show_default=True, help="Count sentence ends as tokens.")
+@click.option("--ends/--no-ends", default=True, help="Count sentence ends as tokens.")
 @click.option("--vocab", metavar="FILE", help="Vocabulary with the training counts.  [default: the baseline's]")
 @options.allow_unk
 @pictures
@@ -25,7 +25,7 @@ def command(
     files: tuple[str, ...],
     ends: bool,
     vocab: str | None,
-    allow_unk: bool,
+    allow_unknown: bool,
     pictures: tuple[str, ...],
     seed: int,
     as_json: bool,
@@ -49,7 +49,7 @@ def command(
         ends=ends,
         vocabulary=None if vocab is None else load_vocabulary(vocab),
         names=names,
-        allow_unknown=allow_unk,
+        allow_unknown=allow_unknown,
         seed=seed,
     )
     show(result, as_json, pictures)

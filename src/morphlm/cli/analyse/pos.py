@@ -21,14 +21,12 @@ from morphlm.cli.analyse.options import check_pictures, load_two, pictures, show
     "form",
     type=click.Choice(["conllu", "slashes", "hanta"]),
     default="conllu",
-    show_default=True,
     help="CoNLL-U; token/TAG, a sentence a line; or raw German text, which HanTa tags (extra: pos).",
 )
 @click.option(
     "--column",
     type=click.Choice(["upos", "xpos"]),
     default="upos",
-    show_default=True,
     help="Which tags of CoNLL-U: universal ones or the language's own.",
 )
 @click.option("--coarse", is_flag=True, help="Group UPOS or STTS tags: Noun, Adjective, Verb, ..., Rest.")

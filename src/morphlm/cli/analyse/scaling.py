@@ -34,7 +34,7 @@ def command(
     test: str,
     growing: tuple[str, ...],
     fixed: tuple[str, ...],
-    allow_unk: bool,
+    allow_unknown: bool,
     pictures: tuple[str, ...],
     seed: int,
     as_json: bool,
@@ -52,10 +52,10 @@ def command(
             "no models are named; give --growing FOLDER, --fixed FOLDER or both, once for each amount"
         )
     check_pictures(pictures)
-    text = read_once(test, allow_unknown=allow_unk)
+    text = read_once(test, allow_unknown=allow_unknown)
     series = [
         [
-            scaling_point(score_folder(folder, TRIPLE, text, need_all=True, allow_unknown=allow_unk), seed=seed)
+            scaling_point(score_folder(folder, TRIPLE, text, need_all=True, allow_unknown=allow_unknown), seed=seed)
             for folder in folders
         ]
         for folders in (fixed, growing)

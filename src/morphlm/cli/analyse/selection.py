@@ -26,7 +26,7 @@ from morphlm.cli.analyse.options import check_pictures, pictures, show
 @options.as_json
 def command(
     languages: tuple[tuple[str, str, str], ...],
-    allow_unk: bool,
+    allow_unknown: bool,
     pictures: tuple[str, ...],
     seed: int,
     as_json: bool,
@@ -47,7 +47,7 @@ def command(
     if pictures:
         check_box(len(languages))
     scores = {
-        name: score_folder(folder, PAPER_KINDS, test, allow_unknown=allow_unk) for name, folder, test in languages
+        name: score_folder(folder, PAPER_KINDS, test, allow_unknown=allow_unknown) for name, folder, test in languages
     }
     result = select_from_scores(scores, seed=seed)
     show(result, as_json, pictures)

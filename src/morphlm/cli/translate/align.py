@@ -71,7 +71,7 @@ def command(
     fixed_tension: bool,
     no_diagonal: bool,
     threads: int | None,
-    allow_unk: bool,
+    allow_unknown: bool,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -88,7 +88,7 @@ def command(
     config = _config(fixed_tension, no_diagonal, settings)
     options.check_one_stdin(source, *([] if target is None else [target]))
     check_can_write(out)
-    text = _read(source, target, allow_unk)
+    text = _read(source, target, allow_unknown)
     with progress_bar("aligning", config.iterations * (2 if config.direction == "both" else 1), "pass") as bar:
         aligned = align_text(text, config, threads=threads, report=_report(bar))
     write_pharaoh(out, aligned.alignments)
@@ -104,10 +104,10 @@ def _config(fixed_tension: bool, no_diagonal: bool, settings: dict[str, Any]) ->
     return AlignmentConfig(optimise_tension=not (fixed_tension or no_diagonal), **settings)
 
 
-def _read(source: str, target: str | None, allow_unk: bool) -> ParallelText:
+def _read(source: str, target: str | None, allow_unknown: bool) -> ParallelText:
     if target is None:
-        return read_pairs(source, allow_unknown=allow_unk)
-    return read_parallel(source, target, allow_unknown=allow_unk)
+        return read_pairs(source, allow_unknown=allow_unknown)
+    return read_parallel(source, target, allow_unknown=allow_unknown)
 
 
 def _report(bar: Any) -> Callable[[str, Pass], None]:

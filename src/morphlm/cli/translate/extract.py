@@ -45,7 +45,7 @@ def command(
     out: str | None,
     folder: str | None,
     threads: int | None,
-    allow_unk: bool,
+    allow_unknown: bool,
     as_json: bool,
     **limits: Any,
 ) -> None:
@@ -63,11 +63,11 @@ def command(
     config = settings.grammar_config(**limits)
     options.check_one_stdin(bitext_path, *(parts or ()), *([] if file is None and parts else [file or "-"]))
     _check_places(out, folder)
-    bitext = _make(bitext_path, parts, allow_unk) if parts else load_bitext(bitext_path)
+    bitext = _make(bitext_path, parts, allow_unknown) if parts else load_bitext(bitext_path)
     if file is None and parts:
         _show({"pairs": len(bitext)}, f"{len(bitext):,} pairs in {bitext_path}", as_json, err=False)
         return
-    sentences = read_sentences(file or "-", allow_unknown=allow_unk)
+    sentences = read_sentences(file or "-", allow_unknown=allow_unknown)
     tables = _watched(GrammarExtractor(bitext, config).extract_all(sentences, threads or available_cores()))
     written = write_each(folder, tables) if folder is not None else write_all(out or "-", tables)
     _show(written.to_json(), written.format(), as_json, err=folder is None and (out or "-") == "-")
@@ -80,10 +80,10 @@ def _check_places(out: str | None, folder: str | None) -> None:
         check_can_write(out)
 
 
-def _make(directory: str, parts: tuple[str, str, str], allow_unk: bool) -> Bitext:
+def _make(directory: str, parts: tuple[str, str, str], allow_unknown: bool) -> Bitext:
     check_can_hold_bitext(directory)
     source, target, alignment = parts
-    text = read_parallel(source, target, allow_unknown=allow_unk)
+    text = read_parallel(source, target, allow_unknown=allow_unknown)
     links = read_pharaoh(alignment, text)
     notify(f"sorting the suffixes of {len(text):,} pairs")
     bitext = build_bitext(text, links, alignment)
