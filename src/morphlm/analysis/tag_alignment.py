@@ -103,14 +103,10 @@ def _with_options(options: PrepareOptions) -> Preparer:
     cut = dataclasses.replace(options, lowercase=False, digits=False, cyrillic_share=0.0)
     finish = dataclasses.replace(options, tokenise=False)
     return Preparer(
-        _cutter(cut),
+        lambda line: prepare_line(line, cut),
         lambda tokens: [part for token in tokens for part in prepare_line(token, finish)],
         cut.language if cut.tokenise else None,
     )
-
-
-def _cutter(options: PrepareOptions) -> Cutter:
-    return lambda line: prepare_line(line, options)
 
 
 # ------------------------------------------------------------ preparing

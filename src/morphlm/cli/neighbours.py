@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from morphlm.cli import options, vector_options
-from morphlm.vectors.questions import QueryAnswer, ask
+from morphlm.vectors.questions import ask
 
 
 @click.command(name="neighbours")
@@ -47,9 +47,5 @@ def command(
         options.print_json([answer.to_json() for answer in answers])
     else:
         for answer in answers:
-            _print(answer)
-
-
-def _print(answer: QueryAnswer) -> None:
-    for name, similarity in answer.neighbours:
-        click.echo(f"{answer.query}\t{answer.understood}\t{name}\t{similarity:.4f}")
+            for name, similarity in answer.neighbours:
+                click.echo(f"{answer.query}\t{answer.understood}\t{name}\t{similarity:.4f}")

@@ -88,7 +88,9 @@ def make_sections(scored_models: ScoredModels) -> list[ReportSection]:
 def page(scored_models: ScoredModels, sections: Sequence[ReportSection]) -> Markup:
     """The whole HTML document."""
     title = f"Report on {names_of(scored_models.models)}"
-    body = tag("div", _header(title, scored_models), _contents(sections), _main(sections), _footer(), class_="page")
+    main = tag("main", joined(section.html() for section in sections))
+    footer = tag("footer", f"Made by morphlm {__version__}. This page makes no network requests.", class_="note")
+    body = tag("div", _header(title, scored_models), _contents(sections), main, footer, class_="page")
     scripts = [tag("script", _asset(name)) for name in SCRIPTS]
     document = tag("html", _head(title), tag("body", body, scripts), lang="en")
     return Markup(f"<!DOCTYPE html>\n{document}\n")
@@ -122,11 +124,3 @@ def _header(title: str, scored_models: ScoredModels) -> Markup:
 def _contents(sections: Sequence[ReportSection]) -> Markup:
     entries = [tag("li", tag("a", section.title, href=f"#{section.identity}")) for section in sections]
     return tag("nav", tag("ol", entries), aria_label="Contents", class_="contents")
-
-
-def _main(sections: Sequence[ReportSection]) -> Markup:
-    return tag("main", joined(section.html() for section in sections))
-
-
-def _footer() -> Markup:
-    return tag("footer", f"Made by morphlm {__version__}. This page makes no network requests.", class_="note")

@@ -15,7 +15,6 @@ EXPLANATION = (
     "search for a morpheme or a word; point at a morpheme to read about it."
 )
 NONE = "None of these models has morphemes, so there is nothing to map; models with factors (+c, +o, ++) have some."
-DATA = "map-data"
 
 
 def morpheme_map(scored_models: ScoredModels) -> ReportSection:
@@ -28,7 +27,8 @@ def morpheme_map(scored_models: ScoredModels) -> ReportSection:
         except ConfigError as error:
             reason = f"{scored_model.name}: {error}."
             continue
-        return ReportSection("map", "Map of morphemes", EXPLANATION, _body(scored_model, able, result), _data(result))
+        data = json_script("map-data", {"points": [point.to_json() for point in result.points]})
+        return ReportSection("map", "Map of morphemes", EXPLANATION, _body(scored_model, able, result), data)
     return ReportSection("map", "Map of morphemes", EXPLANATION, missing(reason))
 
 
@@ -36,10 +36,6 @@ def map_of(scored_model: ScoredModel, seed: int) -> MorphemeMap:
     """Compute the map of a model."""
     assert scored_model.vectors is not None
     return map_morphemes(scored_model.vectors, seed=seed)
-
-
-def _data(result: MorphemeMap) -> Markup:
-    return json_script(DATA, {"points": [point.to_json() for point in result.points]})
 
 
 def _body(scored_model: ScoredModel, able: list[ScoredModel], result: MorphemeMap) -> Markup:

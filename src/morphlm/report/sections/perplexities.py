@@ -29,7 +29,7 @@ def perplexities(scored_models: ScoredModels) -> ReportSection:
             scored_model.name,
             decimal(scored_model.perplexity.including_unknown),
             decimal(scored_model.perplexity.excluding_unknown),
-            decimal(_bits(scored_model)),
+            decimal(math.log2(scored_model.perplexity.including_unknown)),
             NOTHING if scored_model is first else compared(scored_models, scored_model).whole.change.format(),
             whole(scored_model.perplexity.unknown),
         ]
@@ -44,11 +44,6 @@ def perplexities(scored_models: ScoredModels) -> ReportSection:
         EXPLANATION,
         joined([table([*names("model"), *numbers(*titles)], rows), warning, _signatures(scored_models)]),
     )
-
-
-def _bits(scored_model: ScoredModel) -> float:
-    perplexity = scored_model.perplexity.including_unknown
-    return math.log2(perplexity) if math.isfinite(perplexity) else math.inf
 
 
 def compared(scored_models: ScoredModels, other: ScoredModel) -> GroupComparison:

@@ -124,16 +124,12 @@ def _totals(scored_models: ScoredModels, begin: int, end: int) -> str:
 def _column(scored_models: ScoredModels, position: int, *, first: bool) -> Markup:
     form = scored_models.text.forms[position].decode()
     shown = "end of sentence" if form == END else form
-    word = (
-        tag("span", "⏎", class_="word", title="end of sentence") if form == END else _word(form, scored_models.language)
-    )
+    word = tag("span", foreign(form, scored_models.language), class_="word")
+    if form == END:
+        word = tag("span", "⏎", class_="word", title=shown)
     cells = [_cell(scored_model, position) for scored_model in scored_models.models]
     details = "; ".join(_figures(scored_model, position) for scored_model in scored_models.models)
     return tag("li", word, cells, class_="column", tabindex=0 if first else -1, data_token=shown, data_figures=details)
-
-
-def _word(form: str, language: str | None) -> Markup:
-    return tag("span", foreign(form, language), class_="word")
 
 
 def _cell(scored_model: ScoredModel, position: int) -> Markup:
