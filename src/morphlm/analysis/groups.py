@@ -45,7 +45,6 @@ class PairedScores:
 
     @property
     def ends(self) -> Positions:
-        """The positions of the sentence ends."""
         return np.flatnonzero(self.tokens == END_ID)
 
     @property

@@ -67,7 +67,8 @@ def command(
     examples: bool,
     as_json: bool,
     class_file: str | None,
-    **choices: Any,
+    file_format: str,
+    **choices: Any,  # of _partition
 ) -> None:
     """Partition the vocabulary of prepared text into classes whose neighbours tell most about each other.
 
@@ -86,7 +87,7 @@ def command(
     if class_file is None:
         partition = _partition(corpus, seed=seed, **choices)
     else:
-        partition = _read(corpus, class_file, choices["file_format"])
+        partition = _read(corpus, class_file, file_format)
     if out is not None:
         partition.save(out)
     signature = _signature(partition, None if vocab else kappa, seed)
@@ -101,18 +102,10 @@ def _corpus(files: list[str], vocab: str | None, kappa: float, seed: int, allow_
 
 
 def _partition(
-    corpus: Corpus,
-    *,
-    method: str,
-    number: int | None,
-    max_class_size: int | None,
-    seed: int,
-    threads: int | None,
-    passes: int,
-    file_format: str,
+    corpus: Corpus, *, method: str, number: int | None, max_class_size: int | None, seed: int, **exchange: Any
 ) -> Partition:
     if method == "exchange":
-        return cluster(corpus, number, seed=seed, threads=threads, max_class_size=max_class_size, passes=passes)
+        return cluster(corpus, number, seed=seed, max_class_size=max_class_size, **exchange)
     if max_class_size is not None:
         raise ConfigError("frequency bins have no limit of size; use --method exchange or leave out --max-class-size")
     return _evaluated(corpus, frequency_bins(corpus.vocabulary, number, root=method == "root-frequency"))

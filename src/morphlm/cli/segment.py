@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from typing import Any
 
 import click
 
@@ -12,7 +13,7 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.files import atomic_writer, check_can_write
 from morphlm.modelfile import check_can_hold_model
 from morphlm.progress import notify
-from morphlm.segmentation.encoding import DAMPENINGS, Dampening
+from morphlm.segmentation.encoding import DAMPENINGS
 from morphlm.segmentation.evaluation import BoundaryScores, Gold, evaluate, read_gold
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
 from morphlm.text.reading import read_blocks, split_tokens
@@ -64,13 +65,9 @@ def command(
     save: str | None,
     out: str | None,
     gold: str | None,
-    corpus_weight: float,
-    perplexity_threshold: float | None,
-    dampening: Dampening,
-    categories: bool,
-    seed: int,
     allow_unknown: bool,
     as_json: bool,
+    **settings: Any,  # of train_segmenter
 ) -> None:
     """Segment words into labelled morphemes, learned from the words alone.
 
@@ -90,14 +87,7 @@ def command(
     if load is not None:
         segmenter = MorphemeSegmenter.load(load)
     else:
-        segmenter = train_segmenter(
-            _vocabulary(vocab, list(texts), allow_unknown),
-            corpus_weight=corpus_weight,
-            perplexity_threshold=perplexity_threshold,
-            dampening=dampening,
-            categories=categories,
-            seed=seed,
-        )
+        segmenter = train_segmenter(_vocabulary(vocab, list(texts), allow_unknown), **settings)
         notify(f"{len(segmenter.segmentation):,} words, {len(segmenter.paths.morphs):,} morphs")
     scores = {} if standard is None else _compare(segmenter, standard)
     _write(segmenter, files, load is not None, save, out, to_stdout=not (gold or as_json))

@@ -80,7 +80,6 @@ class LanguageTexts:
     counts: Mapping[str, Counts]  # of each of PARTS
 
     def format(self) -> str:
-        """A line for every part."""
         return "\n".join(f"{self.language} {part:<5} {self.counts[part].format()}" for part in PARTS)
 
 
@@ -218,7 +217,6 @@ class TextMaker:
         return self._take(hold_out(self._parallel("news"))[1], "dev", "parallel")
 
     def test(self) -> PartText:
-        """The test text."""
         return self._take(read_sentences(self.files["test"]), "test", "test")
 
     def train(self, tokens: int | None, dev: PartText) -> PartText:

@@ -99,11 +99,9 @@ class TextSource:
         return [] if self.folder is None else sorted((self.folder / kind).glob(pattern))
 
     def parallel(self, pair: Pair) -> Path:
-        """The text in both languages."""
         return self._in_folder("parallel", f"{pair.parallel}.tsv.xz")
 
     def news(self, pair: Pair, year: int) -> NewsText:
-        """News of a year in both languages."""
         names = (f"newstest{year}.{language}.txt.xz" for language in (pair.source, pair.target))
         return NewsText(pair, *(self._in_folder("newstest", name) for name in names))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from morphlm.analysis.frequency import frequency_comparison
@@ -23,12 +25,10 @@ def command(
     baseline: str,
     other: str,
     files: tuple[str, ...],
-    ends: bool,
     vocab: str | None,
-    allow_unknown: bool,
     pictures: tuple[str, ...],
-    seed: int,
     as_json: bool,
+    **settings: Any,  # of frequency_comparison
 ) -> None:
     """Perplexity of two models on prepared text, by how often each token was seen in the baseline's training text.
 
@@ -42,14 +42,6 @@ def command(
     options.check_one_stdin(baseline, other, *paths, *([] if vocab is None else [vocab]))
     check_pictures(pictures)
     first, second, names = load_two(baseline, other)
-    result = frequency_comparison(
-        first,
-        second,
-        paths,
-        ends=ends,
-        vocabulary=None if vocab is None else load_vocabulary(vocab),
-        names=names,
-        allow_unknown=allow_unknown,
-        seed=seed,
-    )
+    vocabulary = None if vocab is None else load_vocabulary(vocab)
+    result = frequency_comparison(first, second, paths, vocabulary=vocabulary, names=names, **settings)
     show(result, as_json, pictures)
