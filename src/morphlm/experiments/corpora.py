@@ -79,9 +79,6 @@ class LanguageTexts:
     test: Path
     counts: Mapping[str, Counts]  # of each of PARTS
 
-    def format(self) -> str:
-        return "\n".join(f"{self.language} {part:<5} {self.counts[part].format()}" for part in PARTS)
-
 
 def prepare_language(
     data: Path,

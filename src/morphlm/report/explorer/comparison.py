@@ -263,14 +263,7 @@ def _groups(scored: PairedScores, unknown: BoolArray, names: tuple[str, str]) ->
 
 
 def _group_view(group: Group) -> GroupView:
-    return GroupView(
-        name=group.name,
-        tokens=group.tokens,
-        share=group.share,
-        baseline=finite_or_none(group.baseline),
-        other=finite_or_none(group.other),
-        change=_change_view(group.change),
-    )
+    return GroupView(**group.to_json() | {"change": _change_view(group.change)})
 
 
 def _change_view(change: PerplexityChange) -> ChangeView:
