@@ -20,8 +20,8 @@ from morphlm.scoring.kbest import Columns, FormatName, Hypothesis, KBestFormat, 
 from morphlm.scoring.mixture import numbered
 from morphlm.scoring.streaming import (
     UNITS,
-    BatchScorer,
     Normaliser,
+    TextScorer,
     Unit,
     arriving_blocks,
     normaliser_of,
@@ -86,7 +86,7 @@ class Rescorer:
         self._models = [name for name, _ in models]
         self._check_names()
         self._lm_weights = _lm_weights(self._models, self.options)
-        self._scorers = [BatchScorer(model, self.options.unknown_contexts, separate=True) for _, model in models]
+        self._scorers = [TextScorer(model, self.options.unknown_contexts, separate=True) for _, model in models]
         self._normalisers: list[Normaliser] = [
             normaliser_of(model) if self.options.normalise else list for _, model in models
         ]

@@ -8,7 +8,7 @@ import click
 
 from morphlm.analysis.frequency import frequency_comparison
 from morphlm.cli import options
-from morphlm.cli.analyse.options import check_pictures, load_two, pictures, show, two_models
+from morphlm.cli.analyse.options import load_two, pictures, show, two_models
 from morphlm.vocabulary.vocabulary import load_vocabulary
 
 
@@ -40,7 +40,6 @@ def command(
     """
     paths = options.or_stdin(files)
     options.check_one_stdin(baseline, other, *paths, *([] if vocab is None else [vocab]))
-    check_pictures(pictures)
     first, second, names = load_two(baseline, other)
     vocabulary = None if vocab is None else load_vocabulary(vocab)
     result = frequency_comparison(first, second, paths, vocabulary=vocabulary, names=names, **settings)

@@ -8,7 +8,7 @@ from morphlm.analysis.model_triple import TRIPLE
 from morphlm.analysis.pruning import compare_pruning, pruning_row
 from morphlm.analysis.scores import check_named_once, read_once, score_folder
 from morphlm.cli import options
-from morphlm.cli.analyse.options import check_pictures, pictures, show
+from morphlm.cli.analyse.options import pictures, show
 
 
 @click.command(name="kappa")
@@ -43,7 +43,6 @@ def command(
     """
     check_named_once([name for name, *_ in languages])
     options.check_one_stdin(*(test for *_, test in languages))
-    check_pictures(pictures)
     rows = []
     for name, low_folder, one_folder, test in languages:
         text = read_once(test, allow_unknown=allow_unknown)

@@ -8,7 +8,7 @@ import click
 
 from morphlm.analysis.morpheme_map import COUNT, PERPLEXITY, map_morphemes
 from morphlm.cli import options, vector_options
-from morphlm.cli.analyse.options import check_pictures, pictures, show
+from morphlm.cli.analyse.options import pictures, show
 from morphlm.report.pictures import save_picture
 
 
@@ -49,7 +49,6 @@ def command(
     \b
       morphlm analyse morphemes de.clbl++ --picture map.svg --near ung/SUF
     """
-    check_pictures(pictures)
     vectors = vector_options.model_vectors(model_path, **choice)
     chosen = None if labels is None else [label.strip() for label in labels.split(",")]
     result = map_morphemes(vectors, count=count, labels=chosen, seed=seed, perplexity=perplexity)

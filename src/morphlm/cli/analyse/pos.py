@@ -10,7 +10,7 @@ from morphlm.analysis.tag_alignment import read_tagged_for
 from morphlm.analysis.tag_reading import Column, Format
 from morphlm.analysis.tags import tag_comparison
 from morphlm.cli import options
-from morphlm.cli.analyse.options import check_pictures, load_two, pictures, show, two_models
+from morphlm.cli.analyse.options import load_two, pictures, show, two_models
 
 
 @click.command(name="pos")
@@ -66,7 +66,6 @@ def command(
     """
     paths = options.or_stdin(files)
     options.check_one_stdin(baseline, other, *paths, *([] if text is None else [text]))
-    check_pictures(pictures)
     first, second, names = load_two(baseline, other)
     tagged = read_tagged_for([first, second], paths, form, column=column, text=text)
     split = [sequence.split(",") for sequence in sequences]

@@ -8,7 +8,7 @@ from morphlm.analysis.model_triple import TRIPLE
 from morphlm.analysis.scaling import compare_scaling, scaling_point
 from morphlm.analysis.scores import read_once, score_folder
 from morphlm.cli import options
-from morphlm.cli.analyse.options import check_pictures, pictures, show
+from morphlm.cli.analyse.options import pictures, show
 from morphlm.files import source_name
 
 
@@ -51,7 +51,6 @@ def command(
         raise click.UsageError(
             "no models are named; give --growing FOLDER, --fixed FOLDER or both, once for each amount"
         )
-    check_pictures(pictures)
     text = read_once(test, allow_unknown=allow_unknown)
     series = [
         [

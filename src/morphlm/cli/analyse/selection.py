@@ -7,7 +7,7 @@ import click
 from morphlm.analysis.scores import check_named_once, score_folder
 from morphlm.analysis.selection import PAPER_KINDS, check_box, select_from_scores
 from morphlm.cli import options
-from morphlm.cli.analyse.options import check_pictures, pictures, show
+from morphlm.cli.analyse.options import pictures, show
 
 
 @click.command(name="selection")
@@ -43,7 +43,6 @@ def command(
     """
     check_named_once([name for name, _, _ in languages])
     options.check_one_stdin(*(test for _, _, test in languages))
-    check_pictures(pictures)
     if pictures:
         check_box(len(languages))
     scores = {

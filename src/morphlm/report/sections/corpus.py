@@ -10,7 +10,7 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.report.html import Markup, joined, names, numbers, table
 from morphlm.report.numbers import NOTHING, decimal, share, whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import ReportSection
+from morphlm.report.sections.section import PageSection
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import UNK_ID
 
@@ -22,10 +22,10 @@ EXPLANATION = (
 )
 
 
-def corpus(scored_models: ScoredModels) -> ReportSection:
+def corpus(scored_models: ScoredModels) -> PageSection:
     """A table of the training texts and one of the test text."""
     body = joined([_training(scored_models), _test(scored_models)])
-    return ReportSection("corpus", "Texts", EXPLANATION, body)
+    return PageSection("corpus", "Texts", EXPLANATION, body)
 
 
 def _training(scored_models: ScoredModels) -> Markup:

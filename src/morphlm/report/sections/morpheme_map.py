@@ -6,7 +6,7 @@ from morphlm.analysis.morpheme_map import MorphemeMap, map_morphemes
 from morphlm.errors import ConfigError
 from morphlm.report.html import Markup, joined, json_script, missing, paragraph, tag
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import ReportSection
+from morphlm.report.sections.section import PageSection
 from morphlm.report.sections.segmentation import factors_of
 
 EXPLANATION = (
@@ -17,7 +17,7 @@ EXPLANATION = (
 NONE = "None of these models has morphemes, so there is nothing to map; models with factors (+c, +o, ++) have some."
 
 
-def morpheme_map(scored_models: ScoredModels) -> ReportSection:
+def morpheme_map(scored_models: ScoredModels) -> PageSection:
     """The map of the first model that has enough morphemes."""
     able = [scored_model for scored_model in scored_models.models if factors_of(scored_model) is not None]
     reason = NONE
@@ -28,8 +28,8 @@ def morpheme_map(scored_models: ScoredModels) -> ReportSection:
             reason = f"{scored_model.name}: {error}."
             continue
         data = json_script("map-data", {"points": [point.to_json() for point in result.points]})
-        return ReportSection("map", "Map of morphemes", EXPLANATION, _body(scored_model, able, result), data)
-    return ReportSection("map", "Map of morphemes", EXPLANATION, missing(reason))
+        return PageSection("map", "Map of morphemes", EXPLANATION, _body(scored_model, able, result), data)
+    return PageSection("map", "Map of morphemes", EXPLANATION, missing(reason))
 
 
 def map_of(scored_model: ScoredModel, seed: int) -> MorphemeMap:

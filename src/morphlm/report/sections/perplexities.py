@@ -8,7 +8,7 @@ from morphlm.analysis.groups import GroupComparison, compare_members
 from morphlm.report.html import Markup, joined, names, numbers, paragraph, table, tag
 from morphlm.report.numbers import NOTHING, decimal, whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels, paired_scores
-from morphlm.report.sections.section import ReportSection
+from morphlm.report.sections.section import PageSection
 
 EXPLANATION = (
     "Perplexity says among how many words, on average, a model wavers at each token: lower is better. Unknown words "
@@ -21,7 +21,7 @@ DIFFERENT = (
 )
 
 
-def perplexities(scored_models: ScoredModels) -> ReportSection:
+def perplexities(scored_models: ScoredModels) -> PageSection:
     """A table with a row for each model."""
     first = scored_models.first
     rows = [
@@ -38,7 +38,7 @@ def perplexities(scored_models: ScoredModels) -> ReportSection:
     titles = ["perplexity", "without unknown", "bits a token", f"change against {first.name}", "unknown"]
     alike = len(scored_models.groups(lambda scored_model: scored_model.model.vocabulary.words)) == 1
     warning = None if alike else paragraph(DIFFERENT, class_="note")
-    return ReportSection(
+    return PageSection(
         "perplexity",
         "Perplexity",
         EXPLANATION,

@@ -10,7 +10,7 @@ from morphlm.report.examples import spread
 from morphlm.report.html import Markup, foreign, joined, missing, paragraph, tag
 from morphlm.report.numbers import decimal
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import ReportSection
+from morphlm.report.sections.section import PageSection
 from morphlm.text.reading import END
 
 STEPS, STEP = 8, 2.0  # colours of the scale, and bits of each
@@ -25,12 +25,12 @@ EXPLANATION = (
 )
 
 
-def surprisal(scored_models: ScoredModels) -> ReportSection:
+def surprisal(scored_models: ScoredModels) -> PageSection:
     """Some sentences, and a selector for them."""
     chosen = choose(scored_models)
     sentences = [_sentence(scored_models, number, rank == 0) for rank, number in enumerate(chosen)]
     parts = [_chooser(scored_models, chosen), _legend(scored_models), tag("div", sentences, id="sentences")]
-    return ReportSection("surprisal", "Sentences by surprisal", EXPLANATION, joined(parts))
+    return PageSection("surprisal", "Sentences by surprisal", EXPLANATION, joined(parts))
 
 
 def choose(scored_models: ScoredModels) -> list[int]:
