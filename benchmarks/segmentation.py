@@ -22,12 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from morphlm.generated_language import GeneratedConfig, generate_sentences
 from morphlm.segmentation.baseline import train_baseline
 from morphlm.segmentation.encoding import encode_words
 from morphlm.segmentation.morphemes import Segmentation
 from morphlm.segmentation.segmenter import MorphemeSegmenter, train_segmenter
 from morphlm.vocabulary.vocabulary import load_vocabulary
+from morphlm_generated import GeneratedConfig, generate_sentences
 
 MOST_GENERATED = 50_000  # words; the generated language has few new ones later on
 

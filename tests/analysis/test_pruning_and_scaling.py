@@ -8,13 +8,14 @@ from dataclasses import replace
 import pytest
 
 from morphlm.analysis.bootstrap import PerplexityChange
-from morphlm.analysis.model_triple import model_triple, triple_from_scores
+from morphlm.analysis.model_triple import triple_from_scores
 from morphlm.analysis.pruning import PruningRow, compare_pruning, pruning_row
 from morphlm.analysis.scaling import ScalingPoint, compare_scaling, scaling_point
 from morphlm.analysis.scores import SentenceScores, score_sentences
 from morphlm.errors import ConfigError
 from morphlm.ngram.training import train_ngram
 from tests.analysis.cases import TEXT, TRAIN
+from tests.analysis.triples import model_triple
 
 ROWS = [  # the paper's, Table 2
     PruningRow("cs", 0.05, model_triple(862, 683, 643)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import lzma
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.experiments.corpora import (
     PARTS,
     RECIPES,
-    LanguageTexts,
     hold_out,
     join_wrapped,
     prepare_language,
@@ -174,18 +172,7 @@ def test_the_number_of_processes_changes_nothing(data: Path, tmp_path: Path, mon
 # ---------------------------------------------------------------- used again
 
 
-def times(texts: LanguageTexts) -> list[int]:
-    return [path.stat().st_mtime_ns for path in (texts.train, texts.dev, texts.test)]
-
-
-def test_texts_of_the_same_settings_are_used_again(data: Path, tmp_path: Path) -> None:
-    first = prepare_language(data, "de", tmp_path / "out", tokens=9)
-    before = times(first)
-    assert prepare_language(data, "de", tmp_path / "out", tokens=9) == first
-    assert times(first) == before
-
-
-def test_other_settings_other_data_or_a_changed_text_are_made_anew(data: Path, tmp_path: Path) -> None:
+def test_a_folder_with_other_texts_is_written_anew(data: Path, tmp_path: Path) -> None:
     def train(tokens: int) -> list[str]:
         return lines_of(prepare_language(data, "de", tmp_path / "out", tokens=tokens).train)
 
@@ -195,9 +182,6 @@ def test_other_settings_other_data_or_a_changed_text_are_made_anew(data: Path, t
     assert train(6) == ["neu !", "neu ?", "neu ."]
     (tmp_path / "out" / "train.de.txt").write_text("neu ! neu ! neu !\n")
     assert train(6) == ["neu !", "neu ?", "neu ."]
-    (tmp_path / "out" / "texts.de.json").write_text("{")
-    assert train(6) == ["neu !", "neu ?", "neu ."]
-    assert json.loads((tmp_path / "out" / "texts.de.json").read_text())["tokens"] == 6
 
 
 # ---------------------------------------------------------------- refused

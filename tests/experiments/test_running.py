@@ -64,7 +64,7 @@ def test_nothing_is_done_twice(store: Store) -> None:
     first, second = run(store, work), run(store, work)
     assert calls == dict.fromkeys("abcd", 1)
     assert first.results == second.results == {step.key: {"value": step.name} for step in ALL}
-    assert (first.found, second.found) == (0, 4)
+    assert (first.reused, second.reused) == (0, 4)
 
 
 def full_disk(path: str) -> MorphlmError:
@@ -178,7 +178,7 @@ def test_what_is_made_of_something_is_made_again_when_that_comes_out_differently
     again = run(store, work)
     assert calls == {"a": 2, "b": 1 + changes, "c": 1, "d": 1}
     assert again.results[B.key] == {"value": f"b of {contents['a']}"}
-    assert again.found == 3 - changes
+    assert again.reused == 3 - changes
 
 
 def test_a_failure_stops_only_what_needs_it(store: Store, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,7 @@ from morphlm.logbilinear.kernels.wide import TokenOrigin
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
 from morphlm.logbilinear.wide import content_weights
-from morphlm.scoring.streaming import BatchScorer
+from morphlm.scoring.streaming import TextScorer
 from morphlm.threads import Workers, workers
 from morphlm.training.batches import shuffled_positions
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
@@ -221,12 +221,12 @@ def test_text_that_arrives_in_pieces_is_one_text(words: list[int], size: int) ->
     model = trained_like(wide_case())
     sentences = [words[at : at + size] for at in range(0, len(words), size)] or [[]]
     tokens = [[*(model.vocabulary.words[word].encode() for word in s if word), b"</s>"] for s in sentences]
-    together = BatchScorer(model)([token for sentence in tokens for token in sentence]).logprobs
-    scorer = BatchScorer(model)
+    together = TextScorer(model)([token for sentence in tokens for token in sentence]).logprobs
+    scorer = TextScorer(model)
     pieces = np.concatenate([scorer(sentence).logprobs for sentence in tokens])
     np.testing.assert_allclose(pieces, together, atol=1e-5)
-    alone = BatchScorer(model, separate=True)([token for sentence in tokens for token in sentence]).logprobs
-    expected = np.concatenate([BatchScorer(model)(sentence).logprobs for sentence in tokens])
+    alone = TextScorer(model, separate=True)([token for sentence in tokens for token in sentence]).logprobs
+    expected = np.concatenate([TextScorer(model)(sentence).logprobs for sentence in tokens])
     np.testing.assert_allclose(alone, expected, atol=1e-5)
 
 

@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 from morphlm.analysis.bootstrap import PerplexityChange
 from morphlm.analysis.groups import Group, GroupComparison
 from morphlm.analysis.learning_curves import LearningCurves
-from morphlm.analysis.model_triple import model_triple
 from morphlm.analysis.morpheme_map import MapPoint, MorphemeMap
 from morphlm.analysis.pruning import PruningRow, compare_pruning
 from morphlm.analysis.scaling import ScalingPoint, compare_scaling
@@ -30,6 +29,7 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.report.pictures import check_picture, figure_of, picture_svg, save_picture
 from morphlm.report.pictures.selection import _spread
 from morphlm.report.pictures.style import shortened
+from tests.analysis.triples import model_triple
 
 NOTHING = float("nan")
 

@@ -20,7 +20,7 @@ from morphlm.report.sections.frequency import frequency
 from morphlm.report.sections.morpheme_map import morpheme_map
 from morphlm.report.sections.neighbours import neighbours
 from morphlm.report.sections.perplexities import perplexities
-from morphlm.report.sections.section import ReportSection
+from morphlm.report.sections.section import PageSection
 from morphlm.report.sections.segmentation import choose as choose_words
 from morphlm.report.sections.segmentation import factors_of, segmentation
 from morphlm.report.sections.surprisal import choose, level, most_different, surprisal
@@ -29,7 +29,7 @@ from tests.report.cases import TEXT, model, scored_models, text_of
 from tests.report.wellformed import Page, parsed
 
 
-def page_of(section: ReportSection) -> Page:
+def page_of(section: PageSection) -> Page:
     return parsed(f"<!DOCTYPE html>\n<html><body>{section.html()}</body></html>")
 
 
@@ -47,7 +47,7 @@ def rows_of(page: Page) -> list[list[str]]:
     return [row for row in rows if row]
 
 
-def missing(section: ReportSection) -> list[str]:
+def missing(section: PageSection) -> list[str]:
     return [element.text for element in page_of(section).all("p", class_="missing")]
 
 

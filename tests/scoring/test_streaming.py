@@ -15,8 +15,8 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
 from morphlm.scoring.streaming import (
-    BatchScorer,
     LineScore,
+    TextScorer,
     normaliser_of,
     recorded_options,
     score_lines,
@@ -51,14 +51,14 @@ def test_each_line_has_the_model_s_score(kind: str, tmp_path: Path) -> None:
 def test_sums_are_those_of_the_sentences(text: list[list[str]]) -> None:
     model = train_ngram(TRAIN, 2)
     tokens = [token.encode() for sentence in text for token in (*sentence, "</s>")]
-    sums, lengths, unknown = sentence_sums(BatchScorer(model)(tokens))
+    sums, lengths, unknown = sentence_sums(TextScorer(model)(tokens))
     np.testing.assert_allclose(sums, [sum(model.sentence(sentence)) for sentence in text], rtol=1e-12)
     assert lengths == [len(sentence) + 1 for sentence in text]
     assert unknown == [sum(token not in model.vocabulary for token in sentence) for sentence in text]
 
 
 def test_no_sentences_have_no_sums() -> None:
-    assert sentence_sums(BatchScorer(train_ngram(TRAIN, 2))([])) == ([], [], [])
+    assert sentence_sums(TextScorer(train_ngram(TRAIN, 2))([])) == ([], [], [])
 
 
 def test_tokens_are_shown_as_they_stood(tmp_path: Path) -> None:
@@ -130,11 +130,11 @@ def test_unknown_words_are_handed_on_to_be_composed() -> None:
     model = _Composing(plain.trie, plain.vocabulary, plain.training)
     tokens = [b"pro", b"starou", b"<unk>", b"malou", b"starou", b"</s>"]
     pro, size = plain.vocabulary.id_of("pro"), len(plain.vocabulary)
-    scored = BatchScorer(model, "composed")(tokens)
+    scored = TextScorer(model, "composed")(tokens)
     assert model.asked == ([pro, size, 0, size + 1, size, 2], ["starou", "malou"])
     assert scored.corpus.tokens.tolist() == [pro, 0, 0, 0, 0, 2]
     del model.asked
-    BatchScorer(model)(tokens)
+    TextScorer(model)(tokens)
     assert not hasattr(model, "asked")
 
 

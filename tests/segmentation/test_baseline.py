@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from morphlm.errors import ConfigError, InputError
-from morphlm.generated_language import GeneratedConfig, generate_sentences, gold_segmentation
 from morphlm.segmentation.baseline import BaselineSearch, WordMorphs, train_baseline
 from morphlm.segmentation.encoding import EncodedWords, encode_words, grown_to, make_table
 from morphlm.segmentation.kernels.strings import NOT_FOUND, find, insert_all, key_of
+from morphlm_generated import GeneratedConfig, generate_sentences, gold_segmentation
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # the package has invalid escapes

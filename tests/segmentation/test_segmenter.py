@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from morphlm.errors import ConfigError, FormatError, InputError
-from morphlm.generated_language import GeneratedConfig, generate_sentences, gold_segmentation
 from morphlm.modelfile import ModelFiles, read_model, write_model
 from morphlm.segmentation.morphemes import LABELS, Morpheme, letters
 from morphlm.segmentation.segmenter import MorphemeSegmenter, train_segmenter
 from morphlm.vocabulary.vocabulary import Vocabulary
+from morphlm_generated import GeneratedConfig, generate_sentences, gold_segmentation
 
 HELD_OUT = 5  # every fifth word
 

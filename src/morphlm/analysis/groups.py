@@ -21,7 +21,7 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.open_vocabulary import perplexity_from
 from morphlm.language_model.perplexity import text_signature
 from morphlm.language_model.signature import Signature
-from morphlm.scoring.streaming import BatchScorer
+from morphlm.scoring.streaming import TextScorer
 from morphlm.tables import Table, finite_or_none, percent
 from morphlm.vocabulary.corpus import Source, describe, token_batches
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
@@ -45,7 +45,6 @@ class PairedScores:
 
     @property
     def ends(self) -> Positions:
-        """The positions of the sentence ends."""
         return np.flatnonzero(self.tokens == END_ID)
 
     @property
@@ -137,7 +136,7 @@ def score_forms(
     """Score tokens in UTF-8, END after each sentence; `text` is how the result names them."""
     if not forms:
         raise InputError("there are no sentences; give at least one", source=text)
-    by_baseline, by_other = (BatchScorer(model)(forms) for model in (baseline, other))
+    by_baseline, by_other = (TextScorer(model)(forms) for model in (baseline, other))
     return PairedScores(
         text,
         forms,

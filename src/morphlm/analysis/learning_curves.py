@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from morphlm.analysis.scores import format_perplexity
 from morphlm.errors import ConfigError, InputError
 from morphlm.tables import Table, finite_or_none
 from morphlm.training.log import LOG_FILE, Log, read_log
@@ -30,15 +31,14 @@ class LearningCurves:
         """A row for each epoch, a column for each model."""
         epochs = sorted({epoch for curve in self.curves.values() for epoch, _ in curve})
         at = {name: dict(curve) for name, curve in self.curves.items()}
-        rows = [[f"{epoch:g}", *(_cell(at[name].get(epoch)) for name in self.curves)] for epoch in epochs]
+        rows = [
+            [f"{epoch:g}", *(format_perplexity(at[name].get(epoch, math.nan)) for name in self.curves)]
+            for epoch in epochs
+        ]
         return Table(["epoch", *self.curves], rows)
 
     def to_json(self) -> dict[str, Any]:
         return {name: [[epoch, finite_or_none(value)] for epoch, value in curve] for name, curve in self.curves.items()}
-
-
-def _cell(perplexity: float | None) -> str:
-    return "-" if perplexity is None else f"{perplexity:.2f}"
 
 
 def learning_curves(logs: Mapping[str, Log]) -> LearningCurves:

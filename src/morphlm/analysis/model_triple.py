@@ -7,12 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from morphlm.analysis.bootstrap import RESAMPLES, PerplexityChange
-from morphlm.analysis.scores import (
-    SentenceScores,
-    change_between,
-    format_perplexity,
-    plain_change,
-)
+from morphlm.analysis.scores import SentenceScores, change_between, format_perplexity
 from morphlm.errors import ConfigError
 from morphlm.tables import finite_or_none
 
@@ -57,28 +52,6 @@ class ModelTriple:
             "clbl++_against_mkn": self.both.to_json(),
             "signatures": list(self.signatures),
         }
-
-
-def model_triple(
-    mkn: float,
-    clbl: float,
-    additive: float,
-    *,
-    first: PerplexityChange | None = None,
-    second: PerplexityChange | None = None,
-    both: PerplexityChange | None = None,
-    signatures: tuple[str, ...] = (),
-) -> ModelTriple:
-    """From three perplexities; changes that are not given have no interval."""
-    return ModelTriple(
-        mkn,
-        clbl,
-        additive,
-        plain_change(mkn, clbl) if first is None else first,
-        plain_change(clbl, additive) if second is None else second,
-        plain_change(mkn, additive) if both is None else both,
-        signatures,
-    )
 
 
 def triple_from_scores(

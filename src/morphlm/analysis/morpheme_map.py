@@ -113,10 +113,8 @@ class MorphemeMap:
             ]
             for point in self.points
         ]
-        return Table(["morpheme", "words", "tokens", "x", "y", "nearest", "examples"], rows, [self._note()])
-
-    def _note(self) -> str:
-        return f"t-SNE of cosines, perplexity {self.perplexity:g}, seed {self.seed}; vectors: {self.side}"
+        note = f"t-SNE of cosines, perplexity {self.perplexity:g}, seed {self.seed}; vectors: {self.side}"
+        return Table(["morpheme", "words", "tokens", "x", "y", "nearest", "examples"], rows, [note])
 
     def to_json(self) -> dict[str, Any]:
         return {

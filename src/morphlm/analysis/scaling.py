@@ -40,7 +40,6 @@ class Scaling:
 
     @property
     def series(self) -> dict[str, tuple[ScalingPoint, ...]]:
-        """The series that have points, by name."""
         by_name = {"fixed": self.fixed, "growing": self.growing}
         return {name: points for name, points in by_name.items() if points}
 

@@ -6,8 +6,9 @@ small.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,10 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import score_text, text_signature
 from morphlm.progress import progress_bar
 from morphlm.scoring.loading import load
+from morphlm.scoring.streaming import sentence_sums
 from morphlm.tables import finite_or_none
 from morphlm.text.reading import END
 from morphlm.vocabulary.corpus import Source, as_paths, describe, token_batches
-from morphlm.vocabulary.vocabulary import END_ID
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +67,11 @@ def scores_from_json(content: Mapping[str, Any]) -> SentenceScores:
 def score_sentences(model: LanguageModel, source: Source, *, allow_unknown: bool = False) -> SentenceScores:
     """Score a text and sum up the tokens of each sentence."""
     scored = score_text(model, source, allow_unknown=allow_unknown)
-    starts = np.append(0, np.flatnonzero(scored.corpus.tokens == END_ID)[:-1] + 1)
+    logprobs, tokens, _ = sentence_sums(scored)
     return SentenceScores(
         describe(source),
-        np.add.reduceat(scored.logprobs, starts),
-        np.diff(np.append(starts, len(scored.logprobs))).astype(np.float64),
+        np.array(logprobs, np.float64),
+        np.array(tokens, np.float64),
         str(text_signature(model, source)),
         len(model.vocabulary),
         model.training.get("tokens"),
@@ -127,16 +128,21 @@ def read_once(source: Source, *, allow_unknown: bool = False) -> Source:
         return source
     if paths is None and isinstance(source, Sequence):
         return source
-    sentences: list[list[str]] = [[]]
-    for batch in token_batches(source, allow_unknown=allow_unknown):
-        for token in batch:
-            if token == END.encode():
-                sentences.append([])
-            else:
-                sentences[-1].append(token.decode())
-    if len(sentences) == 1:
+    sentences = list(sentences_of(source, allow_unknown=allow_unknown))
+    if not sentences:
         raise InputError("there are no sentences; give at least one", source=describe(source))
-    return sentences[:-1]
+    return sentences
+
+
+def sentences_of(source: Source, *, allow_unknown: bool = False) -> Iterator[list[str]]:
+    """The words of each sentence."""
+    sentence: list[str] = []
+    for token in chain.from_iterable(token_batches(source, allow_unknown=allow_unknown)):
+        if token != END.encode():
+            sentence.append(token.decode())
+        else:
+            yield sentence
+            sentence = []
 
 
 def shared_signature(signatures: Sequence[str]) -> str:

@@ -16,13 +16,13 @@ from itertools import accumulate, zip_longest
 from pathlib import Path
 from typing import TypeVar
 
+from morphlm.analysis.scores import sentences_of
 from morphlm.analysis.tag_reading import JOIN, Column, Format, TaggedSentence, TaggedToken, read_tagged
 from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.scoring.streaming import Normaliser, normaliser_of, recorded_options
 from morphlm.text.prepare import PrepareOptions, prepare_line, read_preparation
-from morphlm.text.reading import END
-from morphlm.vocabulary.corpus import Source, as_paths, describe, token_batches
+from morphlm.vocabulary.corpus import Source, as_paths, describe
 
 Cutter = Callable[[str], list[str]]
 Item = TypeVar("Item")
@@ -103,14 +103,10 @@ def _with_options(options: PrepareOptions) -> Preparer:
     cut = dataclasses.replace(options, lowercase=False, digits=False, cyrillic_share=0.0)
     finish = dataclasses.replace(options, tokenise=False)
     return Preparer(
-        _cutter(cut),
+        lambda line: prepare_line(line, cut),
         lambda tokens: [part for token in tokens for part in prepare_line(token, finish)],
         cut.language if cut.tokenise else None,
     )
-
-
-def _cutter(options: PrepareOptions) -> Cutter:
-    return lambda line: prepare_line(line, options)
 
 
 # ------------------------------------------------------------ preparing
@@ -205,7 +201,8 @@ def _parting(units: Sequence[Unit], pieces: Sequence[str]) -> int | None:
 def align_with_text(sentences: Iterable[AlignedSentence], text: Source) -> Iterator[AlignedSentence]:
     """Take the tokens from a prepared text, sentence by sentence; an InputError where the two part."""
     last: AlignedSentence | None = None
-    for sentence, tokens in zip_longest(sentences, _text_sentences(text)):
+    with_words = filter(None, sentences_of(text))  # as the tagged ones are
+    for sentence, tokens in zip_longest(sentences, with_words):
         if sentence is None:
             raise _missing(last, f"the tags end here, but {describe(text)} goes on with {' '.join(tokens[:5])}")
         if tokens is None:
@@ -214,17 +211,6 @@ def align_with_text(sentences: Iterable[AlignedSentence], text: Source) -> Itera
             raise _disagreement(sentence, unit, tokens, describe(text))
         yield AlignedSentence(tuple(recut(sentence.units, tokens)), sentence.source)
         last = sentence
-
-
-def _text_sentences(text: Source) -> Iterator[list[str]]:
-    """The sentences of a text; those without words are left out, as they are among the tagged ones."""
-    sentence: list[str] = []
-    for token in (token.decode() for tokens in token_batches(text, allow_unknown=False) for token in tokens):
-        if token != END:
-            sentence.append(token)
-        elif sentence:
-            yield sentence
-            sentence = []
 
 
 def _missing(sentence: AlignedSentence | None, message: str) -> InputError:

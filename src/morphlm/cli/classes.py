@@ -31,7 +31,6 @@ METHODS = ("exchange", "frequency", "root-frequency")
     "--method",
     type=click.Choice(METHODS),
     default="exchange",
-    show_default=True,
     help="Exchange clustering, or bins of equal total (root) frequency.",
 )
 @click.option("--max-class-size", type=int, metavar="N", help="Largest number of words in a class (exchange).")
@@ -39,17 +38,12 @@ METHODS = ("exchange", "frequency", "root-frequency")
     "--passes",
     type=click.IntRange(min=0),
     default=ANNEALED_PASSES,
-    show_default=True,
     help="Annealed passes (exchange); more of them find better classes and take longer.",
 )
 @click.option("--vocab", type=click.Path(), metavar="FILE", help="Use this vocabulary; other words become UNK.")
 @options.kappa(0.2)
 @options.seed
-@click.option(
-    "--threads",
-    type=click.IntRange(min=1),
-    help="Number of threads; results do not depend on it.  [default: all cores]",
-)
+@options.threads
 @click.option(
     "--read",
     "class_file",
@@ -58,12 +52,7 @@ METHODS = ("exchange", "frequency", "root-frequency")
     help="Read and evaluate the classes of this file instead.",
 )
 @click.option(
-    "--format",
-    "file_format",
-    type=click.Choice(list(FORMATS)),
-    default="tsv",
-    show_default=True,
-    help="Format of the file of --read.",
+    "--format", "file_format", type=click.Choice(list(FORMATS)), default="tsv", help="Format of the file of --read."
 )
 @click.option("--examples", is_flag=True, help="Also print the ten most frequent words of each class.")
 @options.allow_unk
@@ -74,11 +63,12 @@ def command(
     kappa: float,
     seed: int,
     out: str | None,
-    allow_unk: bool,
+    allow_unknown: bool,
     examples: bool,
     as_json: bool,
     class_file: str | None,
-    **choices: Any,
+    file_format: str,
+    **choices: Any,  # of _partition
 ) -> None:
     """Partition the vocabulary of prepared text into classes whose neighbours tell most about each other.
 
@@ -93,37 +83,29 @@ def command(
         raise ConfigError("--read takes the classes as they are; leave out --classes, --method and --max-class-size")
     if out is not None:
         check_can_write(out)
-    corpus = _corpus(options.or_stdin(files), vocab, kappa, seed, allow_unk)
+    corpus = _corpus(options.or_stdin(files), vocab, kappa, seed, allow_unknown)
     if class_file is None:
         partition = _partition(corpus, seed=seed, **choices)
     else:
-        partition = _read(corpus, class_file, choices["file_format"])
+        partition = _read(corpus, class_file, file_format)
     if out is not None:
         partition.save(out)
     signature = _signature(partition, None if vocab else kappa, seed)
     _report(partition, signature, examples, as_json, to_stdout=out != "-")
 
 
-def _corpus(files: list[str], vocab: str | None, kappa: float, seed: int, allow_unk: bool) -> Corpus:
+def _corpus(files: list[str], vocab: str | None, kappa: float, seed: int, allow_unknown: bool) -> Corpus:
     if vocab is not None:
-        return encode_text(files, load_vocabulary(vocab), allow_unknown=allow_unk)
-    raw = read_corpus(files, allow_unknown=allow_unk)
+        return encode_text(files, load_vocabulary(vocab), allow_unknown=allow_unknown)
+    raw = read_corpus(files, allow_unknown=allow_unknown)
     return raw.encode(raw.words.vocabulary(kappa, seed))
 
 
 def _partition(
-    corpus: Corpus,
-    *,
-    method: str,
-    number: int | None,
-    max_class_size: int | None,
-    seed: int,
-    threads: int | None,
-    passes: int,
-    file_format: str,
+    corpus: Corpus, *, method: str, number: int | None, max_class_size: int | None, seed: int, **exchange: Any
 ) -> Partition:
     if method == "exchange":
-        return cluster(corpus, number, seed=seed, threads=threads, max_class_size=max_class_size, passes=passes)
+        return cluster(corpus, number, seed=seed, max_class_size=max_class_size, **exchange)
     if max_class_size is not None:
         raise ConfigError("frequency bins have no limit of size; use --method exchange or leave out --max-class-size")
     return _evaluated(corpus, frequency_bins(corpus.vocabulary, number, root=method == "root-frequency"))

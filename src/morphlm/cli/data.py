@@ -39,9 +39,7 @@ def list_command(as_json: bool) -> None:
 @click.argument("directory", type=click.Path(path_type=Path))
 @click.option("--language", help="Language of the text, such as cs.")
 @click.option("--parallel", help="Also get the translation into this language, such as en.")
-@click.option(
-    "--seed", type=int, default=DEFAULT_SEED, show_default=True, help="Seed of the split into train, dev and test."
-)
+@click.option("--seed", type=int, default=DEFAULT_SEED, help="Seed of the split into train, dev and test.")
 @click.option(
     "--sentences", type=click.IntRange(min=1), help=f"generated: number of sentences.  [default: {DEFAULT_SENTENCES}]"
 )

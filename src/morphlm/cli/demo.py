@@ -12,7 +12,7 @@ from morphlm.experiments.demo import DemoConfig, run_demo
 
 @click.command(name="demo")
 @click.argument("directory", default="demo", type=click.Path(file_okay=False))
-@click.option("--language", default="cs", show_default=True, help="cs, de, en, es, fr or ru.")
+@click.option("--language", default="cs", help="cs, de, en, es, fr or ru.")
 @options.kappa(0.2)
 @options.seed
 @options.as_json
@@ -21,8 +21,4 @@ def command(directory: str, language: str, kappa: float, seed: int, as_json: boo
 
     Data, prepared text and models stay in DIRECTORY; where the data cannot be fetched, a generated language is used.
     """
-    result = run_demo(DemoConfig(Path(directory), language, kappa, seed))
-    if as_json:
-        options.print_json(result.to_json())
-    else:
-        click.echo(result.format())
+    options.print_result(run_demo(DemoConfig(Path(directory), language, kappa, seed)), as_json)

@@ -11,8 +11,8 @@ from morphlm.report.explorer.launch import explore, open_browser
 
 @click.command(name="explore")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port; 0: any free port.")
-@click.option("--browser/--no-browser", default=True, show_default=True, help="Open a browser.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="Port; 0: any free port.")
+@click.option("--browser/--no-browser", default=True, help="Open a browser.")
 def command(models: tuple[str, ...], port: int, browser: bool) -> None:
     """Explore models on a web page that only this machine can reach; stop it with Ctrl-C.
 

@@ -28,15 +28,8 @@ that folder.""",
 @click.argument("source")
 @click.option("--vocab", required=True, metavar="FILE", help="The vocabulary, as `morphlm vocab --out` writes it.")
 @click.option("--out", metavar="DIR", type=click.Path(file_okay=False), help="Write the tables into this folder.")
-@click.option(
-    "--surface/--no-surface",
-    default=True,
-    show_default=True,
-    help="Whether the surface form of a word is one of its factors.",
-)
-@click.option(
-    "--labels/--no-labels", default=True, show_default=True, help="Whether in/PRE and in/STM are different factors."
-)
+@click.option("--surface/--no-surface", default=True, help="Whether the surface form of a word is one of its factors.")
+@click.option("--labels/--no-labels", default=True, help="Whether in/PRE and in/STM are different factors.")
 @options.as_json
 def command(source: str, vocab: str, out: str | None, surface: bool, labels: bool, as_json: bool) -> None:
     """Build the factors of a vocabulary; the help text is above, because it lists the sources."""
@@ -48,7 +41,4 @@ def command(source: str, vocab: str, out: str | None, surface: bool, labels: boo
             check_can_write(Path(out) / name)
             with atomic_writer(Path(out) / name) as file:
                 file.write(text.encode())
-    if as_json:
-        options.print_json(factors.to_json())
-    else:
-        click.echo(factors.format())
+    options.print_result(factors, as_json)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from typing import Any
 
 import click
 import numpy as np
@@ -17,48 +18,26 @@ from morphlm.text.reading import split_tokens
 
 @click.command(name="generate")
 @click.argument("model_path", metavar="MODEL")
-@click.option(
-    "-n", "--sentences", type=click.IntRange(min=1), default=10, show_default=True, help="Number of sentences."
-)
-@click.option(
-    "--max-words", type=int, default=GenerationOptions.max_words, show_default=True, help="Cut longer sentences."
-)
+@click.option("-n", "--sentences", type=click.IntRange(min=1), default=10, help="Number of sentences.")
+@click.option("--max-words", type=int, default=GenerationOptions.max_words, help="Cut longer sentences.")
 @click.option(
     "--temperature",
     type=float,
     default=GenerationOptions.temperature,
-    show_default=True,
     help="Below 1, likely words become likelier; above 1, less likely; 0: always the most likely word.",
 )
-@click.option(
-    "--top-k",
-    type=int,
-    default=GenerationOptions.top_k,
-    show_default=True,
-    help="Sample from the k most likely words; 0: all.",
-)
-@click.option("--begin", default="", metavar="'WORDS ...'", help="First words of every sentence.")
+@click.option("--top-k", type=int, default=GenerationOptions.top_k, help="Sample from the k most likely words; 0: all.")
+@click.option("--begin", default="", show_default=False, metavar="'WORDS ...'", help="First words of every sentence.")
 @click.option("--unknown", is_flag=True, help="Allow <unk>.")
 @options.seed
 @options.as_json_lines
-def command(
-    model_path: str,
-    sentences: int,
-    max_words: int,
-    temperature: float,
-    top_k: int,
-    begin: str,
-    unknown: bool,
-    seed: int,
-    as_json: bool,
-) -> None:
+def command(model_path: str, sentences: int, begin: str, seed: int, as_json: bool, **settings: Any) -> None:
     """Sample sentences from a model, one per line.
 
     With --json, objects with the text, its ln p, and whether the sentence came to its end.
     """
-    settings = GenerationOptions(max_words=max_words, temperature=temperature, top_k=top_k, unknown=unknown)
     model, words = load(model_path), split_tokens(begin)
-    drawn = generate(model, np.random.default_rng(seed), begin=words, options=settings)
+    drawn = generate(model, np.random.default_rng(seed), begin=words, options=GenerationOptions(**settings))
     if new := [word for word in words if word not in model.vocabulary]:
         notify(f"warning: the model does not know {', '.join(new)}; it continues as after <unk>")
     with atomic_writer("-") as out:

@@ -18,17 +18,14 @@ class LazyGroup(click.Group):
         self._package, self._lines = package, lines
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All commands, in the order in which they were listed."""
         return list(self._lines)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the module of that name and take its `command`."""
         if cmd_name not in self._lines:
             return None
         command: click.Command = importlib.import_module(f"{self._package}.{cmd_name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(self._lines.items()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -43,12 +44,18 @@ COMMANDS = {
     "explore": "Ask models on a page: words, sentences, comparisons, a map.",
 }
 
+HELP_SETTINGS: dict[str, Any] = {
+    "help_option_names": ["-h", "--help"],
+    "max_content_width": 100,
+    "show_default": True,
+}
+
 
 @click.group(
     cls=LazyGroup,
     package="morphlm.cli",
     lines=COMMANDS,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings=HELP_SETTINGS,
 )
 @click.version_option(__version__, prog_name="morphlm")
 def morphlm() -> None:

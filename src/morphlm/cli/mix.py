@@ -39,7 +39,7 @@ def command(
     weights: str | None,
     weights_by: Literal["none", "context"] | None,
     test: str | None,
-    allow_unk: bool,
+    allow_unknown: bool,
     as_json: bool,
 ) -> None:
     """Interpolate models linearly: p = sum of weight x p of each model.
@@ -52,9 +52,6 @@ def command(
     """
     options.check_one_stdin(*models, dev or "", test or "")
     mixed = mix_and_test(
-        models, dev, out, weights=_weights(weights), weights_by=weights_by, test=test, allow_unknown=allow_unk
+        models, dev, out, weights=_weights(weights), weights_by=weights_by, test=test, allow_unknown=allow_unknown
     )
-    if as_json:
-        options.print_json(mixed.to_json())
-    else:
-        click.echo(mixed.format())
+    options.print_result(mixed, as_json)

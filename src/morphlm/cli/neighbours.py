@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from morphlm.cli import options, vector_options
-from morphlm.vectors.questions import QueryAnswer, ask
-from morphlm.vectors.vectors import Side
+from morphlm.vectors.questions import ask
 
 
 @click.command(name="neighbours")
 @click.argument("model_path", metavar="MODEL")
 @click.argument("words", nargs=-1, metavar="[WORD]...")
-@click.option("-k", "k", type=click.IntRange(1), default=10, show_default=True, help="Number of neighbours.")
+@click.option("-k", "k", type=click.IntRange(1), default=10, help="Number of neighbours.")
 @click.option("--morpheme", "of_morphemes", is_flag=True, help="Take the WORDs as morphemes, such as ung/SUF.")
 @click.option(
-    "--among",
-    type=click.Choice(["words", "morphemes"]),
-    default="words",
-    show_default=True,
-    help="Where to look for neighbours.",
+    "--among", type=click.Choice(["words", "morphemes"]), default="words", help="Where to look for neighbours."
 )
 @click.option("--analogy", "analogies", nargs=3, multiple=True, metavar="A B C", help="A is to B as C is to what?")
 @vector_options.choice
@@ -32,18 +29,16 @@ def command(
     of_morphemes: bool,
     among: str,
     analogies: tuple[tuple[str, str, str], ...],
-    side: Side,
-    centre: bool,
-    normalise: bool,
     lowercase: bool | None,
     as_json: bool,
+    **choice: Any,
 ) -> None:
     """Print the nearest words by cosine. A WORD that MODEL does not know is composed of its morphemes.
 
     Each line has the query, how it was understood (known, composed, unknown, morpheme or analogy), a neighbour and its
     cosine, separated by tabs. A word none of whose morphemes is known has the neighbours of UNK.
     """
-    vectors = vector_options.model_vectors(model_path, side, centre, normalise)
+    vectors = vector_options.model_vectors(model_path, **choice)
     answers = ask(
         vectors, words, analogies, k,
         of_morphemes=of_morphemes, among_morphemes=among == "morphemes", lowercase=lowercase,
@@ -52,9 +47,5 @@ def command(
         options.print_json([answer.to_json() for answer in answers])
     else:
         for answer in answers:
-            _print(answer)
-
-
-def _print(answer: QueryAnswer) -> None:
-    for name, similarity in answer.neighbours:
-        click.echo(f"{answer.query}\t{answer.understood}\t{name}\t{similarity:.4f}")
+            for name, similarity in answer.neighbours:
+                click.echo(f"{answer.query}\t{answer.understood}\t{name}\t{similarity:.4f}")

@@ -11,6 +11,7 @@ import click
 
 from morphlm.errors import ConfigError
 from morphlm.progress import notify
+from morphlm.threads import available_cores
 
 if TYPE_CHECKING:  # not all commands take the time to load models
     from morphlm.language_model.base import LanguageModel
@@ -70,24 +71,33 @@ HEADINGS = ("Text", "Model", "Run", "More settings", "Help")
 
 text_files = click.argument("files", nargs=-1, metavar="[FILE]...")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-seed = click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True, help="Equal seeds give equal results."
+seed = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, help="Equal seeds give equal results.")
+allow_unk = click.option(
+    "--allow-unk", "allow_unknown", is_flag=True, help="The text may contain <unk> for words that were replaced."
 )
-allow_unk = click.option("--allow-unk", is_flag=True, help="The text may contain <unk> for words that were replaced.")
-
+threads = click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    help="Number of threads; results do not depend on it.  [default: all cores]",
+)
+processes = click.option(
+    "--processes",
+    type=click.IntRange(min=1),
+    default=available_cores,
+    show_default=False,
+    help="Number of processes; results do not depend on it.  [default: all cores]",
+)
 as_json_lines = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
 unit = click.option(
     "--unit",
     type=click.Choice(["nats", "log10", "bits"]),
     default="nats",
-    show_default=True,
     help="Natural logarithms, or those to the base 10 or 2.",
 )
 unknown_contexts = click.option(
     "--unknown-contexts",
     type=click.Choice(["unk", "composed"]),
     default="unk",
-    show_default=True,
     help="What stands for an unknown word in the context of others: UNK, or the sum of the word's known factors.",
 )
 normalise = click.option(
@@ -102,7 +112,6 @@ def kappa(default: float) -> Callable[[Command], Command]:
         "--kappa",
         type=click.FloatRange(0, 1),
         default=default,
-        show_default=True,
         help="Share of the words occurring once that becomes UNK (paper: 0.2 on a million tokens, 0.05 on more).",
     )
 
@@ -136,3 +145,11 @@ def json_line(content: Any) -> str:
 def print_json(content: Any, *, err: bool = False) -> None:
     """JSON on standard output, or on standard error where that carries something else."""
     click.echo(json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False), err=err)
+
+
+def print_result(result: Any, as_json: bool, *, err: bool = False) -> None:
+    """A result as JSON or for people to read; on standard error where standard output carries something else."""
+    if as_json:
+        print_json(result.to_json(), err=err)
+    else:
+        click.echo(result.format(), err=err)

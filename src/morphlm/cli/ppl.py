@@ -43,7 +43,7 @@ def command(
     detail: str | None,
     open_vocabulary: bool,
     unknown_contexts: UnknownContexts,
-    allow_unk: bool,
+    allow_unknown: bool,
     as_json: bool,
 ) -> None:
     """Perplexity of prepared text under a model directory or an ARPA file, with its signature.
@@ -64,7 +64,7 @@ def command(
         scored = score_text(
             model,
             path,
-            allow_unknown=allow_unk,
+            allow_unknown=allow_unknown,
             keep_forms=detail == "token",
             spelling=spelling,
             unknown_contexts=unknown_contexts,

@@ -17,36 +17,31 @@ from morphlm.scoring.prediction import Continuations, Predictor, predict_lines, 
 @click.command(name="predict")
 @click.argument("model_path", metavar="MODEL")
 @click.argument("texts", nargs=-1, metavar="[TEXT]...")
-@click.option("-k", "count", type=click.IntRange(min=1), default=10, show_default=True, help="Number of words.")
-@click.option("--prefix", default="", help="Only words with this prefix.")
+@click.option("-k", "k", type=click.IntRange(min=1), default=10, help="Number of words.")
+@click.option("--prefix", default="", show_default=False, help="Only words with this prefix.")
 @click.option("--complete", is_flag=True, help="Take the last word as a prefix, unless a space follows.")
-@click.option("--end/--no-end", default=True, show_default=True, help="Show </s>, the end of the sentence.")
-@click.option("--unknown/--no-unknown", default=False, show_default=True, help="Show <unk>.")
+@click.option("--end/--no-end", default=True, help="Show </s>, the end of the sentence.")
+@click.option("--unknown/--no-unknown", default=False, help="Show <unk>.")
 @options.normalise
 @options.as_json_lines
 def command(
     model_path: str,
     texts: tuple[str, ...],
-    count: int,
-    prefix: str,
-    complete: bool,
-    end: bool,
-    unknown: bool,
     normalise: bool,
     as_json: bool,
+    **query: Any,  # arguments of predict_texts
 ) -> None:
     """The most likely next words after each TEXT, or after each line of standard input as it arrives.
 
     For each word: number of the text, rank, word, probability, and its share of the probability of all words with the
     prefix, separated by tabs. With --json, one object for each text.
     """
-    if prefix and complete:
+    if query["prefix"] and query["complete"]:
         raise ConfigError("--prefix and --complete both say what the word begins with; give one")
     if not texts:
         options.check_one_stdin(model_path, "-")
     predictor = Predictor(load(model_path), normalise=normalise)
-    ask: dict[str, Any] = {"k": count, "prefix": prefix, "complete": complete, "end": end, "unknown": unknown}
-    results = iter([predict_texts(predictor, texts, **ask)]) if texts else predict_lines(predictor, "-", **ask)
+    results = iter([predict_texts(predictor, texts, **query)]) if texts else predict_lines(predictor, "-", **query)
     with atomic_writer("-") as out:
         for batch in results:
             for result in batch:

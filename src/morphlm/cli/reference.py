@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import click
 
-from morphlm.cli.main import morphlm
+from morphlm.cli.main import HELP_SETTINGS, morphlm
 
-SETTINGS: dict[str, Any] = {"max_content_width": 100, "terminal_width": 100, "help_option_names": ["-h", "--help"]}
 HEADER = """# Commands
 
 Generated from the commands' own help by `make docs`; a test fails when it is stale.
@@ -18,7 +16,7 @@ Generated from the commands' own help by `make docs`; a test fails when it is st
 
 def pages(command: click.Command, name: str, parent: click.Context | None = None) -> Iterator[str]:
     """The help of a command and of all its subcommands."""
-    context = click.Context(command, info_name=name, parent=parent, **SETTINGS)
+    context = click.Context(command, info_name=name, parent=parent, terminal_width=100, **HELP_SETTINGS)
     text = "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
     yield f"## `{context.command_path}`\n\n```text\n{text}\n```\n"
     if isinstance(command, click.Group):

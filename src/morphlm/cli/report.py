@@ -16,7 +16,7 @@ from morphlm.report.document import make_report
 @options.allow_unk
 @options.seed
 @options.as_json
-def command(models: tuple[str, ...], test: str, out: str, allow_unk: bool, seed: int, as_json: bool) -> None:
+def command(models: tuple[str, ...], test: str, out: str, allow_unknown: bool, seed: int, as_json: bool) -> None:
     """One HTML file to look at: texts, perplexities, learning curves, classes, morphemes, neighbours, sentences.
 
     MODEL is a model directory of any kind or an ARPA file; the first is the one that the others are compared with. The
@@ -28,7 +28,7 @@ def command(models: tuple[str, ...], test: str, out: str, allow_unk: bool, seed:
     options.check_one_stdin(test, *models)
     if out == "-" and as_json:
         raise ConfigError("--json and --out - both want standard output; write the page to a file")
-    written = make_report(models, test, out, allow_unknown=allow_unk, seed=seed)
+    written = make_report(models, test, out, allow_unknown=allow_unknown, seed=seed)
     if as_json:
         options.print_json(written.to_json())
     elif out != "-":

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from morphlm.cli import options
 from morphlm.errors import ConfigError, TrainingError
 from morphlm.experiments.recipe import load_recipe, recipe_names
-
-if TYPE_CHECKING:  # it loads all that trains
-    from morphlm.experiments.reproduce import Preview, Reproduction
 
 SHOWN = 3  # steps that failed are named in the last line
 
@@ -22,12 +18,7 @@ SHOWN = 3  # steps that failed are named in the last line
 @click.option("--list", "listed", is_flag=True, help="List the recipes.")
 @click.option("--data", type=click.Path(path_type=Path), metavar="DIR", help="Folder of raw text and gold data.")
 @click.option("--languages", metavar="LL,...", help="Only these, for example cs,de.")
-@click.option(
-    "--tokens",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Training texts of at most N tokens.",
-)
+@click.option("--tokens", type=click.IntRange(min=1), metavar="N", help="Training texts of at most N tokens.")
 @click.option(
     "--minutes",
     type=click.FloatRange(min=0, min_open=True),
@@ -37,7 +28,6 @@ SHOWN = 3  # steps that failed are named in the last line
     "--store",
     type=click.Path(path_type=Path),
     default=Path("morphlm-store"),
-    show_default=True,
     metavar="DIR",
     help="Keep and find texts, models and results here.",
 )
@@ -77,20 +67,13 @@ def command(
     chosen = None if languages is None else tuple(filter(None, map(str.strip, languages.split(","))))
     request = ReproduceRequest(recipe, data, store, out, chosen, tokens, minutes)
     if dry_run:
-        _show(look_ahead(request), as_json)
+        options.print_result(look_ahead(request), as_json)
         return
     result = reproduce(request)
-    _show(result, as_json)
+    options.print_result(result, as_json)
     if failed := list(result.failed):
         more = f" and {len(failed) - SHOWN} more" if len(failed) > SHOWN else ""
         raise TrainingError(f"failed: {'; '.join(failed[:SHOWN])}{more}; see above, mend it and run this again")
-
-
-def _show(result: Preview | Reproduction, as_json: bool) -> None:
-    if as_json:
-        options.print_json(result.to_json())
-    else:
-        click.echo(result.format())
 
 
 def _list(as_json: bool) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from morphlm.cli import options
 from morphlm.files import atomic_writer
-from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.progress import notify
 from morphlm.scoring.kbest import FORMATS, Columns, FormatName, read_weights
 from morphlm.scoring.loading import load
 from morphlm.scoring.rescoring import Rescored, Rescorer, RescoringOptions, feature_names, rescore
-from morphlm.scoring.streaming import Unit
 
 _column = click.IntRange(min=1)
 
@@ -27,7 +27,7 @@ _column = click.IntRange(min=1)
     metavar="NAME",
     help="Feature name of each model, in order.  [default: its kind]",
 )
-@click.option("--format", "layout", type=click.Choice(FORMATS), default="auto", show_default=True, help="Of the list.")
+@click.option("--format", "layout", type=click.Choice(FORMATS), default="auto", help="Of the list.")
 @click.option("--word-count", is_flag=True, help="Add a feature `words`, the number of words.")
 @click.option("--unknown-count", is_flag=True, help="Add `NAME_unknown` for each model, its unknown words.")
 @click.option(
@@ -35,8 +35,8 @@ _column = click.IntRange(min=1)
 )
 @click.option("--weights", metavar="FILE|'NAME=W ...'", help="Rerank by the weighted sum of all features.")
 @click.option("--best", is_flag=True, help="Print only the text of the best hypothesis of each sentence.")
-@click.option("--id-column", type=_column, default=Columns.id, show_default=True, help="Of a table: sentence id.")
-@click.option("--text-column", type=_column, default=Columns.text, show_default=True, help="Of a table.")
+@click.option("--id-column", type=_column, default=Columns.id, help="Of a table: sentence id.")
+@click.option("--text-column", type=_column, default=Columns.text, help="Of a table.")
 @click.option("--score-column", type=click.IntRange(min=0), help="Of a table; 0: none.  [default: 3, if a line has it]")
 @options.scoring
 def command(
@@ -45,19 +45,13 @@ def command(
     more_models: tuple[str, ...],
     features: tuple[str, ...],
     layout: FormatName,
-    word_count: bool,
-    unknown_count: bool,
-    lm_weights: tuple[float, ...],
     weights: str | None,
     best: bool,
     id_column: int,
     text_column: int,
     score_column: int | None,
-    unit: Unit,
-    normalise: bool,
-    unknown_contexts: UnknownContexts,
-    allow_unk: bool,
     as_json: bool,
+    **scoring: Any,  # other fields of RescoringOptions
 ) -> None:
     """Score the hypotheses of a k-best list: `id ||| hypothesis ||| features ||| score`, or a table with tabs.
 
@@ -70,20 +64,10 @@ def command(
     """
     paths = (model_path, *more_models)
     options.check_one_stdin(file, *paths)
-    settings = RescoringOptions(
-        unit=unit,
-        word_count=word_count,
-        unknown_count=unknown_count,
-        normalise=normalise,
-        allow_unknown=allow_unk,
-        unknown_contexts=unknown_contexts,
-        weights=None if weights is None else read_weights(weights),
-        lm_weights=lm_weights,
-        best=best,
-    )
+    settings = RescoringOptions(weights=None if weights is None else read_weights(weights), best=best, **scoring)
     models = [load(path) for path in paths]
     for path, model in zip(paths, models, strict=True):
-        options.check_composes(path, model, unknown_contexts)
+        options.check_composes(path, model, settings.unknown_contexts)
     rescorer = Rescorer(list(zip(feature_names(models, features), models, strict=True)), settings)
     with atomic_writer("-") as out:
         for items in rescore(rescorer, file, layout=layout, columns=Columns(id_column, text_column, score_column)):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import click
 
 from morphlm.cli import options
 from morphlm.files import atomic_writer, source_name
-from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.scoring.loading import load
 from morphlm.scoring.streaming import LineScore, Unit, score_lines
 
@@ -22,11 +22,8 @@ def command(
     model_path: str,
     files: tuple[str, ...],
     per_token: bool,
-    unit: Unit,
-    normalise: bool,
-    unknown_contexts: UnknownContexts,
-    allow_unk: bool,
     as_json: bool,
+    **scoring: Any,
 ) -> None:
     """Score prepared text line by line as it arrives, without waiting for the next line.
 
@@ -38,20 +35,12 @@ def command(
     paths = options.or_stdin(files)
     options.check_one_stdin(model_path, *paths)
     model = load(model_path)
-    options.check_composes(model_path, model, unknown_contexts)
+    options.check_composes(model_path, model, scoring["unknown_contexts"])
     with atomic_writer("-") as out:
         for path in paths:
             name = source_name(path) if len(paths) > 1 else None
-            for scores in score_lines(
-                model,
-                path,
-                unit=unit,
-                per_token=per_token,
-                allow_unknown=allow_unk,
-                normalise=normalise,
-                unknown_contexts=unknown_contexts,
-            ):
-                rows = _json_rows(scores, unit, name) if as_json else _rows(scores, per_token, name)
+            for scores in score_lines(model, path, per_token=per_token, **scoring):
+                rows = _json_rows(scores, scoring["unit"], name) if as_json else _rows(scores, per_token, name)
                 out.write("".join(f"{row}\n" for row in rows).encode())
                 out.flush()  # whoever wrote the lines may be waiting for it
 

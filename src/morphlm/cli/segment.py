@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from typing import Any
 
 import click
 
@@ -12,7 +13,7 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.files import atomic_writer, check_can_write
 from morphlm.modelfile import check_can_hold_model
 from morphlm.progress import notify
-from morphlm.segmentation.encoding import DAMPENINGS, Dampening
+from morphlm.segmentation.encoding import DAMPENINGS
 from morphlm.segmentation.evaluation import BoundaryScores, Gold, evaluate, read_gold
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
 from morphlm.text.reading import read_blocks, split_tokens
@@ -34,7 +35,6 @@ from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
     "--corpus-weight",
     type=click.FloatRange(min=0, min_open=True),
     default=SegmenterConfig.corpus_weight,
-    show_default=True,
     help="Weight of the words against the lexicon; a lower one gives more boundaries.",
 )
 @click.option(
@@ -47,13 +47,11 @@ from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
     "--dampening",
     type=click.Choice(DAMPENINGS),
     default=SegmenterConfig.dampening,
-    show_default=True,
     help="Count each word once, by the logarithm of its count, or by its count.",
 )
 @click.option(
     "--categories/--no-categories",
     default=True,
-    show_default=True,
     help="Label morphemes PRE, STM and SUF, or run the Morfessor baseline alone.",
 )
 @options.seed
@@ -67,13 +65,9 @@ def command(
     save: str | None,
     out: str | None,
     gold: str | None,
-    corpus_weight: float,
-    perplexity_threshold: float | None,
-    dampening: Dampening,
-    categories: bool,
-    seed: int,
-    allow_unk: bool,
+    allow_unknown: bool,
     as_json: bool,
+    **settings: Any,  # of train_segmenter
 ) -> None:
     """Segment words into labelled morphemes, learned from the words alone.
 
@@ -93,14 +87,7 @@ def command(
     if load is not None:
         segmenter = MorphemeSegmenter.load(load)
     else:
-        segmenter = train_segmenter(
-            _vocabulary(vocab, list(texts), allow_unk),
-            corpus_weight=corpus_weight,
-            perplexity_threshold=perplexity_threshold,
-            dampening=dampening,
-            categories=categories,
-            seed=seed,
-        )
+        segmenter = train_segmenter(_vocabulary(vocab, list(texts), allow_unknown), **settings)
         notify(f"{len(segmenter.segmentation):,} words, {len(segmenter.paths.morphs):,} morphs")
     scores = {} if standard is None else _compare(segmenter, standard)
     _write(segmenter, files, load is not None, save, out, to_stdout=not (gold or as_json))

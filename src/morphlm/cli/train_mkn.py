@@ -34,7 +34,7 @@ def command(
     seed: int,
     vocab: str | None,
     is_open: bool,
-    allow_unk: bool,
+    allow_unknown: bool,
     as_json: bool,
 ) -> None:
     """Interpolated modified Kneser-Ney, equal to KenLM's lmplz."""
@@ -55,7 +55,7 @@ def command(
         seed=seed,
         open_vocabulary=is_open,
         vocabulary=None if vocab is None else load_vocabulary(vocab),
-        allow_unknown=allow_unk,
+        allow_unknown=allow_unknown,
     )
     for warning in model.warnings:
         notify(f"warning: {warning}")

@@ -19,7 +19,6 @@ choice = applied(  # of the vectors of a model
             "--side",
             type=click.Choice(SIDES),
             default="both",
-            show_default=True,
             help="Context vectors q, output vectors r, or both joined.",
         ),
         click.option(
@@ -30,16 +29,13 @@ choice = applied(  # of the vectors of a model
         click.option(
             "--normalise/--as-is",
             default=False,
-            show_default=True,
             help="Whether q and r are each scaled to length 1 before they are joined.",
         ),
     ]
 )
 
 lowercase = click.option(
-    "--lowercase/--keep-case",
-    default=None,
-    help="Whether words are lowercased.  [default: as the model's text was]",
+    "--lowercase/--keep-case", default=None, help="Whether words are lowercased.  [default: as the model's text was]"
 )
 
 

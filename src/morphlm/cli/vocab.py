@@ -18,12 +18,14 @@ from morphlm.vocabulary.statistics import corpus_statistics, format_statistics
 @click.option("--out", type=click.Path(dir_okay=False), help="Write the vocabulary of all files here (word TAB count).")
 @options.allow_unk
 @options.as_json
-def command(files: tuple[str, ...], kappa: float, seed: int, out: str | None, allow_unk: bool, as_json: bool) -> None:
+def command(
+    files: tuple[str, ...], kappa: float, seed: int, out: str | None, allow_unknown: bool, as_json: bool
+) -> None:
     """Count the words of prepared text: tokens, types, singletons, one row a file; with --out, make the vocabulary."""
     paths = options.or_stdin(files)
     if out is not None:
         check_can_write(out)
-    texts = [read_corpus(path, allow_unknown=allow_unk).words for path in paths]
+    texts = [read_corpus(path, allow_unknown=allow_unknown).words for path in paths]
     rows = [corpus_statistics(source_name(path), words, kappa) for path, words in zip(paths, texts, strict=True)]
     together = texts[0] if len(texts) == 1 else add_counts(texts)
     if len(texts) > 1:

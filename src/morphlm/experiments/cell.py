@@ -49,7 +49,6 @@ class Cell:
         return self.inputs.data.seed
 
     def of(self, kind: type[StepKind]) -> dict[str, StepKind]:
-        """Its evaluations of one kind."""
         return {name: step for name, step in self.evaluations if isinstance(step, kind)}
 
     def steps(self) -> Iterator[Step[Any]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from morphlm.errors import ConfigError, InputError
-from morphlm.files import atomic_writer, make_folder, sha256_of
+from morphlm.files import atomic_writer, make_folder
 from morphlm.processes import ordered_map
 from morphlm.progress import notify
 from morphlm.text.datasets.sentences import split_sentences
@@ -30,13 +29,10 @@ from morphlm.text.prepare import (
     keep_record,
     make_preparation,
     prepare_line,
-    read_preparation,
 )
 from morphlm.text.reading import read_blocks
-from morphlm.text.tokenise import sacremoses_version
 
 PARTS = ("train", "dev", "test")
-RECORD_FORMAT = 1  # also to be raised when other sentences are chosen than before
 BATCH = 250  # sentences that one process prepares at a time
 PASSAGE = 50  # consecutive sentences that are taken from one place of the novels
 HELD_OUT, STRETCH = 3_000, 100  # sentences held out where there is no development text, so many from one place
@@ -83,10 +79,6 @@ class LanguageTexts:
     test: Path
     counts: Mapping[str, Counts]  # of each of PARTS
 
-    def format(self) -> str:
-        """A line for every part."""
-        return "\n".join(f"{self.language} {part:<5} {self.counts[part].format()}" for part in PARTS)
-
 
 def prepare_language(
     data: Path,
@@ -97,7 +89,7 @@ def prepare_language(
     tokens: int | None = 1_000_000,
     processes: int = 1,
 ) -> LanguageTexts:
-    """Write train.LL.txt, dev.LL.txt and test.LL.txt to the folder `out`, or find them there.
+    """Write train.LL.txt, dev.LL.txt and test.LL.txt to the folder `out`.
 
     The training text ends with the sentence that reaches `tokens`, or is all there is (None); it keeps only sentences
     of at most 80 tokens, the others are whole. The bytes do not depend on the number of processes.
@@ -108,16 +100,10 @@ def prepare_language(
         raise ConfigError(f"a training text of {tokens} tokens is none; ask for 1 or more")
     recipe = recipe or RECIPES[language]
     files = source_files(data, language, recipe, tokens)
-    settings = _settings(language, files, tokens)
-    if (texts := _find(out, language, settings)) is not None:
-        return texts
-    make_folder(out)
-    counts = _write_parts(TextMaker(language, recipe, files, processes), out, tokens)
-    _write_record(out, language, settings)
-    return _texts(out, language, counts)
+    return _write_parts(TextMaker(language, recipe, files, processes), out, tokens)
 
 
-# ---------------------------------------------------------------- files and the record of what was written
+# ---------------------------------------------------------------- files
 
 
 def source_files(data: Path, language: str, recipe: TextRecipe, tokens: int | None) -> dict[str, Path]:
@@ -144,60 +130,12 @@ def named_files(data: Path, language: str, recipe: TextRecipe, tokens: int | Non
     return files
 
 
-def _settings(language: str, files: Mapping[str, Path], tokens: int | None) -> dict[str, Any]:
-    """Everything that the texts depend on: which recipe it is, the files tell."""
-    return {
-        "format": RECORD_FORMAT,
-        "language": language,
-        "tokens": tokens,
-        "options": {part: dataclasses.asdict(_options(language, part)) for part in PARTS},
-        "sacremoses": sacremoses_version(),
-        "sources": {role: sha256_of(file) for role, file in files.items()},
-    }
-
-
-def _options(language: str, part: str) -> PrepareOptions:
-    # A test is all of its sentences, also the long ones.
-    return PrepareOptions(language=language, max_tokens=80 if part == "train" else 0)
-
-
-def _record_path(out: Path, language: str) -> Path:
-    return out / f"texts.{language}.json"
-
-
-def _part_path(out: Path, language: str, part: str) -> Path:
-    return out / f"{part}.{language}.txt"
-
-
-def _hashes(out: Path, language: str) -> dict[str, str]:
-    return {part: sha256_of(_part_path(out, language, part)) for part in PARTS}
-
-
-def _write_record(out: Path, language: str, settings: Mapping[str, Any]) -> None:
-    record = {**settings, "sha256": _hashes(out, language)}
-    with atomic_writer(_record_path(out, language)) as stream:
-        stream.write((json.dumps(record, indent=1, sort_keys=True) + "\n").encode())
-
-
-def _find(out: Path, language: str, settings: Mapping[str, Any]) -> LanguageTexts | None:
-    """The texts, if they were written with these settings and are still as they were."""
-    try:
-        record = json.loads(_record_path(out, language).read_bytes())
-        if record != {**settings, "sha256": _hashes(out, language)}:
-            return None
-    except (OSError, ValueError):
-        return None
-    preparations = {part: read_preparation(_part_path(out, language, part)) for part in PARTS}
-    counts = {part: preparation.counts for part, preparation in preparations.items() if preparation is not None}
-    return _texts(out, language, counts) if len(counts) == len(PARTS) else None
-
-
-def _texts(out: Path, language: str, counts: Mapping[str, Counts]) -> LanguageTexts:
-    train, dev, test = (_part_path(out, language, part) for part in PARTS)
-    return LanguageTexts(language, train, dev, test, counts)
-
-
 # ---------------------------------------------------------------- preparing
+
+
+def max_tokens(part: str) -> int:
+    """Of a sentence; 0: any number. A test is all of its sentences, also the long ones."""
+    return 80 if part == "train" else 0
 
 
 @dataclass(frozen=True)
@@ -222,9 +160,10 @@ class PartText:
 
     lines: list[str]
     counts: Counts
+    options: PrepareOptions
 
     def __add__(self, other: PartText) -> PartText:
-        return PartText(self.lines + other.lines, self.counts + other.counts)
+        return PartText(self.lines + other.lines, self.counts + other.counts, self.options)
 
 
 def take(
@@ -249,7 +188,7 @@ def take(
             if reason is None:
                 fates["tokens"] += text.count(" ") + 1
                 lines.append(text)
-    return PartText(lines, Counts(**fates))
+    return PartText(lines, Counts(**fates), preparer.options)
 
 
 def in_groups(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
@@ -275,7 +214,6 @@ class TextMaker:
         return self._take(hold_out(self._parallel("news"))[1], "dev", "parallel")
 
     def test(self) -> PartText:
-        """The test text."""
         return self._take(read_sentences(self.files["test"]), "test", "test")
 
     def train(self, tokens: int | None, dev: PartText) -> PartText:
@@ -304,7 +242,8 @@ class TextMaker:
         return text + self._take(novels, "train", "novels")
 
     def _take(self, sentences: Iterable[str], part: str, role: str, **limits: Any) -> PartText:
-        preparer = SentencePreparer(_options(self.language, part), str(self.files[role]))
+        options = PrepareOptions(language=self.language, max_tokens=max_tokens(part))
+        preparer = SentencePreparer(options, str(self.files[role]))
         return take(sentences, preparer, processes=self.processes, **limits)
 
     def _parallel(self, origin: str | None = None, role: str = "parallel") -> list[str]:
@@ -313,25 +252,29 @@ class TextMaker:
         return [columns[column] for columns in pairs if origin is None or columns[0] == origin]
 
 
-def _write_parts(maker: TextMaker, out: Path, tokens: int | None) -> dict[str, Counts]:
+def _write_parts(maker: TextMaker, out: Path, tokens: int | None) -> LanguageTexts:
     notify(f"preparing the texts of {maker.language} ...")
     dev = maker.dev()
     texts = {"train": maker.train(tokens, dev), "dev": dev, "test": maker.test()}
     if tokens is not None and (available := texts["train"].counts.tokens) < tokens:
         files = ", ".join(path.name for role, path in maker.files.items() if role not in ("dev", "test"))
         notify(f"there are only {available:,} of {tokens:,} tokens of training text in {files}")
-    for part, text in texts.items():
-        _write_part(text, _part_path(out, maker.language, part), _options(maker.language, part))
-    return {part: text.counts for part, text in texts.items()}
+    return write_texts(out, maker.language, texts)
 
 
-def _write_part(text: PartText, path: Path, options: PrepareOptions) -> None:
-    content = "".join(f"{line}\n" for line in text.lines).encode()
-    if not content:
-        raise InputError("not a sentence is left for this text; check the data that it is made from", source=str(path))
-    with atomic_writer(path) as stream:
-        stream.write(content)
-    keep_record(path, make_preparation(options, text.counts, len(content), {}))
+def write_texts(out: Path, language: str, texts: Mapping[str, PartText]) -> LanguageTexts:
+    """Write each of PARTS to its file, with the record of how it was prepared."""
+    make_folder(out)
+    paths = {part: out / f"{part}.{language}.txt" for part in PARTS}
+    for part, path in paths.items():
+        content = "".join(f"{line}\n" for line in texts[part].lines).encode()
+        if not content:
+            message = "not a sentence is left for this text; check the data that it is made from"
+            raise InputError(message, source=str(path))
+        with atomic_writer(path) as stream:
+            stream.write(content)
+        keep_record(path, make_preparation(texts[part].options, texts[part].counts, len(content), {}))
+    return LanguageTexts(language, **paths, counts={part: text.counts for part, text in texts.items()})
 
 
 # ---------------------------------------------------------------- choosing sentences

@@ -38,7 +38,6 @@ class Pair:
 
     @property
     def parallel(self) -> str:
-        """The name of their parallel text."""
         return RECIPES[self.other].parallel
 
     def __str__(self) -> str:

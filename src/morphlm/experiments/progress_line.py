@@ -48,7 +48,6 @@ class ProgressLine:
         self._bar.close()
 
     def notify(self, message: str) -> None:
-        """Show a message above the bar."""
         with contextlib.suppress(OSError):
             if self._bar.disable:
                 print(message, file=self._stream, flush=True)

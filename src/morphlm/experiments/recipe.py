@@ -67,7 +67,6 @@ class Recipe:
     budget: Budget = field(default_factory=Budget)
 
     def pairs_into(self, language: str) -> list[Pair]:
-        """The pairs whose target is a language."""
         return [pair for pair in map(Pair.of, self.translation.pairs) if pair.target == language]
 
 

@@ -139,7 +139,6 @@ class Reproduction:
     left_out: tuple[str, ...] = ()  # recipes that have no report
 
     def format(self) -> str:
-        """All reports, for the terminal."""
         return "\n\n".join([*(report.format() for report in self.reports), *map(_left_out, self.left_out)])
 
     def to_json(self) -> dict[str, Any]:

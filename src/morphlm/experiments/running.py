@@ -33,7 +33,7 @@ class Outcome:
     failed: dict[str, str] = field(default_factory=dict)  # name -> why
     skipped: list[str] = field(default_factory=list)  # names of what needs those
     late: list[str] = field(default_factory=list)  # names of what would have taken too long, and of what needs it
-    found: int = 0  # steps that were done before
+    reused: int = 0  # steps that were done before
 
     def get(self, step: Step[Content]) -> Content | None:
         """The result of a step, as it reads it; None if there is none."""
@@ -62,7 +62,7 @@ class StepRunner:
     def run(self, steps: Sequence[Step[Any]], done: Mapping[str, Record]) -> Outcome:
         """Run what is not done, in this order."""
         self.outcome.results = {key: record.result for key, record in done.items()}
-        self.outcome.found = len(done)
+        self.outcome.reused = len(done)
         for number, step in enumerate(steps, 1):
             if step.key in done and not self._is_outdated(step):
                 continue
@@ -75,7 +75,7 @@ class StepRunner:
         if not any(need.key in self._rerun for need in step.inputs) or step.find(self.store) is not None:
             return False
         del self.outcome.results[step.key]
-        self.outcome.found -= 1
+        self.outcome.reused -= 1
         self.progress_line.total += 1
         return True
 

@@ -118,7 +118,6 @@ class Store:
         return self.folder / "data" / f"{name}.{language}"
 
     def log(self, name: str) -> Path:
-        """The messages of a step."""
         return self.folder / "logs" / f"{name.replace('/', '-').replace(' ', '_')}.log"
 
     def report(self, recipe: str) -> Path:

@@ -15,25 +15,26 @@ from morphlm.experiments.corpora import (
     PARTS,
     RECIPES,
     LanguageTexts,
+    PartText,
     SentencePreparer,
     TextRecipe,
+    max_tokens,
     named_files,
     prepare_language,
     read_sentences,
     side_of,
     source_files,
     take,
+    write_texts,
 )
 from morphlm.experiments.pairs import NewsText, Pair
 from morphlm.experiments.paper import paper
-from morphlm.files import atomic_writer
 from morphlm.text.datasets import DataFolder, get_dataset
 from morphlm.text.datasets.registry import DATASETS
 from morphlm.text.datasets.wmt13 import WORDS_OF_1M
-from morphlm.text.prepare import Counts, PrepareOptions, keep_record, make_preparation
+from morphlm.text.prepare import PrepareOptions
 from morphlm.threads import available_cores
 
-MAXIMUM = 80  # tokens of a sentence that is learned from
 # About how many tokens a data set has to learn from.
 TOKENS_OF_DATASETS = {"libreoffice-help": 400_000, "wmt13": 16_800_000, "generated": 197_000}
 # Tokens in a byte of the folder's compressed files, measured on six languages.
@@ -98,11 +99,9 @@ class TextSource:
         return [] if self.folder is None else sorted((self.folder / kind).glob(pattern))
 
     def parallel(self, pair: Pair) -> Path:
-        """The text in both languages."""
         return self._in_folder("parallel", f"{pair.parallel}.tsv.xz")
 
     def news(self, pair: Pair, year: int) -> NewsText:
-        """News of a year in both languages."""
         names = (f"newstest{year}.{language}.txt.xz" for language in (pair.source, pair.target))
         return NewsText(pair, *(self._in_folder("newstest", name) for name in names))
 
@@ -115,7 +114,7 @@ class TextSource:
         return path
 
     def prepare(self, language: str, tokens: int | None, out: Path, raw: Path) -> LanguageTexts:
-        """Write the texts to `out`, or find them there; `raw` is where a data set is kept."""
+        """Write the texts to `out`; `raw` is where a data set is kept."""
         if self.folder is not None:
             recipe = self._recipe(language)
             return prepare_language(
@@ -124,30 +123,20 @@ class TextSource:
         assert self.dataset is not None
         is_large = self.dataset == "wmt13" and (tokens is None or tokens >= WORDS_OF_1M)
         # Both parts may be needed in one store, and a folder holds one.
-        part, folder = ("data-main", raw.with_name(f"{raw.name}.data-main")) if is_large else (None, raw)
-        data = get_dataset(self.dataset, folder, language=language, part=part)
-        counts = {name: _write(data, name, language, out, tokens if name == "train" else None) for name in PARTS}
-        train, dev, test = (out / f"{name}.{language}.txt" for name in PARTS)
-        return LanguageTexts(language, train, dev, test, counts)
+        size, folder = ("data-main", raw.with_name(f"{raw.name}.data-main")) if is_large else (None, raw)
+        data = get_dataset(self.dataset, folder, language=language, part=size)
+        texts = {part: _prepare(data, part, language, tokens if part == "train" else None) for part in PARTS}
+        return write_texts(out, language, texts)
 
 
-def _write(data: DataFolder, part: str, language: str, out: Path, tokens: int | None) -> Counts:
-    """Prepare a part of a data set; a test is all of its sentences, also the long ones."""
+def _prepare(data: DataFolder, part: str, language: str, tokens: int | None) -> PartText:
     is_generated = data.name == "generated"  # it is tokenised, in a language that no tokeniser knows
     options = PrepareOptions(
-        language="en" if is_generated else language,
-        tokenise=not is_generated,
-        max_tokens=MAXIMUM if part == "train" else 0,
+        language="en" if is_generated else language, tokenise=not is_generated, max_tokens=max_tokens(part)
     )
     source = data.path(part, language)
     preparer = SentencePreparer(options, str(source))
-    text = take(read_sentences(source), preparer, tokens=tokens, processes=available_cores())
-    path, content = out / f"{part}.{language}.txt", "".join(f"{line}\n" for line in text.lines).encode()
-    out.mkdir(parents=True, exist_ok=True)
-    with atomic_writer(path) as stream:
-        stream.write(content)
-    keep_record(path, make_preparation(options, text.counts, len(content), {}))
-    return text.counts
+    return take(read_sentences(source), preparer, tokens=tokens, processes=available_cores())
 
 
 def expected_tokens(source: TextSource, language: str, tokens: int | None) -> int:

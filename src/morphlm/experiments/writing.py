@@ -38,7 +38,6 @@ class Report:
 
     @property
     def what_lacks(self) -> list[str]:
-        """What the report does not have, and why."""
         return [
             *(f"left out to fit the time: {what}" for what in self.left_out),
             *(f"not in the data: {what}" for what in self.missing),

@@ -230,7 +230,7 @@ def _sorted(rows: NgramRows, logprob: Float32Array, backoff: Float32Array) -> _O
 
 
 def _as_keys(rows: NgramRows) -> NDArray[np.void]:
-    """NgramRows as single values that sort like the rows: big-endian bytes."""
+    """Rows of n-grams as single values that sort like the rows: big-endian bytes."""
     return np.ascontiguousarray(rows.astype(">u4")).view(np.dtype((np.void, 4 * rows.shape[1]))).ravel()
 
 

@@ -20,7 +20,7 @@ from morphlm.report.html import Markup, joined, tag
 from morphlm.report.numbers import whole
 from morphlm.report.scored_models import ScoredModels, names_of, score_models
 from morphlm.report.sections import SECTIONS
-from morphlm.report.sections.section import ReportSection
+from morphlm.report.sections.section import PageSection
 from morphlm.version import __version__
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -72,7 +72,7 @@ def write_report(scored_models: ScoredModels, out: str | Path) -> WrittenReport:
     return WrittenReport(str(out), len(content), tuple(section.identity for section in sections), perplexities)
 
 
-def make_sections(scored_models: ScoredModels) -> list[ReportSection]:
+def make_sections(scored_models: ScoredModels) -> list[PageSection]:
     """All sections in order; one that does not apply says why."""
     sections = []
     with progress_bar("report", len(SECTIONS), unit="section") as bar:
@@ -85,10 +85,12 @@ def make_sections(scored_models: ScoredModels) -> list[ReportSection]:
 # ---------------------------------------------------------------- the page
 
 
-def page(scored_models: ScoredModels, sections: Sequence[ReportSection]) -> Markup:
+def page(scored_models: ScoredModels, sections: Sequence[PageSection]) -> Markup:
     """The whole HTML document."""
     title = f"Report on {names_of(scored_models.models)}"
-    body = tag("div", _header(title, scored_models), _contents(sections), _main(sections), _footer(), class_="page")
+    main = tag("main", joined(section.html() for section in sections))
+    footer = tag("footer", f"Made by morphlm {__version__}. This page makes no network requests.", class_="note")
+    body = tag("div", _header(title, scored_models), _contents(sections), main, footer, class_="page")
     scripts = [tag("script", _asset(name)) for name in SCRIPTS]
     document = tag("html", _head(title), tag("body", body, scripts), lang="en")
     return Markup(f"<!DOCTYPE html>\n{document}\n")
@@ -119,14 +121,6 @@ def _header(title: str, scored_models: ScoredModels) -> Markup:
     return tag("header", tag("h1", title), tag("p", lead, class_="muted"))
 
 
-def _contents(sections: Sequence[ReportSection]) -> Markup:
+def _contents(sections: Sequence[PageSection]) -> Markup:
     entries = [tag("li", tag("a", section.title, href=f"#{section.identity}")) for section in sections]
     return tag("nav", tag("ol", entries), aria_label="Contents", class_="contents")
-
-
-def _main(sections: Sequence[ReportSection]) -> Markup:
-    return tag("main", joined(section.html() for section in sections))
-
-
-def _footer() -> Markup:
-    return tag("footer", f"Made by morphlm {__version__}. This page makes no network requests.", class_="note")

@@ -45,7 +45,6 @@ class TestText:
 
     @cached_property
     def sentences(self) -> list[list[str]]:
-        """The sentences without their ends."""
         return [[form.decode() for form in self.forms[begin : end - 1]] for begin, end in self.spans]
 
     @cached_property

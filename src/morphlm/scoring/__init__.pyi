@@ -2,6 +2,6 @@
 
 from .mixing import mix_and_test as mix_and_test
 from .prediction import Predictor as Predictor
-from .streaming import BatchScorer as BatchScorer
 from .streaming import LineScore as LineScore
+from .streaming import TextScorer as TextScorer
 from .streaming import score_lines as score_lines

@@ -22,6 +22,7 @@ FORMATS: tuple[FormatName, ...] = ("auto", "moses", "cdec", "tsv")
 Values = Mapping[str, tuple[float, ...]]  # of features, or their weights; a feature may have several
 
 _BAR = re.compile(r"(?<![^ ])\|\|\|(?![^ ])")  # only as a token of its own
+# `morphlm translate decode` writes a backslash before a word that is the separator
 _ESCAPED_BAR = re.compile(r"(?<![^ ])\\(\\*)\|\|\|(?![^ ])")
 _MOSES, _OLD_MOSES, _CDEC = "= ", ": ", "="  # separators of a feature's name and its value
 
@@ -73,11 +74,6 @@ class KBestFormat(ABC):
         """The line with more features and, unless None, another total score."""
 
 
-def _unescaped(text: str) -> str:
-    """`morphlm translate decode` writes a backslash before a word that is the separator."""
-    return _ESCAPED_BAR.sub(r"\1|||", text)
-
-
 @dataclass(frozen=True)
 class BarFormat(KBestFormat):
     """Fields between ` ||| `: id, hypothesis, features, score, and anything."""
@@ -90,7 +86,8 @@ class BarFormat(KBestFormat):
             raise InputError("not `id ||| hypothesis ||| features ||| score`; mend the line or give the right --format")
         if len(fields) > 3:
             _number(fields[3].strip(), "score")
-        return Hypothesis(number, fields, _checked_id(fields[0]), _unescaped(fields[1].strip(" ")))
+        text = _ESCAPED_BAR.sub(r"\1|||", fields[1].strip(" "))
+        return Hypothesis(number, fields, _checked_id(fields[0]), text)
 
     def score(self, hypothesis: Hypothesis) -> float:
         if len(hypothesis.fields) == 3:

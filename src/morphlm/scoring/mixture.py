@@ -222,13 +222,13 @@ class MixtureModel(LanguageModel):
         kinds = ",".join(signature.value("model") or "" for signature in signatures)
         fields = {
             "model": f"{KIND}({kinds})",
-            "weights": self.weights_by if self.weights_by != "none" else _joined(f"{x:.3g}" for x in self.weights[0]),
+            "weights": self.weights_by if self.weights_by != "none" else "+".join(f"{x:.3g}" for x in self.weights[0]),
             "n": str(self.order),
         }
         own = {"V": in_thousands(len(self.vocabulary)), "unk": "scored" if self.scores_unknown else "none"}
         for name in dict.fromkeys(name for signature in signatures[::-1] for name, _ in signature.fields):
             values = dict.fromkeys(signature.value(name) for signature in signatures)
-            fields.setdefault(name, own.get(name) or _joined(value for value in values if value is not None))
+            fields.setdefault(name, own.get(name) or "+".join(value for value in values if value is not None))
         return Signature("ppl", tuple(fields.items()))
 
     # ------------------------------------------------------------ files
@@ -262,10 +262,6 @@ def _log_sum(numbers: Sequence[float]) -> float:
     if largest == -math.inf:
         return largest
     return largest + math.log(sum(math.exp(number - largest) for number in numbers))
-
-
-def _joined(values: Iterable[str]) -> str:
-    return "+".join(values)
 
 
 # ---------------------------------------------------------------- making
@@ -312,11 +308,7 @@ def _mapped(first: LanguageModel, other: LanguageModel) -> Int32Array | None:
 def mixture_from_files(directory: str | Path, files: ModelFiles, models: Sequence[LanguageModel]) -> MixtureModel:
     """The mixture that a checked directory holds, of its components that were loaded; its self-test is run."""
     names = files.configuration["components"]
-    directories = [Path(directory) / COMPONENTS / name for name in names]
-    sources = [
-        (directory_of_component, files.parts[name].digest)
-        for directory_of_component, name in zip(directories, names, strict=True)
-    ]
+    sources = [(Path(directory) / COMPONENTS / name, files.parts[name].digest) for name in names]
     model = MixtureModel(
         as_components(models, sources),
         files.tensors[WEIGHTS],

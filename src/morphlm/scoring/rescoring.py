@@ -20,8 +20,8 @@ from morphlm.scoring.kbest import Columns, FormatName, Hypothesis, KBestFormat, 
 from morphlm.scoring.mixture import numbered
 from morphlm.scoring.streaming import (
     UNITS,
-    BatchScorer,
     Normaliser,
+    TextScorer,
     Unit,
     arriving_blocks,
     normaliser_of,
@@ -52,7 +52,6 @@ class RescoringOptions:
 
     @property
     def ranks(self) -> bool:
-        """Whether hypotheses are reordered."""
         return self.weights is not None or bool(self.lm_weights)
 
 
@@ -87,7 +86,7 @@ class Rescorer:
         self._models = [name for name, _ in models]
         self._check_names()
         self._lm_weights = _lm_weights(self._models, self.options)
-        self._scorers = [BatchScorer(model, self.options.unknown_contexts, separate=True) for _, model in models]
+        self._scorers = [TextScorer(model, self.options.unknown_contexts, separate=True) for _, model in models]
         self._normalisers: list[Normaliser] = [
             normaliser_of(model) if self.options.normalise else list for _, model in models
         ]
@@ -97,7 +96,6 @@ class Rescorer:
 
     @property
     def names(self) -> list[str]:
-        """The names of the added features, in order."""
         counts = [WORDS] if self.options.word_count else []
         for name in self._models:
             counts += [name, *([name + UNKNOWN_SUFFIX] if self.options.unknown_count else [])]
@@ -113,14 +111,12 @@ class Rescorer:
         """What is added to each hypothesis, by name. A text that comes again for its sentence has the same values."""
         last_id, known = self._last
         texts = list(dict.fromkeys(h.text for h in hypotheses if h.text not in known))
-        features_of = known | dict(zip(texts, self._features_of(texts), strict=True))
+        rows = [dict(zip(self.names, values, strict=True)) for values in zip(*self._columns(texts), strict=True)]
+        features_of = known | dict(zip(texts, rows, strict=True))
         under_way = hypotheses[-1].id
         kept = {h.text: features_of[h.text] for h in hypotheses if h.id == under_way}
         self._last = under_way, (known | kept if under_way == last_id else kept)
         return [features_of[h.text] for h in hypotheses]
-
-    def _features_of(self, texts: Sequence[str]) -> list[Features]:
-        return [dict(zip(self.names, values, strict=True)) for values in zip(*self._columns(texts), strict=True)]
 
     def _columns(self, texts: Sequence[str]) -> Iterator[list[float]]:
         """The values of each feature, in the order of `names`."""
@@ -148,7 +144,6 @@ class Rescorer:
                 raise InputError(f"there is a feature {name!r} already; give ours another name by --feature")
 
     def total(self, hypothesis: Hypothesis, layout: KBestFormat, added: Features) -> float:
-        """The new score of a hypothesis."""
         if self.options.weights is None:
             base = layout.score(hypothesis)
         else:

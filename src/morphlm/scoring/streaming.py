@@ -68,7 +68,7 @@ class LineScore:
         return plain if self.scores is None else plain | {"scores": [score.to_json() for score in self.scores]}
 
 
-class BatchScorer:
+class TextScorer:
     """Scores batches of tokens under a model; the table of its words is built once.
 
     A model that looks back beyond the sentence sees the batches as one text, or each sentence as a text of its own.
@@ -143,7 +143,7 @@ def score_lines(
     unknown_contexts: UnknownContexts = "unk",
 ) -> Iterator[list[LineScore]]:
     """Score the lines of a text ('-': standard input); each list holds what could be read without waiting."""
-    scorer, scale = BatchScorer(model, unknown_contexts), UNITS[unit]
+    scorer, scale = TextScorer(model, unknown_contexts), UNITS[unit]
     normaliser = normaliser_of(model) if normalise else None
     # Text that `morphlm prepare` wrote may hold UNK on purpose; its record says so.
     marked = allow_unknown or read_preparation(path) is not None

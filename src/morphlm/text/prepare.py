@@ -124,7 +124,6 @@ class Preparation:
         return "+".join(name for name, done in steps if done) or "none"
 
     def format(self) -> str:
-        """A one-line summary."""
         parts = [self.counts.format(), self.tokeniser_signature, self.normalisation_signature]
         if self.options.max_tokens:
             parts.append(f"at most {self.options.max_tokens} tokens")

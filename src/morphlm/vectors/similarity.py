@@ -35,7 +35,7 @@ DIGITS = 9  # of a cosine: pairs that are equal but for rounding share their ran
 
 @dataclass(frozen=True, eq=False)
 class RatedPairs:
-    """RatedPairs of words, or of phrases, with the ratings of people. A phrase is the sum of its words."""
+    """Pairs of words, or of phrases, with the ratings of people. A phrase is the sum of its words."""
 
     name: str
     left: tuple[str, ...]

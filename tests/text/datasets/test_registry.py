@@ -23,7 +23,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
                 (directory / f"{part}.{language}.txt").write_text(f"{language} {seed}\n" * sentences, encoding="utf-8")
         (directory / "segmentation.tsv").write_text("a\tb\n", encoding="utf-8")
 
-    module = types.ModuleType("morphlm.generated_language")
+    module = types.ModuleType("morphlm_generated")
     module.write_generated = write_generated  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)
     return log
@@ -86,7 +86,7 @@ def test_a_damaged_data_set_is_refused_naming_the_file(calls: list[tuple[int, in
 
 
 def test_an_interrupted_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = types.ModuleType("morphlm.generated_language")
+    module = types.ModuleType("morphlm_generated")
 
     def interrupted(directory: Path, **_: int) -> None:
         (directory / "train.gen.txt").write_text("half", encoding="utf-8")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from morphlm.analysis.frequency import frequency_comparison
 from morphlm.cli import options
-from morphlm.cli.analyse.options import check_pictures, load_two, pictures, show, two_models
+from morphlm.cli.analyse.options import load_two, pictures, show, two_models
 from morphlm.vocabulary.vocabulary import load_vocabulary
 
 
 @click.command(name="frequency")
 @two_models
 @options.text_files
-@click.option("--ends/--no-ends", default=True, show_default=True, help="Count sentence ends as tokens.")
+@click.option("--ends/--no-ends", default=True, help="Count sentence ends as tokens.")
 @click.option("--vocab", metavar="FILE", help="Vocabulary with the training counts.  [default: the baseline's]")
 @options.allow_unk
 @pictures
@@ -23,12 +25,10 @@ def command(
     baseline: str,
     other: str,
     files: tuple[str, ...],
-    ends: bool,
     vocab: str | None,
-    allow_unk: bool,
     pictures: tuple[str, ...],
-    seed: int,
     as_json: bool,
+    **settings: Any,  # of frequency_comparison
 ) -> None:
     """Perplexity of two models on prepared text, by how often each token was seen in the baseline's training text.
 
@@ -40,16 +40,7 @@ def command(
     """
     paths = options.or_stdin(files)
     options.check_one_stdin(baseline, other, *paths, *([] if vocab is None else [vocab]))
-    check_pictures(pictures)
     first, second, names = load_two(baseline, other)
-    result = frequency_comparison(
-        first,
-        second,
-        paths,
-        ends=ends,
-        vocabulary=None if vocab is None else load_vocabulary(vocab),
-        names=names,
-        allow_unknown=allow_unk,
-        seed=seed,
-    )
+    vocabulary = None if vocab is None else load_vocabulary(vocab)
+    result = frequency_comparison(first, second, paths, vocabulary=vocabulary, names=names, **settings)
     show(result, as_json, pictures)

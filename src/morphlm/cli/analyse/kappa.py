@@ -8,7 +8,7 @@ from morphlm.analysis.model_triple import TRIPLE
 from morphlm.analysis.pruning import compare_pruning, pruning_row
 from morphlm.analysis.scores import check_named_once, read_once, score_folder
 from morphlm.cli import options
-from morphlm.cli.analyse.options import check_pictures, pictures, show
+from morphlm.cli.analyse.options import pictures, show
 
 
 @click.command(name="kappa")
@@ -27,7 +27,7 @@ from morphlm.cli.analyse.options import check_pictures, pictures, show
 @options.as_json
 def command(
     languages: tuple[tuple[str, str, str, str], ...],
-    allow_unk: bool,
+    allow_unknown: bool,
     pictures: tuple[str, ...],
     seed: int,
     as_json: bool,
@@ -43,11 +43,10 @@ def command(
     """
     check_named_once([name for name, *_ in languages])
     options.check_one_stdin(*(test for *_, test in languages))
-    check_pictures(pictures)
     rows = []
     for name, low_folder, one_folder, test in languages:
-        text = read_once(test, allow_unknown=allow_unk)
+        text = read_once(test, allow_unknown=allow_unknown)
         for folder in (low_folder, one_folder):
-            scores = score_folder(folder, TRIPLE, text, need_all=True, allow_unknown=allow_unk)
+            scores = score_folder(folder, TRIPLE, text, need_all=True, allow_unknown=allow_unknown)
             rows.append(pruning_row(name, scores, seed=seed))
     show(compare_pruning(rows, seed=seed), as_json, pictures)

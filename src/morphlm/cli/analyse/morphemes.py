@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from morphlm.analysis.morpheme_map import COUNT, PERPLEXITY, map_morphemes
 from morphlm.cli import options, vector_options
-from morphlm.cli.analyse.options import check_pictures, pictures, show
+from morphlm.cli.analyse.options import pictures, show
 from morphlm.report.pictures import save_picture
-from morphlm.vectors.vectors import Side
 
 
 @click.command(name="morphemes")
 @click.argument("model_path", metavar="MODEL")
-@click.option("--count", default=COUNT, show_default=True, type=click.IntRange(1), help="Maximum number of morphemes.")
+@click.option("--count", default=COUNT, type=click.IntRange(1), help="Maximum number of morphemes.")
 @click.option("--labels", metavar="LABEL,...", help="Only these: PRE, STM, SUF.  [default: affixes, then stems]")
 @click.option(
     "--near", "names", multiple=True, metavar="NAME", help="Print only this morpheme, such as ung/SUF (repeatable)."
@@ -21,7 +22,6 @@ from morphlm.vectors.vectors import Side
 @click.option(
     "--perplexity",
     default=PERPLEXITY,
-    show_default=True,
     type=click.FloatRange(1),
     help="Of t-SNE: about the number of neighbours of each point.",
 )
@@ -35,12 +35,10 @@ def command(
     labels: str | None,
     names: tuple[str, ...],
     perplexity: float,
-    side: Side,
-    centre: bool,
-    normalise: bool,
     pictures: tuple[str, ...],
     seed: int,
     as_json: bool,
+    **choice: Any,
 ) -> None:
     """A t-SNE map of the frequent morphemes of MODEL: morphemes that are used alike lie together.
 
@@ -51,8 +49,7 @@ def command(
     \b
       morphlm analyse morphemes de.clbl++ --picture map.svg --near ung/SUF
     """
-    check_pictures(pictures)
-    vectors = vector_options.model_vectors(model_path, side, centre, normalise)
+    vectors = vector_options.model_vectors(model_path, **choice)
     chosen = None if labels is None else [label.strip() for label in labels.split(",")]
     result = map_morphemes(vectors, count=count, labels=chosen, seed=seed, perplexity=perplexity)
     for path in pictures:

@@ -15,19 +15,23 @@ if TYPE_CHECKING:
     from morphlm.language_model.base import LanguageModel
 
 two_models = options.applied([click.argument("baseline", metavar="BASELINE"), click.argument("other", metavar="OTHER")])
+
+
+def _check_pictures(_: click.Context, __: click.Parameter, paths: Sequence[str]) -> Sequence[str]:
+    """Refuse pictures that cannot be written, before any work is done."""
+    for path in paths:
+        check_picture(path)
+    return paths
+
+
 pictures = click.option(
     "--picture",
     "pictures",
     multiple=True,
     metavar="FILE",
+    callback=_check_pictures,
     help="Also write a picture (.svg, .png or .pdf; repeatable).",
 )
-
-
-def check_pictures(paths: Sequence[str]) -> None:
-    """Refuse pictures that cannot be written, before any work is done."""
-    for path in paths:
-        check_picture(path)
 
 
 def load_two(baseline: str, other: str) -> tuple[LanguageModel, LanguageModel, tuple[str, str]]:

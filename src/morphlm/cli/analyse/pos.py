@@ -10,7 +10,7 @@ from morphlm.analysis.tag_alignment import read_tagged_for
 from morphlm.analysis.tag_reading import Column, Format
 from morphlm.analysis.tags import tag_comparison
 from morphlm.cli import options
-from morphlm.cli.analyse.options import check_pictures, load_two, pictures, show, two_models
+from morphlm.cli.analyse.options import load_two, pictures, show, two_models
 
 
 @click.command(name="pos")
@@ -21,14 +21,12 @@ from morphlm.cli.analyse.options import check_pictures, load_two, pictures, show
     "form",
     type=click.Choice(["conllu", "slashes", "hanta"]),
     default="conllu",
-    show_default=True,
     help="CoNLL-U; token/TAG, a sentence a line; or raw German text, which HanTa tags (extra: pos).",
 )
 @click.option(
     "--column",
     type=click.Choice(["upos", "xpos"]),
     default="upos",
-    show_default=True,
     help="Which tags of CoNLL-U: universal ones or the language's own.",
 )
 @click.option("--coarse", is_flag=True, help="Group UPOS or STTS tags: Noun, Adjective, Verb, ..., Rest.")
@@ -68,7 +66,6 @@ def command(
     """
     paths = options.or_stdin(files)
     options.check_one_stdin(baseline, other, *paths, *([] if text is None else [text]))
-    check_pictures(pictures)
     first, second, names = load_two(baseline, other)
     tagged = read_tagged_for([first, second], paths, form, column=column, text=text)
     split = [sequence.split(",") for sequence in sequences]

@@ -8,7 +8,7 @@ from morphlm.analysis.model_triple import TRIPLE
 from morphlm.analysis.scaling import compare_scaling, scaling_point
 from morphlm.analysis.scores import read_once, score_folder
 from morphlm.cli import options
-from morphlm.cli.analyse.options import check_pictures, pictures, show
+from morphlm.cli.analyse.options import pictures, show
 from morphlm.files import source_name
 
 
@@ -34,7 +34,7 @@ def command(
     test: str,
     growing: tuple[str, ...],
     fixed: tuple[str, ...],
-    allow_unk: bool,
+    allow_unknown: bool,
     pictures: tuple[str, ...],
     seed: int,
     as_json: bool,
@@ -51,11 +51,10 @@ def command(
         raise click.UsageError(
             "no models are named; give --growing FOLDER, --fixed FOLDER or both, once for each amount"
         )
-    check_pictures(pictures)
-    text = read_once(test, allow_unknown=allow_unk)
+    text = read_once(test, allow_unknown=allow_unknown)
     series = [
         [
-            scaling_point(score_folder(folder, TRIPLE, text, need_all=True, allow_unknown=allow_unk), seed=seed)
+            scaling_point(score_folder(folder, TRIPLE, text, need_all=True, allow_unknown=allow_unknown), seed=seed)
             for folder in folders
         ]
         for folders in (fixed, growing)

@@ -7,7 +7,7 @@ import click
 from morphlm.analysis.scores import check_named_once, score_folder
 from morphlm.analysis.selection import PAPER_KINDS, check_box, select_from_scores
 from morphlm.cli import options
-from morphlm.cli.analyse.options import check_pictures, pictures, show
+from morphlm.cli.analyse.options import pictures, show
 
 
 @click.command(name="selection")
@@ -26,7 +26,7 @@ from morphlm.cli.analyse.options import check_pictures, pictures, show
 @options.as_json
 def command(
     languages: tuple[tuple[str, str, str], ...],
-    allow_unk: bool,
+    allow_unknown: bool,
     pictures: tuple[str, ...],
     seed: int,
     as_json: bool,
@@ -43,11 +43,10 @@ def command(
     """
     check_named_once([name for name, _, _ in languages])
     options.check_one_stdin(*(test for _, _, test in languages))
-    check_pictures(pictures)
     if pictures:
         check_box(len(languages))
     scores = {
-        name: score_folder(folder, PAPER_KINDS, test, allow_unknown=allow_unk) for name, folder, test in languages
+        name: score_folder(folder, PAPER_KINDS, test, allow_unknown=allow_unknown) for name, folder, test in languages
     }
     result = select_from_scores(scores, seed=seed)
     show(result, as_json, pictures)

@@ -37,7 +37,7 @@ def command(
     out: str,
     no_diagonal: bool,
     threads: int | None,
-    allow_unk: bool,
+    allow_unknown: bool,
     as_json: bool,
     **values: Any,
 ) -> None:
@@ -54,7 +54,7 @@ def command(
     config = _config(no_diagonal, values)
     options.check_one_stdin(source, *([] if target is None else [target]))
     check_can_write(out)
-    text = _read(source, target, allow_unk)
+    text = _read(source, target, allow_unknown)
     with progress_bar("aligning", config.iterations * (2 if config.direction == "both" else 1), "pass") as bar:
         aligned = align_text(text, config, threads=threads, report=_report(bar))
     write_pharaoh(out, aligned.alignments)
@@ -70,10 +70,10 @@ def _config(no_diagonal: bool, values: Mapping[str, Any]) -> AlignmentConfig:
     return AlignmentConfig(**chosen)
 
 
-def _read(source: str, target: str | None, allow_unk: bool) -> ParallelText:
+def _read(source: str, target: str | None, allow_unknown: bool) -> ParallelText:
     if target is None:
-        return read_pairs(source, allow_unknown=allow_unk)
-    return read_parallel(source, target, allow_unknown=allow_unk)
+        return read_pairs(source, allow_unknown=allow_unknown)
+    return read_parallel(source, target, allow_unknown=allow_unknown)
 
 
 def _report(bar: Any) -> Callable[[str, Pass], None]:

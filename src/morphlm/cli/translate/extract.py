@@ -36,7 +36,7 @@ from morphlm.translation.grammar.files import check_can_hold_grammars, read_sent
 @click.option("--folder", metavar="FOLDER", help="A grammar for each sentence: FOLDER/grammar.0.gz and so on.")
 @settings.grammar
 @settings.threads
-@options.allow_unk
+@options.allow_unknown
 @options.as_json
 def command(
     bitext_path: str,
@@ -45,7 +45,7 @@ def command(
     out: str | None,
     folder: str | None,
     threads: int | None,
-    allow_unk: bool,
+    allow_unknown: bool,
     as_json: bool,
     **values: Any,
 ) -> None:
@@ -66,21 +66,21 @@ def command(
         check_can_hold_grammars(folder)
     elif out is not None:
         check_can_write(out)
-    bitext = _make(bitext_path, parts, allow_unk) if parts else load_bitext(bitext_path)
+    bitext = _make(bitext_path, parts, allow_unknown) if parts else load_bitext(bitext_path)
     if file is None and parts:
         settings.show({"pairs": len(bitext)}, f"{len(bitext):,} pairs in {bitext_path}", as_json)
         return
-    sentences = read_sentences(file or "-", allow_unknown=allow_unk)
+    sentences = read_sentences(file or "-", allow_unknown=allow_unknown)
     tables = GrammarExtractor(bitext, config).extract_all(sentences, threads or available_cores())
     tables = with_progress(tables, "extracting", unit="sentence")
     written = write_each(folder, tables) if folder is not None else write_all(out or "-", tables)
     settings.show(written.to_json(), written.format(), as_json, err=folder is None and (out or "-") == "-")
 
 
-def _make(directory: str, parts: tuple[str, str, str], allow_unk: bool) -> Bitext:
+def _make(directory: str, parts: tuple[str, str, str], allow_unknown: bool) -> Bitext:
     check_can_hold_model(directory)
     source, target, alignment = parts
-    text = read_parallel(source, target, allow_unknown=allow_unk)
+    text = read_parallel(source, target, allow_unknown=allow_unknown)
     links = read_pharaoh(alignment, text)
     notify(f"sorting the suffixes of {len(text):,} pairs")
     bitext = build_bitext(text, links, alignment)

@@ -11,7 +11,6 @@ from morphlm.cli.translate import settings
 from morphlm.files import check_can_write
 from morphlm.progress import notify
 from morphlm.text.parallel_pairs import prepare_pair_files
-from morphlm.threads import available_cores
 from morphlm.translation.system.config import SystemConfig
 
 
@@ -23,12 +22,7 @@ from morphlm.translation.system.config import SystemConfig
 @settings.preparing
 @settings.mend
 @options.as_json
-@click.option(
-    "--processes",
-    type=click.IntRange(min=1),
-    default=available_cores,
-    help="Number of processes.  [default: all cores]",
-)
+@options.processes
 def command(
     source: str,
     target: str,

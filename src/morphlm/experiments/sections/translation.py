@@ -18,7 +18,8 @@ def translation(results: PlanResults) -> Iterator[ReportSection]:
     for cell in results.plan.cells:
         for pair, compared in results.of(cell, ComparisonStep).items():
             label = " ".join([pair, *results.differences(cell)])
-            content.append({**compared, "label": label, "signatures": _signatures(compared)})
+            signatures = [f"BLEU|{compared['bleu_signature']}", f"chrF|{compared['chrf_signature']}"]
+            content.append({**compared, "label": label, "signatures": signatures})
             rows += [_row(label, pair, number, compared) for number in range(len(compared["systems"]))]
     if not rows:
         return
@@ -31,10 +32,6 @@ def translation(results: PlanResults) -> Iterator[ReportSection]:
         *first["signatures"],
     ]
     yield ReportSection("translation", "Translation (Table 5)", (Table(header, rows, notes),), {"pairs": content})
-
-
-def _signatures(compared: Mapping[str, Any]) -> list[str]:
-    return [f"BLEU|{compared['bleu_signature']}", f"chrF|{compared['chrf_signature']}"]
 
 
 def _row(label: str, pair: str, number: int, compared: Mapping[str, Any]) -> list[str]:

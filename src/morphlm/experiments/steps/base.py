@@ -93,7 +93,6 @@ class Step(ABC, Generic[Content]):
 
     @property
     def needs(self) -> tuple[Step[Any], ...]:
-        """The steps that are run before it."""
         return (*self.description.inputs, *self.description.run_after)
 
     @cached_property
@@ -104,7 +103,6 @@ class Step(ABC, Generic[Content]):
 
     @property
     def short_key(self) -> str:
-        """The beginning of the key, for the names of folders."""
         return self.key[:SHORT_KEY]
 
     def __eq__(self, other: object) -> bool:

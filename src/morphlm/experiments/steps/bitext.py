@@ -78,7 +78,6 @@ class BitextStep(Step[dict[str, Any]]):
         return StepResult({"pair": str(self.pair), "stages": figures}, [out / MANIFEST], fresh=not existed)
 
     def _write_sides(self, folder: Path) -> Sources:
-        """A column a file."""
         for language in (self.pair.source, self.pair.target):
             column = 1 if language == ENGLISH else 2
             with atomic_writer(folder / language) as stream:

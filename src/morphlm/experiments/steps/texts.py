@@ -58,7 +58,6 @@ class TextsStep(Step[dict[str, Any]]):
         return store.folder / "texts" / self.folder_name
 
     def path(self, store: Store, part: str) -> Path:
-        """The file of train, dev or test text."""
         return self.folder(store) / f"{part}.{self.language}.txt"
 
     def training_tokens(self, measured: Measured) -> float:

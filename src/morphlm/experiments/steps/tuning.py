@@ -45,7 +45,6 @@ class TuningStep(Step[dict[str, Any]]):
 
     @property
     def seeds(self) -> list[int]:
-        """Of the runs."""
         return list(range(1, self.runs + 1))
 
     def describe(self) -> Description:

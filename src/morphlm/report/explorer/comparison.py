@@ -19,7 +19,7 @@ from morphlm.arrays import BoolArray, Float64Array
 from morphlm.errors import InputError
 from morphlm.report.explorer.limits import Deadline, RequestLimits, check_count, check_text
 from morphlm.report.explorer.models import ExploredModel, TextIs
-from morphlm.scoring.streaming import BatchScorer
+from morphlm.scoring.streaming import TextScorer
 from morphlm.tables import finite_or_none
 from morphlm.text.reading import END
 from morphlm.vectors.search import largest
@@ -215,7 +215,7 @@ def _score(
     explored: ExploredModel, sentences: Sequence[Sequence[str]], deadline: Deadline
 ) -> tuple[Float64Array, BoolArray]:
     """ln p of every token, and which are unknown; a piece at a time, so that the deadline can stop it."""
-    scorer = BatchScorer(explored.model)
+    scorer = TextScorer(explored.model)
     logprobs, unknown = [], []
     for piece in _pieces(sentences):
         deadline.check()
@@ -263,14 +263,7 @@ def _groups(scored: PairedScores, unknown: BoolArray, names: tuple[str, str]) ->
 
 
 def _group_view(group: Group) -> GroupView:
-    return GroupView(
-        name=group.name,
-        tokens=group.tokens,
-        share=group.share,
-        baseline=finite_or_none(group.baseline),
-        other=finite_or_none(group.other),
-        change=_change_view(group.change),
-    )
+    return GroupView(**group.to_json() | {"change": _change_view(group.change)})
 
 
 def _change_view(change: PerplexityChange) -> ChangeView:

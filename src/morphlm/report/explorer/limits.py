@@ -44,7 +44,6 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float, stopped: threading.Event | None = None) -> Deadline:
-        """A deadline some seconds from now."""
         return cls(time.monotonic() + seconds, seconds, stopped or threading.Event())
 
     def check(self) -> None:

@@ -56,7 +56,6 @@ class MapKeeper:
             return "computing"
 
     def wait(self, seconds: float | None = None) -> None:
-        """Wait until the map is ready, or for some seconds."""
         if self.state == "computing" and self._thread is not None:
             self._thread.join(seconds)
 

@@ -106,7 +106,6 @@ class Explorer:
         return self.map_keeper(model).view()
 
     def place(self, model: str, word: str) -> PlaceView:
-        """Where a word lies on the map."""
         view = view_word(self._find(model), word, 0, self.limits)
         position = None if view.understood == "unknown" else self.map_keeper(model).place(view.form)
         return PlaceView(view.model, view.form, position)

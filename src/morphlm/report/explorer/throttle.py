@@ -1,4 +1,4 @@
-"""RequestLimits how many operations run at a time, how long others wait for a thread, and how long each may take."""
+"""Limits how many operations run at a time, how long others wait for a thread, and how long each may take."""
 
 from __future__ import annotations
 

@@ -81,7 +81,8 @@ def _explain(figure: Figure, result: Scaling) -> None:
     handles = {name: Line2D([], [], color=colour, marker=marker) for name, (_, colour, marker) in LINES.items()}
     for series, points in result.series.items():
         sizes = [point.vocabulary for point in points]
-        words = in_thousands(sizes[0]) if len(set(sizes)) == 1 else f"{_range(sizes)}"
+        smallest, largest = in_thousands(min(sizes)), in_thousands(max(sizes))
+        words = smallest if len(set(sizes)) == 1 else f"{smallest} to {largest}"
         face = "white" if series == "fixed" else "black"
         handles[f"{series} vocabulary ({words})"] = Line2D(
             [], [], color="black", linestyle=DASHES[series], marker="o", markerfacecolor=face
@@ -89,7 +90,3 @@ def _explain(figure: Figure, result: Scaling) -> None:
     figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=3, fontsize=8)
     if result.text:
         figure.suptitle(file_name(result.text), x=0.01, ha="left", fontsize=10)
-
-
-def _range(sizes: Sequence[int]) -> str:
-    return f"{in_thousands(min(sizes))} to {in_thousands(max(sizes))}"

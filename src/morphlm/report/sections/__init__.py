@@ -12,11 +12,11 @@ from morphlm.report.sections.frequency import frequency
 from morphlm.report.sections.morpheme_map import morpheme_map
 from morphlm.report.sections.neighbours import neighbours
 from morphlm.report.sections.perplexities import perplexities
-from morphlm.report.sections.section import ReportSection
+from morphlm.report.sections.section import PageSection
 from morphlm.report.sections.segmentation import segmentation
 from morphlm.report.sections.surprisal import surprisal
 
-SECTIONS: tuple[Callable[[ScoredModels], ReportSection], ...] = (
+SECTIONS: tuple[Callable[[ScoredModels], PageSection], ...] = (
     corpus,
     perplexities,
     curves,

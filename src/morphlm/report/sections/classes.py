@@ -7,7 +7,7 @@ from morphlm.report.examples import spread
 from morphlm.report.html import Markup, foreign, joined, missing, names, numbers, paragraph, table, tag, words
 from morphlm.report.numbers import decimal, whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import ReportSection
+from morphlm.report.sections.section import PageSection
 
 SHOWN, WORDS, LEAST_WORDS = 14, 10, 5
 EXPLANATION = (
@@ -21,7 +21,7 @@ NONE = (
 )
 
 
-def classes(scored_models: ScoredModels) -> ReportSection:
+def classes(scored_models: ScoredModels) -> PageSection:
     """The partitions; a table for all models that share one."""
     groups = scored_models.groups(
         lambda scored_model: None if scored_model.model.partition is None else _key(scored_model.model.partition)
@@ -30,7 +30,7 @@ def classes(scored_models: ScoredModels) -> ReportSection:
     without = [scored_model for scored_model in scored_models.models if scored_model.model.partition is None]
     if groups and without:
         parts.append(paragraph(f"Without classes: {names_of(without)}.", class_="note"))
-    return ReportSection("classes", "Word classes", EXPLANATION, joined(parts))
+    return PageSection("classes", "Word classes", EXPLANATION, joined(parts))
 
 
 def _key(partition: Partition) -> tuple[bytes, tuple[str, ...]]:

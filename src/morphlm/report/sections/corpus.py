@@ -10,9 +10,9 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.report.html import Markup, joined, names, numbers, table
 from morphlm.report.numbers import NOTHING, decimal, share, whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import ReportSection
+from morphlm.report.sections.section import PageSection
 from morphlm.text.reading import RESERVED
-from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
+from morphlm.vocabulary.vocabulary import UNK_ID
 
 EXPLANATION = (
     "How much text the models were trained on, and how much of the test text they do not know. Tokens are running "
@@ -22,10 +22,10 @@ EXPLANATION = (
 )
 
 
-def corpus(scored_models: ScoredModels) -> ReportSection:
+def corpus(scored_models: ScoredModels) -> PageSection:
     """A table of the training texts and one of the test text."""
     body = joined([_training(scored_models), _test(scored_models)])
-    return ReportSection("corpus", "Texts", EXPLANATION, body)
+    return PageSection("corpus", "Texts", EXPLANATION, body)
 
 
 def _training(scored_models: ScoredModels) -> Markup:
@@ -69,7 +69,7 @@ def _test(scored_models: ScoredModels) -> Markup:
     rows = []
     for group in scored_models.groups(lambda s: s.model.vocabulary.words):
         vocabulary, unknown = group[0].model.vocabulary, group[0].perplexity.unknown
-        types = unknown_types(scored_models, vocabulary)
+        types = sum(word not in vocabulary for word in text.counts)
         cells = [whole(unknown), share(unknown, tokens), whole(types), share(types, len(text.counts))]
         rows.append([names_of(group), *cells])
     columns = [*names("models"), *numbers("unknown tokens", "of tokens", "unknown types", "of types")]
@@ -78,8 +78,3 @@ def _test(scored_models: ScoredModels) -> Markup:
         f"({decimal(tokens / len(text.sentences), 1)} a sentence), {whole(len(text.counts))} types"
     )
     return table(columns, rows, caption)
-
-
-def unknown_types(scored_models: ScoredModels, vocabulary: Vocabulary) -> int:
-    """How many different words of the test text are not in a vocabulary."""
-    return sum(word not in vocabulary for word in scored_models.text.counts)

@@ -9,7 +9,7 @@ from morphlm.report.charts import Points, line_chart
 from morphlm.report.html import Markup, joined, missing, names, numbers, paragraph, table
 from morphlm.report.numbers import decimal, whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels
-from morphlm.report.sections.section import ReportSection
+from morphlm.report.sections.section import PageSection
 from morphlm.training.log import end_reason
 
 EXPLANATION = (
@@ -23,12 +23,12 @@ NONE = (
 )
 
 
-def curves(scored_models: ScoredModels) -> ReportSection:
+def curves(scored_models: ScoredModels) -> PageSection:
     """One chart for all models that have a training log."""
     all_curves = {s: curve_of(s.log, tokens=s.model.training.get("tokens")) for s in scored_models.models}
     drawn = {scored_model: points for scored_model, points in all_curves.items() if points}
     body = missing(NONE) if not drawn else _body(drawn, [s for s in scored_models.models if s not in drawn])
-    return ReportSection("curves", "Learning curves", EXPLANATION, body)
+    return PageSection("curves", "Learning curves", EXPLANATION, body)
 
 
 def _body(drawn: Mapping[ScoredModel, Points], others: list[ScoredModel]) -> Markup:

@@ -8,7 +8,7 @@ from morphlm.report.charts import change_bars
 from morphlm.report.html import Markup, joined, missing, names, numbers, paragraph, table, tag
 from morphlm.report.numbers import decimal, whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels, paired_scores
-from morphlm.report.sections.section import ReportSection
+from morphlm.report.sections.section import PageSection
 from morphlm.tables import percent
 
 EXPLANATION = (
@@ -18,14 +18,14 @@ EXPLANATION = (
 )
 
 
-def frequency(scored_models: ScoredModels) -> ReportSection:
+def frequency(scored_models: ScoredModels) -> PageSection:
     """Compare the first model with each of the others; a single model is shown alone."""
     first, *others = scored_models.models
     if has_counts(first.model.vocabulary):
         parts = [_comparison(scored_models, other) for other in others] or [_alone(scored_models, first)]
     else:
         parts = [missing(_no_counts(first))]
-    return ReportSection("frequency", "Perplexity by frequency", EXPLANATION, joined(parts))
+    return PageSection("frequency", "Perplexity by frequency", EXPLANATION, joined(parts))
 
 
 def _no_counts(first: ScoredModel) -> str:

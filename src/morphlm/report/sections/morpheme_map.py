@@ -6,7 +6,7 @@ from morphlm.analysis.morpheme_map import MorphemeMap, map_morphemes
 from morphlm.errors import ConfigError
 from morphlm.report.html import Markup, joined, json_script, missing, paragraph, tag
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import ReportSection
+from morphlm.report.sections.section import PageSection
 from morphlm.report.sections.segmentation import factors_of
 
 EXPLANATION = (
@@ -15,10 +15,9 @@ EXPLANATION = (
     "search for a morpheme or a word; point at a morpheme to read about it."
 )
 NONE = "None of these models has morphemes, so there is nothing to map; models with factors (+c, +o, ++) have some."
-DATA = "map-data"
 
 
-def morpheme_map(scored_models: ScoredModels) -> ReportSection:
+def morpheme_map(scored_models: ScoredModels) -> PageSection:
     """The map of the first model that has enough morphemes."""
     able = [scored_model for scored_model in scored_models.models if factors_of(scored_model) is not None]
     reason = NONE
@@ -28,18 +27,15 @@ def morpheme_map(scored_models: ScoredModels) -> ReportSection:
         except ConfigError as error:
             reason = f"{scored_model.name}: {error}."
             continue
-        return ReportSection("map", "Map of morphemes", EXPLANATION, _body(scored_model, able, result), _data(result))
-    return ReportSection("map", "Map of morphemes", EXPLANATION, missing(reason))
+        data = json_script("map-data", {"points": [point.to_json() for point in result.points]})
+        return PageSection("map", "Map of morphemes", EXPLANATION, _body(scored_model, able, result), data)
+    return PageSection("map", "Map of morphemes", EXPLANATION, missing(reason))
 
 
 def map_of(scored_model: ScoredModel, seed: int) -> MorphemeMap:
     """Compute the map of a model."""
     assert scored_model.vectors is not None
     return map_morphemes(scored_model.vectors, seed=seed)
-
-
-def _data(result: MorphemeMap) -> Markup:
-    return json_script(DATA, {"points": [point.to_json() for point in result.points]})
 
 
 def _body(scored_model: ScoredModel, able: list[ScoredModel], result: MorphemeMap) -> Markup:

@@ -6,7 +6,7 @@ from morphlm.report.examples import common_words, content_words, new_words, spre
 from morphlm.report.html import Markup, foreign, joined, missing, names, paragraph, table, tag, words
 from morphlm.report.numbers import decimal
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import ReportSection
+from morphlm.report.sections.section import PageSection
 from morphlm.report.sections.segmentation import morphemes
 from morphlm.vectors.questions import QueryAnswer, ask
 from morphlm.vectors.vectors import WordVectors
@@ -21,14 +21,14 @@ COLUMNS = [*names("word", "model"), *words("nearest words")]
 NONE = "None of these models has word vectors: n-gram models have none. Log-bilinear models (lbl, ..., clbl++) do."
 
 
-def neighbours(scored_models: ScoredModels) -> ReportSection:
+def neighbours(scored_models: ScoredModels) -> PageSection:
     """A table for known words and one for unknown words of the test text."""
     able = [scored_model for scored_model in scored_models.models if scored_model.vectors is not None]
     parts = [_known(scored_models, able), _new(scored_models, able)] if able else [missing(NONE)]
     without = [scored_model for scored_model in scored_models.models if scored_model.vectors is None]
     if able and without:
         parts.append(paragraph(f"Without word vectors: {names_of(without)}.", class_="note"))
-    return ReportSection("neighbours", "Nearest words", EXPLANATION, joined(parts))
+    return PageSection("neighbours", "Nearest words", EXPLANATION, joined(parts))
 
 
 def _known(scored_models: ScoredModels, able: list[ScoredModel]) -> Markup:

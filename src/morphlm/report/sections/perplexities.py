@@ -8,7 +8,7 @@ from morphlm.analysis.groups import GroupComparison, compare_members
 from morphlm.report.html import Markup, joined, names, numbers, paragraph, table, tag
 from morphlm.report.numbers import NOTHING, decimal, whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels, paired_scores
-from morphlm.report.sections.section import ReportSection
+from morphlm.report.sections.section import PageSection
 
 EXPLANATION = (
     "Perplexity says among how many words, on average, a model wavers at each token: lower is better. Unknown words "
@@ -21,7 +21,7 @@ DIFFERENT = (
 )
 
 
-def perplexities(scored_models: ScoredModels) -> ReportSection:
+def perplexities(scored_models: ScoredModels) -> PageSection:
     """A table with a row for each model."""
     first = scored_models.first
     rows = [
@@ -29,7 +29,7 @@ def perplexities(scored_models: ScoredModels) -> ReportSection:
             scored_model.name,
             decimal(scored_model.perplexity.including_unknown),
             decimal(scored_model.perplexity.excluding_unknown),
-            decimal(_bits(scored_model)),
+            decimal(math.log2(scored_model.perplexity.including_unknown)),
             NOTHING if scored_model is first else compared(scored_models, scored_model).whole.change.format(),
             whole(scored_model.perplexity.unknown),
         ]
@@ -38,17 +38,12 @@ def perplexities(scored_models: ScoredModels) -> ReportSection:
     titles = ["perplexity", "without unknown", "bits a token", f"change against {first.name}", "unknown"]
     alike = len(scored_models.groups(lambda scored_model: scored_model.model.vocabulary.words)) == 1
     warning = None if alike else paragraph(DIFFERENT, class_="note")
-    return ReportSection(
+    return PageSection(
         "perplexity",
         "Perplexity",
         EXPLANATION,
         joined([table([*names("model"), *numbers(*titles)], rows), warning, _signatures(scored_models)]),
     )
-
-
-def _bits(scored_model: ScoredModel) -> float:
-    perplexity = scored_model.perplexity.including_unknown
-    return math.log2(perplexity) if math.isfinite(perplexity) else math.inf
 
 
 def compared(scored_models: ScoredModels, other: ScoredModel) -> GroupComparison:

@@ -8,7 +8,7 @@ from morphlm.report.html import Markup, tag
 
 
 @dataclass(frozen=True)
-class ReportSection:
+class PageSection:
     """A section of the report, with an entry in the table of contents."""
 
     identity: str

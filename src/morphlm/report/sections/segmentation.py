@@ -10,7 +10,7 @@ from morphlm.report.examples import is_telling, spread
 from morphlm.report.html import Markup, foreign, joined, missing, names, numbers, paragraph, table, tag, words
 from morphlm.report.numbers import whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import ReportSection
+from morphlm.report.sections.section import PageSection
 from morphlm.segmentation.factors import LONGEST_NEW_WORD, Factors
 from morphlm.segmentation.morphemes import LABELS
 from morphlm.text.reading import RESERVED
@@ -37,7 +37,7 @@ class Analysis:
     parts: tuple[tuple[str, bool], ...]  # names of morphemes, and whether each has a vector
 
 
-def segmentation(scored_models: ScoredModels) -> ReportSection:
+def segmentation(scored_models: ScoredModels) -> PageSection:
     """A table for all models that share their morphemes."""
     groups = scored_models.groups(
         lambda scored_model: None if factors_of(scored_model) is None else _key(factors_of(scored_model))
@@ -46,7 +46,7 @@ def segmentation(scored_models: ScoredModels) -> ReportSection:
     without = [scored_model for scored_model in scored_models.models if factors_of(scored_model) is None]
     if groups and without:
         parts.append(paragraph(f"Without morphemes: {names_of(without)}.", class_="note"))
-    return ReportSection("morphemes", "Morphemes of words", EXPLANATION, joined(parts))
+    return PageSection("morphemes", "Morphemes of words", EXPLANATION, joined(parts))
 
 
 def factors_of(scored_model: ScoredModel) -> Factors | None:

@@ -10,7 +10,7 @@ from morphlm.report.examples import spread
 from morphlm.report.html import Markup, foreign, joined, missing, paragraph, tag
 from morphlm.report.numbers import decimal
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
-from morphlm.report.sections.section import ReportSection
+from morphlm.report.sections.section import PageSection
 from morphlm.text.reading import END
 
 STEPS, STEP = 8, 2.0  # colours of the scale, and bits of each
@@ -25,12 +25,12 @@ EXPLANATION = (
 )
 
 
-def surprisal(scored_models: ScoredModels) -> ReportSection:
+def surprisal(scored_models: ScoredModels) -> PageSection:
     """Some sentences, and a selector for them."""
     chosen = choose(scored_models)
     sentences = [_sentence(scored_models, number, rank == 0) for rank, number in enumerate(chosen)]
     parts = [_chooser(scored_models, chosen), _legend(scored_models), tag("div", sentences, id="sentences")]
-    return ReportSection("surprisal", "Sentences by surprisal", EXPLANATION, joined(parts))
+    return PageSection("surprisal", "Sentences by surprisal", EXPLANATION, joined(parts))
 
 
 def choose(scored_models: ScoredModels) -> list[int]:
@@ -124,16 +124,12 @@ def _totals(scored_models: ScoredModels, begin: int, end: int) -> str:
 def _column(scored_models: ScoredModels, position: int, *, first: bool) -> Markup:
     form = scored_models.text.forms[position].decode()
     shown = "end of sentence" if form == END else form
-    word = (
-        tag("span", "⏎", class_="word", title="end of sentence") if form == END else _word(form, scored_models.language)
-    )
+    word = tag("span", foreign(form, scored_models.language), class_="word")
+    if form == END:
+        word = tag("span", "⏎", class_="word", title=shown)
     cells = [_cell(scored_model, position) for scored_model in scored_models.models]
     details = "; ".join(_figures(scored_model, position) for scored_model in scored_models.models)
     return tag("li", word, cells, class_="column", tabindex=0 if first else -1, data_token=shown, data_figures=details)
-
-
-def _word(form: str, language: str | None) -> Markup:
-    return tag("span", foreign(form, language), class_="word")
 
 
 def _cell(scored_model: ScoredModel, position: int) -> Markup:

@@ -111,7 +111,6 @@ class PartWriter:
     streams: Mapping[str, Sequence[IO[bytes]]]
 
     def write(self, part: str, texts: Sequence[str]) -> None:
-        """Add one line to each language's file of a part."""
         for stream, text in zip(self.streams[part], texts, strict=True):
             stream.write(text.encode() + b"\n")
 
@@ -189,16 +188,12 @@ def _present(directory: Path, request: DatasetRequest, options: Mapping[str, Any
     wanted = (request.name, request.languages, json.loads(canonical_json(dict(options))))
     if (folder.name, folder.languages, folder.options) != wanted:
         languages = "-".join(folder.languages)
+        shown = ", ".join(f"{name} {value}" for name, value in folder.options.items() if not isinstance(value, dict))
         raise InputError(
-            f"this holds another data set ({folder.name}, {languages}, {_shown(folder.options)}); "
-            "choose another place or remove it",
+            f"this holds another data set ({folder.name}, {languages}, {shown}); choose another place or remove it",
             source=str(directory),
         )
     return folder
-
-
-def _shown(options: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in options.items() if not isinstance(value, dict))
 
 
 def read_folder(directory: str | Path) -> DataFolder:

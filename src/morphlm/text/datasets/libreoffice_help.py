@@ -43,7 +43,7 @@ def make_libreoffice_help(directory: Path, request: DatasetRequest) -> DatasetOr
     """Fetch the packages, pair the pages, write the parts."""
     foreign = request.language if request.language != "en" else request.parallel
     with tempfile.TemporaryDirectory(prefix="morphlm-") as folder:
-        names = [_package_name(language) for language in ("en", foreign) if language is not None]
+        names = [f"libreoffice-help-{code}" for code in ("en-us", foreign) if code is not None]
         packages = fetch_packages(names, Path(folder))
         english, licence = read_package(packages[0])
         translated = read_package(packages[1])[0] if foreign is not None else None
@@ -56,10 +56,6 @@ def make_libreoffice_help(directory: Path, request: DatasetRequest) -> DatasetOr
     return DatasetOrigin(
         f"{licence} (help of LibreOffice, from the Debian packages' copyright file)", {"packages": versions}
     )
-
-
-def _package_name(language: str) -> str:
-    return f"libreoffice-help-{'en-us' if language == 'en' else language}"
 
 
 def read_package(package: Package) -> tuple[Pages, str]:

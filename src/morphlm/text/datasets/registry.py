@@ -48,20 +48,12 @@ def _with_english(languages: tuple[str, ...], of_english: tuple[str, ...]) -> di
     return {language: of_english if language == "en" else ("en",) for language in languages}
 
 
-def _seed_only(request: DatasetRequest) -> dict[str, Any]:
-    return {"seed": request.seed}
-
-
 def _make_generated(directory: Path, request: DatasetRequest) -> DatasetOrigin:
-    from morphlm.generated_language import write_generated  # noqa: PLC0415 - needs numpy, which a download does not
+    from morphlm_generated import write_generated  # noqa: PLC0415 - needs numpy, which a download does not
 
     sentences = _sentences(request)
     write_generated(directory, sentences=sentences, seed=request.seed)
     return DatasetOrigin("CC0-1.0 (made by a program)", {"generator": "morphlm", "sentences": sentences})
-
-
-def _generated_identity(request: DatasetRequest) -> dict[str, Any]:
-    return {"seed": request.seed, "sentences": _sentences(request)}
 
 
 def _sentences(request: DatasetRequest) -> int:
@@ -81,7 +73,7 @@ DATASETS: dict[str, DataSet] = {
             licence="MPL-2.0",
             summary="help pages of LibreOffice, from Debian packages; parallel with English",
             make=libreoffice_help.make_libreoffice_help,
-            identity=_seed_only,
+            identity=lambda request: {"seed": request.seed},
         ),
         DataSet(
             name="wmt13",
@@ -102,7 +94,7 @@ DATASETS: dict[str, DataSet] = {
             licence="CC0-1.0",
             summary="a small language made by a program, with gold segmentation and similarity; needs no network",
             make=_make_generated,
-            identity=_generated_identity,
+            identity=lambda request: {"seed": request.seed, "sentences": _sentences(request)},
             options=("sentences",),
             is_always_parallel=True,
         ),

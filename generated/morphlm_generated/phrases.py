@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from morphlm.generated_language import morphology, paradigms
-from morphlm.generated_language.choice import Chooser
-from morphlm.generated_language.config import Draw, pick
-from morphlm.generated_language.lexicon import StemLexicon
-from morphlm.generated_language.morphology import Lexeme, Word, function_word
-from morphlm.generated_language.paradigms import ACCUSATIVE, DECLENSIONS, GENITIVE, NOMINATIVE, PLURAL_GLOSS
+from morphlm_generated import morphology, paradigms
+from morphlm_generated.choice import Chooser
+from morphlm_generated.config import Draw, pick
+from morphlm_generated.lexicon import StemLexicon
+from morphlm_generated.morphology import Lexeme, Word, function_word
+from morphlm_generated.paradigms import ACCUSATIVE, DECLENSIONS, GENITIVE, NOMINATIVE, PLURAL_GLOSS
 
 UNALIGNED = -1
 THIRD_PERSON = 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from morphlm.generated_language.config import Draw, pick
+from morphlm_generated.config import Draw, pick
 
 BACK_VOWELS, FRONT_VOWELS = "aoui", "eöüi"  # i is neutral
 VOWELS = frozenset(BACK_VOWELS + FRONT_VOWELS)

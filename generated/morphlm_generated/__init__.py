@@ -6,12 +6,12 @@ first, then `lexicon` (stems), `morphology` (word forms), `choice`, `phrases` an
 `segmentation` and `similarity` (gold tables) and `writing`.
 """
 
-from morphlm.generated_language.config import GeneratedConfig
-from morphlm.generated_language.grammar import GeneratedSentence, generate_sentences
-from morphlm.generated_language.morphology import Word
-from morphlm.generated_language.segmentation import gold_segmentation
-from morphlm.generated_language.similarity import SimilarityPair, gold_similarity
-from morphlm.generated_language.writing import write_generated
+from morphlm_generated.config import GeneratedConfig
+from morphlm_generated.grammar import GeneratedSentence, generate_sentences
+from morphlm_generated.morphology import Word
+from morphlm_generated.segmentation import gold_segmentation
+from morphlm_generated.similarity import SimilarityPair, gold_similarity
+from morphlm_generated.writing import write_generated
 
 __all__ = [
     "GeneratedConfig",

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from morphlm.generated_language.lexicon import Stem
-from morphlm.generated_language.paradigms import (
+from morphlm_generated.lexicon import Stem
+from morphlm_generated.paradigms import (
     ADJECTIVE_ENDINGS,
     ADVERB,
     ADVERBIAL,
@@ -34,7 +34,7 @@ from morphlm.generated_language.paradigms import (
     WAY_GLOSS,
     SuffixDerivation,
 )
-from morphlm.generated_language.sounds import attach, is_front
+from morphlm_generated.sounds import attach, is_front
 
 PREFIX, STEM, SUFFIX = "PRE", "STM", "SUF"
 # Both caches are larger than the frequent vocabulary and bound the memory that rare words take.

@@ -13,9 +13,9 @@ from functools import lru_cache
 from itertools import accumulate
 from math import isqrt
 
-from morphlm.generated_language import paradigms
-from morphlm.generated_language.config import LEXICON, Draw, GeneratedConfig, pick, random_stream
-from morphlm.generated_language.paradigms import (
+from morphlm_generated import paradigms
+from morphlm_generated.config import LEXICON, Draw, GeneratedConfig, pick, random_stream
+from morphlm_generated.paradigms import (
     ADJECTIVE,
     ASPECTS,
     DECLENSIONS,
@@ -25,7 +25,7 @@ from morphlm.generated_language.paradigms import (
     PLURAL_GLOSS,
     VERB,
 )
-from morphlm.generated_language.sounds import gloss_shape, stem_shape, syllables_for
+from morphlm_generated.sounds import gloss_shape, stem_shape, syllables_for
 
 GENERAL = -1  # the topic of stems that have none
 WEIGHT_SCALE = 1 << 40  # weights are whole numbers on this scale, and so are their sums, exactly, below 2 ^ 53

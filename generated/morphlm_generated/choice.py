@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TypeVar
 
-from morphlm.generated_language import morphology, paradigms
-from morphlm.generated_language.config import Draw
-from morphlm.generated_language.lexicon import StemLexicon, weighted, zipf_weights
-from morphlm.generated_language.morphology import Lexeme
-from morphlm.generated_language.paradigms import ADJECTIVE, NOUN, VERB, SuffixDerivation
+from morphlm_generated import morphology, paradigms
+from morphlm_generated.config import Draw
+from morphlm_generated.lexicon import StemLexicon, weighted, zipf_weights
+from morphlm_generated.morphology import Lexeme
+from morphlm_generated.paradigms import ADJECTIVE, NOUN, VERB, SuffixDerivation
 
 Entry = TypeVar("Entry")
 

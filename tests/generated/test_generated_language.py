@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from morphlm.errors import ConfigError, InputError
-from morphlm.generated_language import (
+from morphlm.text.reading import read_blocks
+from morphlm_generated import (
     GeneratedConfig,
     GeneratedSentence,
     Word,
@@ -29,11 +30,10 @@ from morphlm.generated_language import (
     similarity,
     write_generated,
 )
-from morphlm.generated_language.lexicon import GENERAL, Stem, StemLexicon, zipf_weights
-from morphlm.generated_language.segmentation import SegmentationTable
-from morphlm.generated_language.similarity import Sense, rate
-from morphlm.generated_language.sounds import attach, is_front
-from morphlm.text.reading import read_blocks
+from morphlm_generated.lexicon import GENERAL, Stem, StemLexicon, zipf_weights
+from morphlm_generated.segmentation import SegmentationTable
+from morphlm_generated.similarity import Sense, rate
+from morphlm_generated.sounds import attach, is_front
 
 SMALL = GeneratedConfig(sentences=300, topics=6, topics_per_domain=3, general=2, nouns=20, verbs=10, adjectives=10)
 WELL_FORMED = re.compile(r"(PRE )*STM( SUF STM)?( SUF)*")
@@ -95,7 +95,7 @@ def test_the_files_of_seed_1_are_known_byte_for_byte(folder: Path) -> None:
 
 def test_bytes_do_not_depend_on_the_process(folder: Path, tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from morphlm.generated_language import write_generated;"
+        "import sys; from pathlib import Path; from morphlm_generated import write_generated;"
         "write_generated(Path(sys.argv[1]), sentences=400, seed=1)"
     )
     environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from morphlm.errors import ConfigError
-from morphlm.generated_language import morphology
-from morphlm.generated_language.choice import draw_derivation
-from morphlm.generated_language.config import SIMILARITY, Draw, GeneratedConfig, pick, random_stream
-from morphlm.generated_language.lexicon import GENERAL, Stem, StemLexicon, lexicon_of
-from morphlm.generated_language.morphology import STEM, Lexeme, Word
-from morphlm.generated_language.paradigms import ADJECTIVE, CASES, NOUN, VERB
+from morphlm_generated import morphology
+from morphlm_generated.choice import draw_derivation
+from morphlm_generated.config import SIMILARITY, Draw, GeneratedConfig, pick, random_stream
+from morphlm_generated.lexicon import GENERAL, Stem, StemLexicon, lexicon_of
+from morphlm_generated.morphology import STEM, Lexeme, Word
+from morphlm_generated.paradigms import ADJECTIVE, CASES, NOUN, VERB
 
 PARTS = (NOUN, VERB, ADJECTIVE)
 MOST_TRIES = 100  # for each pair that is wanted: a tiny lexicon may not have that many

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from morphlm.generated_language import morphology, paradigms
-from morphlm.generated_language.choice import frequent_first
-from morphlm.generated_language.config import SENTENCES, GeneratedConfig, pick, random_stream
-from morphlm.generated_language.lexicon import lexicon_of
-from morphlm.generated_language.morphology import Word, function_word
-from morphlm.generated_language.paradigms import ADVERB, NOMINATIVE
-from morphlm.generated_language.phrases import COMMA, PLURAL, SINGULAR, UNALIGNED, Nominal, Phrase, PhraseSpeaker
+from morphlm_generated import morphology, paradigms
+from morphlm_generated.choice import frequent_first
+from morphlm_generated.config import SENTENCES, GeneratedConfig, pick, random_stream
+from morphlm_generated.lexicon import lexicon_of
+from morphlm_generated.morphology import Word, function_word
+from morphlm_generated.paradigms import ADVERB, NOMINATIVE
+from morphlm_generated.phrases import COMMA, PLURAL, SINGULAR, UNALIGNED, Nominal, Phrase, PhraseSpeaker
 
 FULL_STOP, QUESTION_MARK, EXCLAMATION_MARK = ".", "?", "!"
 

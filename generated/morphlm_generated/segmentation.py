@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from morphlm.generated_language.grammar import GeneratedSentence
-from morphlm.generated_language.morphology import Word
+from morphlm_generated.grammar import GeneratedSentence
+from morphlm_generated.morphology import Word
 
 FORMS_IN_MEMORY = 500_000
 

@@ -9,12 +9,12 @@ from typing import IO
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import atomic_writer
-from morphlm.generated_language.config import GeneratedConfig
-from morphlm.generated_language.grammar import GeneratedSentence, generate_sentences
-from morphlm.generated_language.phrases import UNALIGNED
-from morphlm.generated_language.segmentation import SegmentationTable
-from morphlm.generated_language.similarity import gold_similarity
 from morphlm.progress import progress_bar
+from morphlm_generated.config import GeneratedConfig
+from morphlm_generated.grammar import GeneratedSentence, generate_sentences
+from morphlm_generated.phrases import UNALIGNED
+from morphlm_generated.segmentation import SegmentationTable
+from morphlm_generated.similarity import gold_similarity
 
 LANGUAGES = ("gen", "en")
 PARTS = ("train", "dev", "test")
