@@ -10,7 +10,7 @@ from morphlm import ConfigError, InputError, load_vocabulary, modelfile
 from morphlm.classes.formats import read_classes
 from morphlm.classes.frequency import frequency_bins
 from morphlm.classes.partition import Partition, average_mutual_information
-from morphlm.segmentation.factors import build_factors
+from morphlm.segmentation.factors import Factors, build_factors
 from morphlm.segmentation.segmenter import MorphemeSegmenter, train_segmenter
 from morphlm.segmentation.sources import character_ngrams
 from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
@@ -190,15 +190,16 @@ def test_factors_may_be_given_in_any_form(tmp_path: Path) -> None:
     segmenter.save(tmp_path / "segmenter")
     by_segmenter = build_factors(vocabulary, segmenter.segmentation)
     by_ngrams = build_factors(vocabulary, character_ngrams(2, 3))
-    for given, expected in [
+    cases: list[tuple[Any, Factors]] = [
         (f"segmenter:{tmp_path / 'segmenter'}", by_segmenter),
         (segmenter, by_segmenter),
         (segmenter.segmentation, by_segmenter),
         (by_segmenter, by_segmenter),
         ("ngrams:2-3", by_ngrams),
         (character_ngrams(2, 3), by_ngrams),
-    ]:
-        factors = prepare_inputs(TRAIN, DEV, InputOptions(factors=given), tmp_path / "stages", classes=False).factors
+    ]
+    for source, expected in cases:
+        factors = prepare_inputs(TRAIN, DEV, InputOptions(factors=source), tmp_path / "stages", classes=False).factors
         assert factors is not None
         assert factors.names == expected.names
         assert np.array_equal(factors.indices, expected.indices)
