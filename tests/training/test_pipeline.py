@@ -216,6 +216,9 @@ def test_recipes() -> None:
     changed = recipe("default", seed=7, step=0.5, batch=3)
     assert (changed.recipe, changed.learning.step, changed.batch, changed.seed) == ("default+", 0.5, 3, 7)
     assert RECIPES["default"].seed == TrainingConfig().seed
+    both = recipe("default", accumulator=2.0).learning
+    assert (both.accumulator, both.noise_accumulator) == (2.0, 2.0)
+    assert recipe("default", accumulator=2.0, noise_accumulator=0.5).learning.noise_accumulator == 0.5
     assert set(changed.to_json()) >= set(LearningConfig.__dataclass_fields__)
 
 
