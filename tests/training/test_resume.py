@@ -249,7 +249,7 @@ def test_kill_9_at_many_moments(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     arguments = [str(tmp_path / "runs"), kind, str(first), str(stride)]
     with run_python("-W", "ignore", "-m", "tests.training.killed_runs", *arguments) as program:
-        _, errors = program.communicate(timeout=120)
+        _, errors = program.communicate(timeout=600)
     assert program.returncode == 0, errors
     wanted = task(kind)
     train_model(wanted, tmp_path / "whole")
