@@ -11,6 +11,10 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-dev lint
 	$(BIN)/pytest -n 2
 
+# What takes longer, or needs an environment of its own; `make test` has the rest.
+test-full: $(VENV)/installed-dev
+	$(BIN)/pytest -n 2 -m full
+
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

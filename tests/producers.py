@@ -72,8 +72,8 @@ def main() -> None:
     for name, state in now.items():
         known = before.get(name, state)
         if state != known and state["revision"] == known["revision"]:
-            modules = [module for module, code in state["code"].items() if known["code"].get(module) != code]
-            changed.setdefault(", ".join(modules) or "the list of modules", []).append(name)
+            edited = [module for module, code in state["code"].items() if known["code"].get(module) != code]
+            changed.setdefault(", ".join(edited) or "the list of modules", []).append(name)
     for modules, names in changed.items():
         print(f"{modules} changed, which {', '.join(names)} depend on.")
         answer = input("Do the same inputs now give another result? [y/n] ").strip().lower()

@@ -160,8 +160,25 @@ def test_registering_for_a_running_program(monkeypatch: pytest.MonkeyPatch) -> N
         record.load("decoder_scorer")
 
 
-def test_an_entry_point_that_leads_to_no_record_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    install(tmp_path, "KIND = 3\n", "[morphlm.kinds]\nclass-bigram = class_bigram:KIND\n")
+def test_a_kind_without_training_cannot_be_trained() -> None:
+    assert kind_named("mixture").train == ""
+    with pytest.raises(ConfigError, match="'mixture' is no kind of model; choose one of "):
+        kind_named("mixture", trainable=True)
+    assert "mixture" in kind_names(trainable=False)
+    assert "mixture" not in kind_names()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "KIND = 3\n",
+        "from morphlm.extension import ModelKind\nKIND = ModelKind('trigram', 'Of another name.', 'x:read')\n",
+    ],
+)
+def test_an_entry_point_that_leads_to_no_record_of_its_name_is_refused(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, source, "[morphlm.kinds]\nclass-bigram = class_bigram:KIND\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ConfigError, match=r"entry point 'class-bigram' .* leads to no record"):
         find_kind(NAME)
@@ -173,7 +190,7 @@ def test_inside_the_translation_decoder(package: Path, tmp_path: Path, morphlm_c
     write(tmp_path, "train", sentences(200, 1))
     write(tmp_path, "test", sentences(6, 3))
     texts, out = [tmp_path / "train.source.txt", tmp_path / "train.target.txt"], tmp_path / "system"
-    target = ["--train", texts[1], "--dev", tmp_path / "test.target.txt"]
+    target: list[str | Path] = ["--train", texts[1], "--dev", tmp_path / "test.target.txt"]
     bigram, mixture = tmp_path / "bigram", tmp_path / "mixture"
     commands: list[list[str | Path]] = [
         ["train", NAME, *target, "--out", bigram, "--kappa", "0"],

@@ -30,7 +30,7 @@ from morphlm.modelfile import (
 
 
 def small_model(value: float = 1.5) -> ModelFiles:
-    tensors = {
+    tensors: dict[str, np.ndarray] = {
         "a": np.full((2, 3), value, np.float32),
         "b": np.arange(5, dtype=np.int64),
         "empty": np.zeros(0, np.float32),

@@ -42,6 +42,7 @@ class Sample(Settings):
         ({"mode": "z"}, "mode is 'z'; choose one of x, y"),
         ({"on": 1}, "on is 1; it must be True or False"),
         ({"limit": 0}, "limit is 0; it must be a whole number at least 1"),
+        ({"limit": True}, "limit is True; it must be a whole number at least 1"),  # though True == 1
     ],
 )
 def test_what_is_out_of_range_or_of_another_type_is_refused(values: dict[str, Any], message: str) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,7 +56,7 @@ def random_classes(corpus: Corpus, classes: int, seed: int) -> np.ndarray:
 
 
 @contextmanager
-def search_from(corpus: Corpus, class_of: np.ndarray, classes: int, **config: object) -> Iterator[Exchange]:
+def search_from(corpus: Corpus, class_of: np.ndarray, classes: int, **config: Any) -> Iterator[Exchange]:
     settings_ = {"cap": len(corpus.vocabulary), **config}
     with exchange(count_bigrams(corpus), ExchangeConfig(classes, **settings_)) as search:
         words = np.flatnonzero((search.bigrams.right > 0) & (np.arange(len(class_of)) != END_ID)).astype(np.int32)
@@ -120,7 +121,7 @@ def test_exact_gain_of_a_move_and_the_counts_after_it(text: Sentences, classes: 
             assert search.mutual_information() == pytest.approx(mutual_information_of(tokens, after), abs=1e-12)
 
 
-def assert_same_state(first: kernels.State, second: kernels.State) -> None:
+def assert_same_state(first: kernels.PartitionState, second: kernels.PartitionState) -> None:
     for name in ("class_of", "sizes", "counts", "transposed", "left", "right", "gains", "gains_transposed"):
         assert getattr(first, name).tolist() == getattr(second, name).tolist(), name
     assert first.left_gains == pytest.approx(second.left_gains)

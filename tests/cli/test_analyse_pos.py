@@ -57,7 +57,7 @@ def test_formats_and_options(pair: list[Path], tagged: Path, tmp_path: Path, mor
     (tmp_path / "slashes").write_text("Das/ART Haus/NN\n")
     assert run(tmp_path / "slashes", "--format", "slashes") == {"ART": 1, "NN": 1, "end of sentence": 1}
     (tmp_path / "text").write_text("das haus\n")
-    both = [tmp_path / "slashes", "--format", "slashes", "--text", tmp_path / "text"]
+    both: list[str | Path] = [tmp_path / "slashes", "--format", "slashes", "--text", tmp_path / "text"]
     assert run(*both) == {"ART": 1, "NN": 1, "end of sentence": 1}
 
 

@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,13 +29,14 @@ COMMAND = [sys.executable, "-c", IMPATIENT, "prepare"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(morphlm.__file__).parents[1]), "PYTHONUNBUFFERED": ""}
 SENTENCE = "Pan Dr. Novák přišel v 19.30, řekl „ahoj“ a odešel.\n"
 PREPARED = "pan dr. novák přišel v 00.00 , řekl „ ahoj “ a odešel .\n"
+Prepare = Callable[..., tuple[Any, str, str]]
 
 
 @pytest.fixture
-def prepare(capfd):
+def prepare(capfd: pytest.CaptureFixture[str]) -> Prepare:
     """Run the command in this process: exit status, standard output, standard error."""
 
-    def call(*arguments):
+    def call(*arguments: str | Path) -> tuple[Any, str, str]:
         with pytest.raises(SystemExit) as exit_:
             run(["prepare", "--processes", "1", *map(str, arguments)])
         out, err = capfd.readouterr()
@@ -42,7 +45,7 @@ def prepare(capfd):
     return call
 
 
-def start(*arguments, **streams) -> subprocess.Popen:
+def start(*arguments: str, **streams: Any) -> subprocess.Popen[bytes]:
     """Run the command in a process group of its own, as a shell does."""
     return subprocess.Popen([*COMMAND, *arguments], env=ENVIRONMENT, start_new_session=True, **streams)
 
@@ -50,7 +53,7 @@ def start(*arguments, **streams) -> subprocess.Popen:
 # --- what goes in and comes out
 
 
-def test_files_to_standard_output(prepare, tmp_path):
+def test_files_to_standard_output(prepare: Prepare, tmp_path: Path) -> None:
     (tmp_path / "a").write_text(SENTENCE)
     (tmp_path / "b.gz").write_bytes(gzip.compress(b"Druh\xc3\xa1, 2.\n\n"))
     status, out, err = prepare(tmp_path / "a", tmp_path / "b.gz", "--language", "cs")
@@ -58,7 +61,7 @@ def test_files_to_standard_output(prepare, tmp_path):
     assert err == "prepared: 2 of 3 lines kept (1 empty), 18 tokens; moses.cs; lc+digits; at most 80 tokens\n"
 
 
-def test_every_step_is_an_option(prepare, tmp_path):
+def test_every_step_is_an_option(prepare: Prepare, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("Ve\u030cta 5, IBM\n" + "x " * 81 + "\n")
     off = ["--no-tokenise", "--no-lowercase", "--no-digits", "--no-nfc", "--max-tokens", "0"]
     assert prepare(tmp_path / "a", *off)[1] == "Ve\u030cta 5, IBM\n" + " ".join(["x"] * 81) + "\n"
@@ -67,16 +70,17 @@ def test_every_step_is_an_option(prepare, tmp_path):
     assert prepare(tmp_path / "a", "-l", "ru", "--cyrillic-share", "0")[1] == "věta 0 , ibm\n"
 
 
-def test_output_file_with_its_record(prepare, tmp_path):
+def test_output_file_with_its_record(prepare: Prepare, tmp_path: Path) -> None:
     (tmp_path / "a").write_text(SENTENCE)
     status, out, _ = prepare(tmp_path / "a", "-l", "cs", "-o", tmp_path / "out", "--record", tmp_path / "record")
     assert (status, out, (tmp_path / "out").read_text()) == (0, "", PREPARED)
     record = read_preparation(tmp_path / "out")
+    assert record is not None
     assert record.tokeniser_signature == "moses.cs"
     assert record.to_dict() == json.loads((tmp_path / "record").read_text())
 
 
-def test_parallel_text(prepare, tmp_path):
+def test_parallel_text(prepare: Prepare, tmp_path: Path) -> None:
     (tmp_path / "en").write_text("It's one.\nlost\n\n" + "long " * 9 + "\n")
     (tmp_path / "cs").write_text("To je jedna.\n\nztraceno\nkrátké\n")
     outs = tmp_path / "out.en", tmp_path / "out.cs"
@@ -91,7 +95,7 @@ def test_parallel_text(prepare, tmp_path):
     )
 
 
-def test_mending_repairs_and_reports(prepare, tmp_path):
+def test_mending_repairs_and_reports(prepare: Prepare, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"\xef\xbb\xbfjedna\r\ndv\0e\r\n\xff\r\n<s> t\xc5\x99i <S>\r\n")
     status, out, err = prepare(tmp_path / "a", "--no-tokenise", "--mend")
     assert (status, out) == (0, "jedna\ndve\ntři\n")
@@ -105,7 +109,7 @@ def test_mending_repairs_and_reports(prepare, tmp_path):
         assert f"mended: {repair}" in err
 
 
-def test_a_language_without_abbreviations_is_mentioned(prepare, tmp_path):
+def test_a_language_without_abbreviations_is_mentioned(prepare: Prepare, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x\n")
     assert prepare(tmp_path / "a", "-l", "xx")[2].startswith("the tokeniser knows no abbreviations of xx;")
 
@@ -132,7 +136,7 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD)
 @pytest.mark.parametrize("parallel", [False, True])
-def test_bad_input_gets_one_line_and_harms_nothing(prepare, tmp_path, case, parallel):
+def test_bad_input_gets_one_line_and_harms_nothing(prepare: Prepare, tmp_path: Path, case: str, parallel: bool) -> None:
     name, content, what = BAD[case]
     path, good, out = tmp_path / name, tmp_path / "good", tmp_path / "out"
     path.write_bytes(content)
@@ -147,7 +151,7 @@ def test_bad_input_gets_one_line_and_harms_nothing(prepare, tmp_path, case, para
     assert sorted(file.name for file in tmp_path.iterdir()) == sorted([name, "good", "out"])
 
 
-def test_files_that_cannot_be_opened(prepare, tmp_path):
+def test_files_that_cannot_be_opened(prepare: Prepare, tmp_path: Path) -> None:
     for path, what in ((tmp_path / "none", "there is no such file"), (tmp_path, "this is a folder")):
         status, out, err = prepare(path, "-l", "cs")
         assert (status, out) == (2, "")
@@ -155,7 +159,7 @@ def test_files_that_cannot_be_opened(prepare, tmp_path):
         assert err.count("\n") == 1
 
 
-def test_a_place_that_cannot_be_written(prepare, tmp_path):
+def test_a_place_that_cannot_be_written(prepare: Prepare, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x\n")
     status, _, err = prepare(tmp_path / "a", "-l", "cs", "-o", tmp_path / "none" / "out")
     assert status == 2
@@ -177,7 +181,7 @@ def test_a_place_that_cannot_be_written(prepare, tmp_path):
         (["-", "-", "-l", "cs"], "standard input ('-') is named more than once"),
     ],
 )
-def test_options_that_make_no_sense(prepare, arguments, what):
+def test_options_that_make_no_sense(prepare: Prepare, arguments: list[str], what: str) -> None:
     status, out, err = prepare(*arguments)
     assert (status, out) == (2, "")
     assert err.startswith(f"morphlm: {what}")
@@ -187,7 +191,7 @@ def test_options_that_make_no_sense(prepare, arguments, what):
 # --- in a pipe
 
 
-def test_a_pipe_gives_the_same_bytes_with_any_number_of_processes():
+def test_a_pipe_gives_the_same_bytes_with_any_number_of_processes() -> None:
     text = "".join(SENTENCE.replace("19", str(n)) for n in range(4_000))
     outputs = [
         subprocess.run(
@@ -205,9 +209,11 @@ def test_a_pipe_gives_the_same_bytes_with_any_number_of_processes():
     assert lines[3_999] == PREPARED.strip().replace("00.00", "3999.30")
 
 
-def test_a_slow_pipe_is_answered_line_by_line():
+def test_a_slow_pipe_is_answered_line_by_line() -> None:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with start("-l", "cs", "--processes", "2", **pipes) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
         for _ in range(3):
             process.stdin.write(SENTENCE.encode())
             process.stdin.flush()
@@ -219,21 +225,23 @@ def test_a_slow_pipe_is_answered_line_by_line():
 
 
 @pytest.fixture
-def large(tmp_path) -> Path:
+def large(tmp_path: Path) -> Path:
     (tmp_path / "large").write_text(SENTENCE * 200_000)
     return tmp_path / "large"
 
 
-def test_a_reader_that_goes_away_ends_it_quietly(large):
+def test_a_reader_that_goes_away_ends_it_quietly(large: Path) -> None:
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with start(str(large), "-l", "cs", "--processes", "2", **pipes) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
         assert process.stdout.readline().decode() == PREPARED
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 1
 
 
-def test_ctrl_c_ends_it_quickly_without_tracebacks(large, tmp_path):
+def test_ctrl_c_ends_it_quickly_without_tracebacks(large: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.write_text("what was here before\n")
     process = start(str(large), "-l", "cs", "-o", str(out), "--processes", "2", stderr=subprocess.PIPE)

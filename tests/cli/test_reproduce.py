@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from morphlm.costs import Cost
-from morphlm.experiments import reproduce
 from morphlm.experiments.estimate import Estimator
 from morphlm.experiments.parts import PARTS, ReportPart
 from morphlm.experiments.running import StepRunner
@@ -332,7 +331,7 @@ def data_of(store: Path, part: str) -> list[str]:
 
 
 def test_too_little_room(morphlm_command: Command, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reproduce.Store, "free_bytes", lambda self: 1000)
+    monkeypatch.setattr(Store, "free_bytes", lambda self: 1000)
     done = morphlm_command("reproduce", write_recipe(tmp_path / "t.toml"), "--data", data, "--store", tmp_path / "s")
     assert done.status == 2
     assert "are needed and 1 kB are free; make room" in done.stderr

@@ -180,7 +180,14 @@ def test_a_grammar_instead_of_the_training_text(parts: Path, tmp_path: Path, mor
     (tmp_path / "empty").write_text("")
     assert decode(morphlm_command, parts, text, "--grammar", tmp_path / "empty").stdout == text
     (tmp_path / "more").write_text("[X] ||| a ||| un ||| Given=1\n[X] ||| noun1 ||| Sust ||| EgivenF=-1\n")
-    options = ["--grammar", tmp_path / "empty", "--extra-rules", tmp_path / "more", "--weights", "EgivenF=1 Given=1"]
+    options: list[str | Path] = [
+        "--grammar",
+        tmp_path / "empty",
+        "--extra-rules",
+        tmp_path / "more",
+        "--weights",
+        "EgivenF=1 Given=1",
+    ]
     assert decode(morphlm_command, parts, text, *options).stdout == "the Sust verb2s un noun3 .\n"
 
 
@@ -291,7 +298,7 @@ def test_what_cannot_be_compared(tmp_path: Path, morphlm_command: Command) -> No
     for name, lines in (("ref", 3), ("a", 3), ("short", 2)):
         (tmp_path / name).write_text("a b\n" * lines)
     a, ref, short = (tmp_path / name for name in ("a", "ref", "short"))
-    cases = [
+    cases: list[tuple[list[str | Path], str]] = [
         ([short, ref], "short: 2 lines where there are 3 references"),
         ([ref], "give translations and references"),
         ([a, ref, "--baseline", a], "give the references alone"),
@@ -349,7 +356,8 @@ def test_a_system_that_is_tuned_is_not_said_to_be_not(parts: Path, tmp_path: Pat
 
 
 def test_refused_in_one_line(parts: Path, tmp_path: Path, morphlm_command: Command) -> None:
-    system, dev = parts / "system", ["--dev", parts / "dev.source.txt", parts / "dev.target.txt"]
+    system = parts / "system"
+    dev: list[str | Path] = ["--dev", parts / "dev.source.txt", parts / "dev.target.txt"]
     (tmp_path / "short").write_text("a\n")
     (tmp_path / "bad").write_bytes(b"ok\nbad \xff\n")
     (tmp_path / "mark").write_text("ok\na <S> b\n")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from morphlm.training import tune as tuning
+from morphlm.training.loop import train_model
 from tests.conftest import GOLDEN, Outcome
 
 Command = Callable[..., Outcome]
@@ -59,7 +60,7 @@ def test_all_figures_as_json(dev: Path, morphlm_command: Command) -> None:
 def test_ctrl_c_prints_what_has_been_tried(
     as_json: bool, dev: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, morphlm_command: Command
 ) -> None:
-    original, calls = tuning.train_model, [0]
+    original, calls = train_model, [0]
 
     def interrupted(*arguments: Any, **named: Any) -> Any:
         calls[0] += 1

@@ -24,6 +24,12 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("morphlm.text.datasets.registry.DEFAULT_SENTENCES", 400)
 
 
+@pytest.fixture
+def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For what does not look at it: its map of morphemes takes longer than all trainings."""
+    monkeypatch.setattr("morphlm.experiments.demo.write_report", lambda scored, out: None)
+
+
 @pytest.mark.usefixtures("small")
 def test_the_demo_falls_back_to_the_generated_language_and_says_so(
     tmp_path: Path, morphlm_command: Callable[..., Outcome]
@@ -96,7 +102,7 @@ def check_vectors(result: dict[str, Any]) -> None:
     assert not {*new[0]["morphemes"]} & {*new[1]["morphemes"]}
 
 
-@pytest.mark.usefixtures("small")
+@pytest.mark.usefixtures("small", "no_report")
 def test_an_interrupted_demo_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, morphlm_command: Callable[..., Outcome]
 ) -> None:
@@ -121,7 +127,7 @@ def test_an_interrupted_demo_goes_on(
     assert again.stderr.count(f": found in {tmp_path / 'demo'}/gen.") == 5
 
 
-@pytest.mark.usefixtures("small")
+@pytest.mark.usefixtures("small", "no_report")
 def test_a_demo_with_another_seed_does_not_go_on_with_an_interrupted_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, morphlm_command: Callable[..., Outcome]
 ) -> None:

@@ -39,7 +39,8 @@ def record(key: str, kind: str, **result: object) -> Record:
 def test_sizes_that_were_measured_replace_those_that_were_assumed(source: TextSource, store: Store) -> None:
     (cell,) = make_plan(RECIPE, source).cells
     texts, inputs = cell.texts, cell.inputs
-    assert inputs.training_size({}) == TrainingSize(500, pytest.approx(61_000 * (500 / 1e6) ** 0.6))
+    size = inputs.training_size({})
+    assert (size.tokens, size.words) == (500, pytest.approx(61_000 * (500 / 1e6) ** 0.6))
     estimator = Estimator(store)
     estimator.learn(
         [

@@ -222,7 +222,11 @@ def test_what_steps_share_is_made_once_and_only_the_last_is_held(store: Store) -
     context, made = RunContext(store, print), list[str]()
 
     def share(key: str) -> str:
-        return context.shared(key, lambda: made.append(key) or key.upper())
+        def make() -> str:
+            made.append(key)
+            return key.upper()
+
+        return context.shared(key, make)
 
     assert [share(key) for key in "aabba"] == [*"AABBA"]
     assert made == [*"aba"]

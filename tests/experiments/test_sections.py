@@ -188,7 +188,7 @@ def test_similarity_with_the_paper_behind(source: TextSource, tmp_path: Path) ->
     cell, outcome = plan.cells[0], Outcome()
     assert list(cell.of(SimilarityStep)) == ["clbl", "clbl++"]
     for number, step in enumerate(cell.of(SimilarityStep).values()):
-        rho = {
+        rho: dict[str, dict[str, float | None]] = {
             policy: {"rho": 10.0 * number + k, "low": 1.0, "high": 2.0} for k, policy in enumerate(("composed", "unk"))
         }
         outcome.results[step.key] = {

@@ -368,8 +368,8 @@ def test_ratings_are_ordered_as_designed() -> None:
 
 def test_the_general_vocabulary_is_no_topic() -> None:
     first, second = (morphology.simple(stem(form, topic=GENERAL)) for form in ("pal", "tor"))
-    senses = [Sense(lexeme, morphology.noun_form(lexeme, 0, 0)) for lexeme in (first, second)]
-    assert rate(*senses, GeneratedConfig()) == 2.0
+    nouns = [Sense(lexeme, morphology.noun_form(lexeme, 0, 0)) for lexeme in (first, second)]
+    assert rate(nouns[0], nouns[1], GeneratedConfig()) == 2.0
 
 
 def test_similarity_pairs_cover_all_degrees_and_rare_words(text: list[GeneratedSentence]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ def _mixture() -> LanguageModel:
     return mix([small_model("clbl++"), small_model("lbl")], sentences(20, 3))
 
 
-MODELS = {
+MODELS: dict[str, Callable[[], LanguageModel]] = {
     "mkn": lambda: small_model("mkn"),
     "clbl++": lambda: small_model("clbl++"),
     "wide": wide_model,

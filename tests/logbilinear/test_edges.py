@@ -271,7 +271,7 @@ def test_the_first_block_that_is_not_finite_is_named() -> None:
 
 
 # Not cached: numba's cache would not notice a change of the inlined function.
-@njit(**numerics._FLAGS)  # type: ignore[untyped-decorator]
+@njit(**numerics._FLAGS)
 def exponentials(x: Float32Array, out: Float32Array) -> None:
     for i in range(x.size):
         out[i] = numerics.exponential(x[i])

@@ -409,9 +409,12 @@ def test_threads_that_share_a_model_do_not_disturb_each_other(diagonal: bool) ->
 def test_threads_that_ask_at_once_compile_once(monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_of(make_case("clbl++", words=200, classes=9))
     made = []
-    monkeypatch.setattr(
-        "morphlm.logbilinear.model.compile_model", lambda *given: made.append(1) or compile_model(*given)
-    )
+
+    def counted(*arguments: Any) -> Any:
+        made.append(1)
+        return compile_model(*arguments)
+
+    monkeypatch.setattr("morphlm.logbilinear.model.compile_model", counted)
     with ThreadPoolExecutor(4) as pool:
         logs = set(pool.map(lambda _: model.score_id((3, 4, 5), 6)[0], range(8)))
     assert (len(logs), len(made)) == (1, 1)

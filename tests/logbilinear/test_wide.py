@@ -18,7 +18,7 @@ from morphlm.logbilinear.engine import Engine
 from morphlm.logbilinear.kernels.wide import TokenOrigin
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
-from morphlm.logbilinear.wide import content_weights
+from morphlm.logbilinear.wide import WideState, content_weights
 from morphlm.scoring.streaming import TextScorer
 from morphlm.threads import Workers, workers
 from morphlm.training.batches import shuffled_positions
@@ -140,6 +140,7 @@ def test_states_give_the_scores_of_the_text(kind: str, diagonal: bool) -> None:
         assert np.log(distribution[word]) == pytest.approx(logprob, abs=1e-5)
         actual, state = model.score_id(state, word)
         assert actual == pytest.approx(logprob, abs=1e-5)
+        assert isinstance(state, WideState)
         assert len(state.before) <= model.reach == case.config.wide
         if word == END_ID:
             state = model.next_sentence(state)
@@ -180,7 +181,7 @@ def test_a_model_after_a_text_has_its_wide_context_fixed(kind: str, diagonal: bo
         model.after_text(["word"])
     logprobs = fixed.score_tokens(case.stream)  # every sentence after the same text
     one = len(logprobs[: int(np.flatnonzero(case.stream == END_ID)[0]) + 1])
-    by_states, now = [], plain
+    by_states, now = [], fixed.begin()
     for word in case.stream[:one].tolist():
         logprob, now = fixed.score_id(now, word)
         by_states.append(logprob)

@@ -55,7 +55,7 @@ def test_what_is_shown_besides_words() -> None:
     model, all_ = small_model("mkn"), everything("mkn", ["domu"])
     k = len(all_)
 
-    def shown(**choice: bool) -> dict[str, float]:
+    def shown(**choice: Any) -> dict[str, float]:
         return {entry.word: entry.share for entry in Predictor(model).next_words(["domu"], k, **choice)}
 
     assert set(all_) - set(shown()) == {"<s>", "<unk>"}

@@ -19,7 +19,8 @@ from morphlm.ngram.training import train_ngram
 from morphlm.scoring.loading import load
 from morphlm.scoring.mixing import mix
 from morphlm.segmentation.segmenter import MorphemeSegmenter, train_segmenter
-from morphlm.training.loop import LOG_FILE, train_model
+from morphlm.training.log import LOG_FILE
+from morphlm.training.loop import train_model
 from tests.training.small import task
 
 TEXT = [["školu", "domu"], ["domu", "školou"], ["školu"]]

@@ -22,7 +22,7 @@ from tests.segmentation.small import model_of, vocabulary
 from tests.training.small import ENDINGS, STEMS, sentences
 
 KNOWN = {stem + ending: [stem, f"-{ending}"] for stem in STEMS for ending in ENDINGS}
-QUICK = {"width": 4, "epochs": 1, "batch": 100, "order": 3, "classes": 3}
+QUICK: dict[str, Any] = {"width": 4, "epochs": 1, "batch": 100, "order": 3, "classes": 3}
 
 
 class Halves:
@@ -85,7 +85,8 @@ def test_a_model_keeps_the_factors_of_its_words_and_none_of_others(
     model: Any = train("clbl++", text, dev, tmp_path / "m", factors=FORMS[form], kappa=0.0, **QUICK)
     told = "cannot be saved with a model, so words outside the vocabulary have no factors"
     assert (told in capsys.readouterr().err) == (form != "dict")
-    for of_model in (model, load(tmp_path / "m")):
+    loaded: Any = load(tmp_path / "m")
+    for of_model in (model, loaded):
         factors = of_model.structure.factors
         ids = factors.vocabulary.ids
         assert [factors.names[k] for k in factors[ids["domem"]]] == ["domem", "dom", "-em"]
@@ -216,13 +217,14 @@ def test_factors_of_wrong_types_are_refused(given: Any, message: str) -> None:
 
 
 def test_errors_of_a_function_are_its_own() -> None:
+    table: dict[str, list[str]] = {}
     with pytest.raises(KeyError):
-        build_factors(vocabulary(), as_factorisation(lambda word: {}[word], vocabulary()))
+        build_factors(vocabulary(), as_factorisation(lambda word: table[word], vocabulary()))
 
 
 def test_what_cannot_be_restored_is_refused_before_training() -> None:
     own = Halves(2)
-    own.source_name = "unheard"  # type: ignore[misc]
+    own.source_name = "unheard"
     with pytest.raises(ConfigError, match="register_factor_source first"):
         as_factorisation(own, vocabulary())
 

@@ -141,7 +141,12 @@ def test_parts_that_do_not_fit_are_refused_though_the_hashes_are_right(tmp_path:
     place = tmp_path / "segmenter"
     train_segmenter({"ab": 1, "abab": 1}).save(place)
     files = read_model(place)
-    parts = {**files.texts, **files.tensors, "configuration": files.configuration, "self_test": files.self_test}
+    parts: dict[str, Any] = {
+        **files.texts,
+        **files.tensors,
+        "configuration": files.configuration,
+        "self_test": files.self_test,
+    }
     parts = {name: part for name, part in (parts | change).items() if part is not None}
     texts = {name: part for name, part in parts.items() if isinstance(part, str)}
     tensors = {name: part for name, part in parts.items() if isinstance(part, np.ndarray)}

@@ -8,7 +8,9 @@ import sys
 import tempfile
 import unicodedata
 from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -39,7 +41,7 @@ PLAIN = PrepareOptions(tokenise=False)
 reference = functools.cache(MosesTokenizer)
 
 
-def prepared(text: str, language: str | None = None, **steps) -> list[str]:
+def prepared(text: str, language: str | None = None, **steps: Any) -> list[str]:
     options = PrepareOptions(language, **{"tokenise": language is not None, **steps})
     return [" ".join(tokens) for tokens in prepare_lines(text.split("\n"), options)]
 
@@ -77,15 +79,15 @@ def prepared(text: str, language: str | None = None, **steps) -> list[str]:
         ),
     ],
 )
-def test_exact_tokens_by_language(language, raw, expected):
+def test_exact_tokens_by_language(language: str, raw: str, expected: str) -> None:
     assert prepared(raw, language) == [expected]
 
 
-def test_markup_that_looks_like_our_marks_is_taken_apart_by_the_tokeniser():
+def test_markup_that_looks_like_our_marks_is_taken_apart_by_the_tokeniser() -> None:
     assert prepared("a<s>b </S>, <UNK>", "cs") == ["a < s > b < / s > , < unk >"]
 
 
-def test_each_step_can_be_left_out():
+def test_each_step_can_be_left_out() -> None:
     raw = "Ve\u030cta 12, JEDNA"
     assert prepared(raw) == ["věta 00, jedna"]
     assert prepared(raw, lowercase=False) == ["Věta 00, JEDNA"]
@@ -94,31 +96,31 @@ def test_each_step_can_be_left_out():
     assert prepared(raw, "cs", lowercase=False, digits=False) == ["Věta 12 , JEDNA"]
 
 
-def test_digits_of_every_script_become_zero():
+def test_digits_of_every_script_become_zero() -> None:
     decimal = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).isdecimal()]
     assert len(decimal) >= 600
     assert prepared(" ".join(decimal), max_tokens=0) == [" ".join("0" * len(decimal))]
     assert prepared("½ ² Ⅳ") == ["½ ² ⅳ"]  # numbers, but not digits
 
 
-def test_lowercasing_ends_in_normal_form_c():
+def test_lowercasing_ends_in_normal_form_c() -> None:
     assert prepared("J\u030c") == ["\u01f0"]  # the capital has no composed form, the small letter has one
     assert prepared("PR\u030cI\u0301LIS\u030c") == ["příliš"]
 
 
-def test_white_space_of_any_kind_separates_and_invisible_characters_vanish():
+def test_white_space_of_any_kind_separates_and_invisible_characters_vanish() -> None:
     assert prepared("a\u00a0b\u2003c\u3000d\x85e\x0bf\t g\u2028h\u200bi") == ["a b c d e f g h i"]
     assert prepared("be\x07ll don\u00adau \ufeffx y\u200e") == ["bell donau x y"]
     assert prepared("می\u200cخواهم") == ["می\u200cخواهم"]  # the zero-width non-joiner is spelling
 
 
-def test_a_line_of_a_python_file_object_loses_its_newline():
+def test_a_line_of_a_python_file_object_loses_its_newline() -> None:
     assert list(prepare_lines(["Jedna\n", "\n", " \u00a0\n", "dvě\r\n"], PLAIN)) == [["jedna"], ["dvě"]]
 
 
 @settings(deadline=None)
 @given(st.text(), st.sampled_from([PLAIN, PrepareOptions("cs"), PrepareOptions("en", nfc=False), PrepareOptions("ru")]))
-def test_tokens_are_never_empty_blank_or_our_marks(line, options):
+def test_tokens_are_never_empty_blank_or_our_marks(line: str, options: PrepareOptions) -> None:
     tokens = prepare_line(line, dataclasses.replace(options, cyrillic_share=0.0), Counter())
     assert all(tokens)
     assert not any(c.isspace() or unicodedata.category(c) == "Cc" for token in tokens for c in token)
@@ -128,7 +130,7 @@ def test_tokens_are_never_empty_blank_or_our_marks(line, options):
 
 @settings(deadline=None)
 @given(st.text())
-def test_preparing_twice_changes_nothing_more(line):
+def test_preparing_twice_changes_nothing_more(line: str) -> None:
     once = prepare_line(line, PLAIN, Counter())
     assert prepare_line(" ".join(once), PLAIN, Counter()) == once
 
@@ -138,12 +140,12 @@ def test_preparing_twice_changes_nothing_more(line):
     st.text(st.sampled_from("aBčДß19. .., '’-–()\"<>&%$€:;!?/…\u0301中")),
     st.sampled_from(["cs", "de", "en", "es", "fr", "ru", "xx"]),
 )
-def test_the_quick_tokeniser_is_the_moses_tokeniser(line, language):
+def test_the_quick_tokeniser_is_the_moses_tokeniser(line: str, language: str) -> None:
     assert moses_tokenise(line, language).split() == reference(language).tokenize(line, escape=False)
 
 
 @pytest.mark.parametrize("language", ["cs", "de", "en", "es", "fr", "ru"])
-def test_the_quick_tokeniser_knows_every_abbreviation(language):
+def test_the_quick_tokeniser_knows_every_abbreviation(language: str) -> None:
     moses = reference(language)
     for prefix in [*moses.NONBREAKING_PREFIXES, "z.B", "1.2", "2"]:
         for line in (f"{prefix}. A {prefix}.", f"{prefix.split(' ')[0]}. 5", f"x {prefix}. b"):
@@ -154,17 +156,17 @@ def test_the_quick_tokeniser_knows_every_abbreviation(language):
 
 
 @pytest.mark.parametrize("mark", ["<s>", "</s>", "<unk>", "<S>", "<un\u212a>", "<\x01s>", "a\u00a0<s>\u00a0b"])
-def test_marks_are_refused_with_their_place(mark):
+def test_marks_are_refused_with_their_place(mark: str) -> None:
     with pytest.raises(InputError, match=r"^<lines>:2: .*a mark that morphlm sets itself"):
         list(prepare_lines(["dobrá", f"x {mark} y"], PLAIN))
 
 
-def test_marks_in_the_input_are_refused_even_where_the_tokeniser_would_split_them():
+def test_marks_in_the_input_are_refused_even_where_the_tokeniser_would_split_them() -> None:
     with pytest.raises(InputError, match="<lines>:1:"):
         list(prepare_lines(["x <s> y"], PrepareOptions("cs")))
 
 
-def test_marks_that_come_about_are_removed_and_counted_when_mending():
+def test_marks_that_come_about_are_removed_and_counted_when_mending() -> None:
     block = Block(b"a <S> b <UNK>\n<S>\n", 1, "f")
     result = BlockPreparer(PLAIN, mend=True)(block)
     assert result.texts == (b"a b\n",)
@@ -195,11 +197,11 @@ def test_marks_that_come_about_are_removed_and_counted_when_mending():
         ("за\u0301мок", True),
     ],
 )
-def test_cyrillic_share(token, kept):
+def test_cyrillic_share(token: str, kept: bool) -> None:
     assert prepared(token, cyrillic_share=0.8) == [token if kept else "<unk>"]
 
 
-def test_the_cyrillic_filter_is_on_for_russian_only():
+def test_the_cyrillic_filter_is_on_for_russian_only() -> None:
     assert PrepareOptions("ru").required_cyrillic == 0.8
     assert PrepareOptions("cs").required_cyrillic == 0
     assert prepared("слово word", "ru") == ["слово <unk>"]
@@ -210,14 +212,14 @@ def test_the_cyrillic_filter_is_on_for_russian_only():
 # --- the length filter
 
 
-def test_eighty_tokens_are_kept_and_eighty_one_dropped():
+def test_eighty_tokens_are_kept_and_eighty_one_dropped() -> None:
     lines = [" ".join(["slovo"] * count) for count in (79, 80, 81)]
     assert [line.count("slovo") for line in prepared("\n".join(lines))] == [79, 80]
     assert [line.count("slovo") for line in prepared("\n".join(lines), max_tokens=0)] == [79, 80, 81]
     assert prepared("a b\na", max_tokens=1) == ["a"]
 
 
-def test_tokens_are_counted_after_tokenising():
+def test_tokens_are_counted_after_tokenising() -> None:
     assert prepared(" ".join(["slovo"] * 79) + " konec.", "cs") == []
 
 
@@ -231,7 +233,7 @@ def test_tokens_are_counted_after_tokenising():
         {"language": "cs", "cyrillic_share": float("nan")},
     ],
 )
-def test_options_out_of_range_are_refused(wrong):
+def test_options_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         PrepareOptions(**wrong)
 
@@ -239,7 +241,7 @@ def test_options_out_of_range_are_refused(wrong):
 # --- files
 
 
-def test_files_are_prepared_as_lines_are(tmp_path):
+def test_files_are_prepared_as_lines_are(tmp_path: Path) -> None:
     lines = ["Jedna, 1.", "", "Dvě!", " \u00a0", "x " * 90, "Tři"]
     (tmp_path / "a").write_text("\n".join(lines[:3]) + "\n")
     (tmp_path / "b").write_text("\n".join(lines[3:]))  # no newline at the end
@@ -252,7 +254,7 @@ def test_files_are_prepared_as_lines_are(tmp_path):
 
 
 @pytest.mark.parametrize("extension", ["", ".gz", ".bz2", ".xz", ".zst"])
-def test_compressed_files_go_in_and_out(tmp_path, extension):
+def test_compressed_files_go_in_and_out(tmp_path: Path, extension: str) -> None:
     raw, out, again = (tmp_path / f"{name}{extension}" for name in ("raw", "out", "again"))
     (tmp_path / "plain").write_text("Ahoj, SVĚTE\n" * 50)
     prepare_files([tmp_path / "plain"], raw, PrepareOptions("cs", lowercase=False))
@@ -261,17 +263,19 @@ def test_compressed_files_go_in_and_out(tmp_path, extension):
     assert out.read_bytes() == again.read_bytes()
     prepare_files([again], tmp_path / "final", PLAIN)
     assert (tmp_path / "final").read_text() == "ahoj , světe\n" * 50
-    assert read_preparation(out).bytes == out.stat().st_size
+    record = read_preparation(out)
+    assert record is not None
+    assert record.bytes == out.stat().st_size
 
 
-def test_standard_input_twice_is_refused(tmp_path):
+def test_standard_input_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="more than once"):
         prepare_files(["-", "-"], tmp_path / "out", PLAIN)
 
 
 @settings(deadline=None)
 @given(st.lists(st.text(st.sampled_from("ab č\n"), max_size=40), max_size=20))
-def test_pieces_are_the_block_with_the_right_line_numbers(texts):
+def test_pieces_are_the_block_with_the_right_line_numbers(texts: list[str]) -> None:
     data = "".join(text + "\n" for text in texts).encode()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("morphlm.text.prepare.PIECE_BYTES", 7)
@@ -289,7 +293,7 @@ def blocks(count: int) -> list[Block]:
     return [Block(f"Věta {n}, část A.\nřádek {n * n}\n\n".encode(), 3 * n + 1, "f") for n in range(count)]
 
 
-def test_the_number_of_processes_does_not_show():
+def test_the_number_of_processes_does_not_show() -> None:
     work, items = BlockPreparer(PrepareOptions("cs", digits=False)), blocks(40)
     expected = [work(item) for item in items]
     assert expected[7].texts == ("věta 7 , část a .\nřádek 49\n".encode(),)
@@ -297,7 +301,7 @@ def test_the_number_of_processes_does_not_show():
     assert list(ordered_map(work, items, 3, patience=0)) == expected
 
 
-def test_what_a_worker_refuses_arrives_after_the_results_before_it():
+def test_what_a_worker_refuses_arrives_after_the_results_before_it() -> None:
     items = blocks(9)
     items[6] = Block(b"x\n<S>\n", 19, "f")
     results = ordered_map(BlockPreparer(PLAIN), items, 2, patience=0)
@@ -306,8 +310,8 @@ def test_what_a_worker_refuses_arrives_after_the_results_before_it():
         next(results)
 
 
-def test_items_that_cannot_be_read_are_refused_after_the_results_before_them():
-    def failing():
+def test_items_that_cannot_be_read_are_refused_after_the_results_before_them() -> None:
+    def failing() -> Iterator[Block]:
         yield from blocks(5)
         raise InputError("broken", source="f", line=9)
 
@@ -317,7 +321,7 @@ def test_items_that_cannot_be_read_are_refused_after_the_results_before_them():
         next(results)
 
 
-def test_reading_stays_a_bounded_way_ahead():
+def test_reading_stays_a_bounded_way_ahead() -> None:
     taken = itertools.count()
     items = (block for block, _ in zip(itertools.cycle(blocks(1)), taken, strict=False))
     results = ordered_map(BlockPreparer(PLAIN), items, 2, patience=0)
@@ -326,7 +330,7 @@ def test_reading_stays_a_bounded_way_ahead():
     assert next(taken) <= 10 + 2 * ITEMS_AHEAD + 3
 
 
-def test_one_process_and_small_inputs_start_none(monkeypatch):
+def test_one_process_and_small_inputs_start_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_WorkerPool", None)
     assert len(list(ordered_map(BlockPreparer(PLAIN), blocks(5), 1, patience=0))) == 5
     assert len(list(ordered_map(BlockPreparer(PLAIN), blocks(5), 8, patience=60))) == 5
@@ -357,7 +361,7 @@ def test_one_process_and_small_inputs_start_none(monkeypatch):
         sacremoses=st.none() | st.text(),
     )
 )
-def test_the_record_round_trips(preparation):
+def test_the_record_round_trips(preparation: Preparation) -> None:
     assert Preparation.from_json(preparation.to_json()) == preparation
     assert Preparation.from_dict(json.loads(json.dumps(preparation.to_dict()))) == preparation
 
@@ -372,12 +376,12 @@ def test_the_record_round_trips(preparation):
         (PrepareOptions("de", digits=False, nfc=False), "moses.de", "lc+nonfc"),
     ],
 )
-def test_signatures(options, tokeniser, normalisation):
+def test_signatures(options: PrepareOptions, tokeniser: str, normalisation: str) -> None:
     preparation = Preparation(options, Counts(), 0)
     assert (preparation.tokeniser_signature, preparation.normalisation_signature) == (tokeniser, normalisation)
 
 
-def test_the_record_is_found_beside_the_text_only_while_the_text_is_the_same(tmp_path):
+def test_the_record_is_found_beside_the_text_only_while_the_text_is_the_same(tmp_path: Path) -> None:
     (tmp_path / "raw").write_text("Ahoj\n")
     preparation = prepare_files([tmp_path / "raw"], tmp_path / "out", PrepareOptions("cs"))
     assert preparation.sacremoses is not None
@@ -402,7 +406,7 @@ def test_the_record_is_found_beside_the_text_only_while_the_text_is_the_same(tmp
         lambda text: "\udcff",
     ],
 )
-def test_a_damaged_record_is_refused_by_name(tmp_path, damage):
+def test_a_damaged_record_is_refused_by_name(tmp_path: Path, damage: Callable[[str], str]) -> None:
     (tmp_path / "raw").write_text("Ahoj\n")
     prepare_files([tmp_path / "raw"], tmp_path / "out", PrepareOptions("cs"))
     path = record_path(tmp_path / "out")
@@ -421,7 +425,9 @@ def write_sides(folder: Path, source: list[str], target: list[str]) -> tuple[Pat
     return paths
 
 
-def prepare_sides(folder: Path, source: list[str], target: list[str], options: PairOptions, **more):
+def prepare_sides(
+    folder: Path, source: list[str], target: list[str], options: PairOptions, **more: Any
+) -> tuple[list[list[str]], tuple[Preparation, Preparation]]:
     outs = folder / "out.en", folder / "out.cs"
     records = prepare_pair_files(write_sides(folder, source, target), outs, options, **more)
     return [out.read_text().splitlines() for out in outs], records
@@ -429,7 +435,7 @@ def prepare_sides(folder: Path, source: list[str], target: list[str], options: P
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1), st.sampled_from([0, 1, 2.5, 3]))
-def test_pairs_stay_together(lengths, max_ratio):
+def test_pairs_stay_together(lengths: list[tuple[int, int]], max_ratio: float) -> None:
     sides = [[" ".join([f"w{number}"] * pair[side]) for number, pair in enumerate(lengths)] for side in (0, 1)]
     options = pair_options((None, None), tokenise=False, digits=False, max_tokens=10, max_ratio=max_ratio)
     expected = [
@@ -439,7 +445,7 @@ def test_pairs_stay_together(lengths, max_ratio):
         if not max_ratio or abs(one - other) <= 5 or max(one, other) <= max_ratio * min(one, other)
     ]
     with tempfile.TemporaryDirectory() as folder:
-        outs, records = prepare_sides(Path(folder), *sides, options)
+        outs, records = prepare_sides(Path(folder), sides[0], sides[1], options)
     for side, out in enumerate(outs):
         assert out == [sides[side][number] for number in expected]
         assert records[side].counts.kept == len(expected)
@@ -462,14 +468,14 @@ def test_pairs_stay_together(lengths, max_ratio):
         (0, 81, "empty"),
     ],
 )
-def test_pair_filters_at_their_limits(tmp_path, one, other, fate):
+def test_pair_filters_at_their_limits(tmp_path: Path, one: int, other: int, fate: str) -> None:
     options = pair_options((None, None), tokenise=False)
-    for lengths in ((one, other), (other, one)):
-        _, records = prepare_sides(tmp_path, *(["x " * length] for length in lengths), options)
+    for first, second in ((one, other), (other, one)):
+        _, records = prepare_sides(tmp_path, ["x " * first], ["x " * second], options)
         assert getattr(records[0].counts, fate) == getattr(records[1].counts, fate) == 1
 
 
-def test_each_side_has_its_language_and_its_record(tmp_path):
+def test_each_side_has_its_language_and_its_record(tmp_path: Path) -> None:
     options = pair_options(("en", "ru"))
     outs, records = prepare_sides(tmp_path, ["It's IBM."], ["Это IBM."], options)
     assert outs == [["it 's ibm ."], ["это <unk> ."]]
@@ -479,30 +485,30 @@ def test_each_side_has_its_language_and_its_record(tmp_path):
     assert records[1].max_ratio == 3
 
 
-def test_many_pairs_over_processes_keep_their_order(tmp_path, monkeypatch):
+def test_many_pairs_over_processes_keep_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("morphlm.text.parallel_pairs.PIECE_BYTES", 500)
     monkeypatch.setattr("morphlm.text.parallel_pairs.ordered_map", lambda *a: ordered_map(*a, patience=0))
     sides = [[f"{word} {n}." if n % 7 else "" for n in range(400)] for word in ("line", "řádek")]
     options = pair_options(("en", "cs"), digits=False)
-    outs, _ = prepare_sides(tmp_path, *sides, options, processes=2)
+    outs, _ = prepare_sides(tmp_path, sides[0], sides[1], options, processes=2)
     assert outs[1] == [f"řádek {n} ." for n in range(400) if n % 7]
     assert outs[0] == [line.replace("řádek", "line") for line in outs[1]]
 
 
 @pytest.mark.parametrize(("source", "target"), [(3, 5), (5, 3), (1, 2000)])
-def test_unequal_numbers_of_lines_are_refused_with_both(tmp_path, source, target):
+def test_unequal_numbers_of_lines_are_refused_with_both(tmp_path: Path, source: int, target: int) -> None:
     with pytest.raises(InputError, match=rf"raw\.en has {source:,} lines and .*raw\.cs has {target:,},"):
         prepare_sides(tmp_path, ["a"] * source, ["b"] * target, pair_options((None, None), tokenise=False))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["raw.cs", "raw.en"]
 
 
-def test_a_bad_line_names_its_side_and_number(tmp_path, monkeypatch):
+def test_a_bad_line_names_its_side_and_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("morphlm.text.parallel_pairs.PIECE_BYTES", 8)  # two pairs
     with pytest.raises(InputError, match=r"raw\.cs:6: "):
         prepare_sides(tmp_path, ["a"] * 9, [*"abcde", "<S>", *"ghi"], pair_options((None, None), tokenise=False))
 
 
-def test_mending_never_shifts_pairs(tmp_path):
+def test_mending_never_shifts_pairs(tmp_path: Path) -> None:
     paths = write_sides(tmp_path, ["a", "b", "c"], ["a", "b", "c"])
     paths[0].write_bytes(b"\xef\xbb\xbfa\r\nb\r\n<s> c\0\r\n")
     options, outs = pair_options((None, None), tokenise=False), (tmp_path / "out.en", tmp_path / "out.cs")
@@ -519,12 +525,12 @@ def test_mending_never_shifts_pairs(tmp_path):
 
 
 @pytest.mark.parametrize("outs", [("same", "same"), ("-", "x"), ("x", "-")])
-def test_pairs_go_to_two_files(tmp_path, outs):
+def test_pairs_go_to_two_files(tmp_path: Path, outs: tuple[str, str]) -> None:
     with pytest.raises(ConfigError):
         prepare_pair_files(write_sides(tmp_path, ["a"], ["b"]), outs, pair_options((None, None), tokenise=False))
 
 
-def test_pair_options_out_of_range_are_refused():
+def test_pair_options_out_of_range_are_refused() -> None:
     for wrong in ({"max_ratio": 0.5}, {"max_ratio": float("nan")}, {"cyrillic_share": 0.8}):
         with pytest.raises(ConfigError):
             pair_options(("en", "cs"), **wrong)

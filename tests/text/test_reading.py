@@ -95,7 +95,7 @@ def test_lines_are_numbered_as_in_the_file_after_a_long_one_was_dropped(tmp_path
 
 
 @given(
-    st.lists(st.text(st.characters(exclude_characters="\n\r\0\ufeff", exclude_categories=("Cs",)))), st.integers(1, 40)
+    st.lists(st.text(st.characters(exclude_characters="\n\r\0\ufeff", exclude_categories=["Cs"]))), st.integers(1, 40)
 )
 def test_lines_do_not_depend_on_where_blocks_are_cut(lines: list[str], size: int) -> None:
     import tempfile

@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from morphlm import files, modelfile
+from morphlm import modelfile
 from morphlm.logbilinear.engine import Learner
 from morphlm.training.loop import train_model
 from tests.training.small import task
@@ -27,10 +27,10 @@ MOMENTS: list[tuple[Any, str]] = [
     (modelfile, "write_tensors"),
     (modelfile, "sha256_of"),
     (modelfile, "_put_in_place"),
-    (files.os, "fsync"),
-    (files.os, "close"),
+    (os, "fsync"),
+    (os, "close"),
     (shutil, "rmtree"),
-    (shutil.os, "unlink"),
+    (os, "unlink"),
 ]
 
 

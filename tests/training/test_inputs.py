@@ -10,7 +10,7 @@ from morphlm import ConfigError, InputError, load_vocabulary, modelfile
 from morphlm.classes.formats import read_classes
 from morphlm.classes.frequency import frequency_bins
 from morphlm.classes.partition import Partition, average_mutual_information
-from morphlm.segmentation.factors import build_factors
+from morphlm.segmentation.factors import Factors, build_factors
 from morphlm.segmentation.segmenter import MorphemeSegmenter, train_segmenter
 from morphlm.segmentation.sources import character_ngrams
 from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
@@ -121,6 +121,12 @@ def test_classes_of_another_order_of_sentences_are_others(made: tuple[TrainingIn
     assert names(tmp_path / "stages") == ["classes", "classes", "segmenter", "vocabulary", "vocabulary"]
 
 
+def test_another_seed_makes_anew_what_draws_though_the_words_are_the_same(tmp_path: Path) -> None:
+    for seed in (1, 2):
+        prepare_inputs(TRAIN, DEV, InputOptions(kappa=0.0, seed=seed), tmp_path / "stages")
+    assert names(tmp_path / "stages") == ["classes"] * 2 + ["segmenter"] * 2 + ["vocabulary"] * 2
+
+
 def test_models_without_factors_or_classes_do_not_wait_for_them(tmp_path: Path) -> None:
     inputs = prepare_inputs(TRAIN, DEV, InputOptions(), tmp_path / "stages", factors=False, classes=False)
     assert (inputs.factors, inputs.partition) == (None, None)
@@ -190,15 +196,16 @@ def test_factors_may_be_given_in_any_form(tmp_path: Path) -> None:
     segmenter.save(tmp_path / "segmenter")
     by_segmenter = build_factors(vocabulary, segmenter.segmentation)
     by_ngrams = build_factors(vocabulary, character_ngrams(2, 3))
-    for given, expected in [
+    cases: list[tuple[Any, Factors]] = [
         (f"segmenter:{tmp_path / 'segmenter'}", by_segmenter),
         (segmenter, by_segmenter),
         (segmenter.segmentation, by_segmenter),
         (by_segmenter, by_segmenter),
         ("ngrams:2-3", by_ngrams),
         (character_ngrams(2, 3), by_ngrams),
-    ]:
-        factors = prepare_inputs(TRAIN, DEV, InputOptions(factors=given), tmp_path / "stages", classes=False).factors
+    ]
+    for source, expected in cases:
+        factors = prepare_inputs(TRAIN, DEV, InputOptions(factors=source), tmp_path / "stages", classes=False).factors
         assert factors is not None
         assert factors.names == expected.names
         assert np.array_equal(factors.indices, expected.indices)
@@ -273,9 +280,13 @@ def test_choices_that_cannot_be(choices: dict[str, Any], what: str) -> None:
         InputOptions(**choices)
 
 
-def test_standard_input_is_read_once() -> None:
+@pytest.mark.parametrize(
+    ("dev", "choices"),
+    [("-", {}), (DEV, {"vocabulary": "-"}), (DEV, {"classes": "paths:-"}), (DEV, {"factors": "table:-"})],
+)
+def test_standard_input_is_read_once(dev: str | Path, choices: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="named more than once"):
-        prepare_inputs("-", "-", InputOptions())
+        prepare_inputs("-", dev, InputOptions(**choices))
 
 
 def test_development_text_that_is_the_training_text_is_warned_of(capsys: pytest.CaptureFixture[str]) -> None:

@@ -409,7 +409,7 @@ def test_a_step_that_is_too_large_ends_in_an_error_or_a_model_that_is_finite(tmp
 def test_two_trainings_cannot_write_to_one_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     train_model(task(), tmp_path / "whole")
     (tmp_path / "link").symlink_to(tmp_path / "model")
-    original, refused = Learner.step, []
+    original, refused = Learner.step, list[Path]()
 
     def step(learner: Learner, *arguments: Any) -> float:
         if not refused:

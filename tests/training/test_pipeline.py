@@ -9,10 +9,11 @@ import pytest
 
 import morphlm
 from morphlm import ConfigError, InputError, TrainingError, load, train, train_ngram
-from morphlm.logbilinear import model as model_module
 from morphlm.logbilinear.config import VARIANTS, LearningConfig
 from morphlm.logbilinear.engine import Learner
+from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.modelfile import read_model
+from morphlm.threads import workers
 from morphlm.training.config import RECIPES, TrainingConfig, recipe
 from morphlm.training.inputs import InputOptions, prepare_inputs
 from morphlm.training.job import RunOptions
@@ -182,7 +183,7 @@ def test_stages_of_all_models_do_not_lie_in_one_of_them(tmp_path: Path) -> None:
 def test_texts_are_scored_with_the_threads_of_the_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("morphlm.logbilinear.model.SMALL_TEXT", 1)
     given = []
-    original = model_module.workers
+    original = workers
 
     def watched(threads: int) -> Any:
         given.append(threads)
@@ -197,7 +198,9 @@ def test_texts_are_scored_with_the_threads_of_the_training(tmp_path: Path, monke
         monkeypatch.setattr("morphlm.logbilinear.model.workers", original)
         assert given[-1] == 3
         given.clear()
-    assert load(tmp_path / "m").threads is None
+    loaded = load(tmp_path / "m")
+    assert isinstance(loaded, LogBilinearModel)
+    assert loaded.threads is None
 
 
 # ---------------------------------------------------------------- recipes
@@ -213,6 +216,9 @@ def test_recipes() -> None:
     changed = recipe("default", seed=7, step=0.5, batch=3)
     assert (changed.recipe, changed.learning.step, changed.batch, changed.seed) == ("default+", 0.5, 3, 7)
     assert RECIPES["default"].seed == TrainingConfig().seed
+    both = recipe("default", accumulator=2.0).learning
+    assert (both.accumulator, both.noise_accumulator) == (2.0, 2.0)
+    assert recipe("default", accumulator=2.0, noise_accumulator=0.5).learning.noise_accumulator == 0.5
     assert set(changed.to_json()) >= set(LearningConfig.__dataclass_fields__)
 
 

@@ -13,8 +13,9 @@ from morphlm import ConfigError, TrainingError
 from morphlm.training import tune as tuning
 from morphlm.training.config import recipe
 from morphlm.training.inputs import InputOptions
+from morphlm.training.job import RunOptions
 from morphlm.training.loop import TrainingTask
-from morphlm.training.pipeline import ModelOptions, RunOptions
+from morphlm.training.pipeline import ModelOptions
 from morphlm.training.tune import Candidate, TuneResult, design, tune
 from tests.training.test_pipeline import HELD_OUT, SENTENCES
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -45,7 +46,8 @@ def test_most_similar_is_gensim_s(positive: list[str], negative: list[str], topn
 def test_most_similar_takes_words_and_vectors_alone_or_in_lists() -> None:
     ours, theirs = both()
     vector = np.arange(6, dtype=np.float32)
-    for question in ("w3", ["w3"], vector, [vector], ["w3", vector]):
+    questions: list[Any] = ["w3", ["w3"], vector, [vector], ["w3", vector]]
+    for question in questions:
         assert_same_list(ours.most_similar(question), theirs.most_similar(question))
     assert_same_list(ours.most_similar(negative="w3"), theirs.most_similar(negative="w3"))
 
@@ -83,13 +85,14 @@ def test_words_and_vectors_under_gensim_s_names() -> None:
 
 def test_a_missing_word_is_a_key_error_as_in_gensim() -> None:
     for vectors in both():
-        for ask in (
+        questions: list[Callable[[Any], object]] = [
             lambda v: v["x"],
             lambda v: v[["w1", "x"]],
             lambda v: v.get_vector("x"),
             lambda v: v.most_similar("x"),
             lambda v: v.similarity("w1", "x"),
-        ):
+        ]
+        for ask in questions:
             with pytest.raises(KeyError, match="x"):
                 ask(vectors)
 

@@ -123,7 +123,7 @@ def test_each_policy_by_hand(normalise: bool) -> None:
     assert found.correlations["composed"].rho == pytest.approx(rho(np.round(composed, 9).tolist(), ratings))
     assert found.correlations["unk"].rho == pytest.approx(rho(np.round(unk, 9).tolist(), ratings))
     only = [(u, r) for u, r, both in zip(unk, ratings, known, strict=True) if both]
-    assert found.correlations["dropped"].rho == pytest.approx(rho(*map(list, zip(*only, strict=True))))  # type: ignore[arg-type]
+    assert found.correlations["dropped"].rho == pytest.approx(rho([u for u, _ in only], [r for _, r in only]))
     assert [found.correlations[policy].pairs for policy in POLICIES] == [9, 9, 4]
     assert (found.pairs, found.known, found.covered) == (9, 4, 7)
 

@@ -235,7 +235,7 @@ def test_neighbours_are_those_of_sorting_all_cosines(side: str, words: list[str]
 def test_neighbours_of_a_vector_are_those_of_its_word_and_the_word_itself() -> None:
     vectors = model_with().vectors
     found = vectors.neighbours(vectors["domu"], 4)
-    assert found[0] == ("domu", pytest.approx(1.0, abs=1e-6))
+    assert (found[0].name, found[0].similarity) == ("domu", pytest.approx(1.0, abs=1e-6))
     assert [near.name for near in found[1:]] == [near.name for near in vectors.neighbours("domu", 3)]
     assert_alike(vectors.neighbours_of_all(vectors.rows(["domu", "polu"]), 4)[0], found)
     assert [near.name for near in vectors.neighbours(5 * vectors["domu"], 4)] == [near.name for near in found]

@@ -383,7 +383,7 @@ def test_a_model_without_morphemes_has_no_map(kind: str) -> None:
 
 
 def test_a_map_that_fails_is_told_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    raised = []
+    raised: list[object] = []
     monkeypatch.setattr("morphlm.report.explorer.maps.map_morphemes", lambda vectors: 1 // 0)
     monkeypatch.setattr(threading, "excepthook", raised.append)
     page = explorer("clbl++")

@@ -5,6 +5,7 @@ checked by the fixture `browser` after each test.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -294,7 +295,7 @@ def test_nothing_is_wider_than_a_narrow_window(dark: bool, page: Page, browser: 
         (f"#map={quote('ou/SUF')}&model={quote('clbl++')}", "#morpheme-result .ranking"),
     ):
         page.open(fragment)
-        page.until(lambda shown=shown: page.all(shown))
+        page.until(partial(page.all, shown))
         assert page.js("return document.documentElement.scrollWidth") <= NARROW[0], fragment
     background = page.js("return getComputedStyle(document.body).backgroundColor")
     assert (background == "rgb(251, 250, 248)") is not dark

@@ -3,7 +3,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake_packages import help_package, write_fake_apt_get
+
+from .fake_packages import help_package, write_fake_apt_get
 
 VERSION = "4%3a7.4.7-1+deb12u14"
 

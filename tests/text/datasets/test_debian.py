@@ -3,10 +3,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake_packages import ar_of, package_of, tar_of
 
 from morphlm.errors import FormatError, InputError
 from morphlm.text.datasets.debian import fetch_packages, package_files
+
+from .fake_packages import ar_of, package_of, tar_of
 
 
 def test_wanted_files_of_a_package(tmp_path: Path) -> None:

@@ -4,10 +4,11 @@ import random
 from pathlib import Path
 
 import pytest
-from bad_server import Site, serving
 
 from morphlm.errors import InputError
 from morphlm.text.datasets.download import Patience, fetch_gzip
+
+from .bad_server import Site, serving
 
 CONTENT = gzip.compress(random.Random(1).randbytes(300_000), mtime=0)
 QUICK = Patience(attempts=3, first_pause=0.001, timeout=5)

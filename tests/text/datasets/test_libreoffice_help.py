@@ -3,12 +3,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake_packages import page
 
 from morphlm.errors import InputError
 from morphlm.text.datasets import get_dataset
 from morphlm.text.datasets.folder import part_of
 from morphlm.text.datasets.libreoffice_help import distinct_rows, main_licence, pair_pages, read_page
+
+from .fake_packages import page
 
 # With seed 1 the parts of these pages follow from their names.
 TRAIN_PAGE, DEV_PAGE, TEST_PAGE = (

@@ -1,6 +1,7 @@
 import gzip
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -105,7 +106,7 @@ def test_a_changed_side_is_noticed_though_both_have_one_name(tmp_path: Path) -> 
     for side in ("one", "two"):
         (tmp_path / side).mkdir()
         (tmp_path / side / "t.txt").write_text("a\nb\nc\nd\n")
-    arguments = {"language": "cs", "parallel": "en", "parallel_path": tmp_path / "two" / "t.txt"}
+    arguments: dict[str, Any] = {"language": "cs", "parallel": "en", "parallel_path": tmp_path / "two" / "t.txt"}
     get_dataset(tmp_path / "one" / "t.txt", tmp_path / "out", **arguments)
     (tmp_path / "one" / "t.txt").write_text("a\nb\nc\nx\n")
     with pytest.raises(InputError, match="another data set"):

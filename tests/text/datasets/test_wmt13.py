@@ -4,13 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bad_server import Site, serving
-from fake_packages import tar_of
 
 from morphlm.errors import InputError
 from morphlm.text.datasets import DataFolder, get_dataset, wmt13
 from morphlm.text.datasets.download import Patience
 from morphlm.text.datasets.wmt13 import first_words, hold_back
+
+from .bad_server import Site, serving
+from .fake_packages import tar_of
 
 
 def tgz(files: dict[str, str]) -> bytes:

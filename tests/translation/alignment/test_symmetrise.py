@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.translation.alignment.links import alignments_of
-from morphlm.translation.alignment.symmetrise import METHODS, symmetrise
+from morphlm.translation.alignment.symmetrise import METHODS, Method, symmetrise
 
 from .reference import joined
 
@@ -72,18 +72,18 @@ def test_functions_of_each_side_as_fast_align_gives_them() -> None:
         backward = {(i, int(j)) for i, j in enumerate(rng.integers(-1, n, m)) if j >= 0}
         results = {method: one(forward, backward, method) for method in METHODS}
         assert all(results[method] == joined(forward, backward, method) for method in METHODS)
-        chain = ["intersect", "grow-diag", "grow-diag-final-and", "union"]
+        chain: list[Method] = ["intersect", "grow-diag", "grow-diag-final-and", "union"]
         assert all(results[a] <= results[b] for a, b in itertools.pairwise(chain))
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_threads_do_not_matter(method: str) -> None:
+def test_threads_do_not_matter(method: Method) -> None:
     rng = np.random.default_rng(1)
     sides = []
     for _ in range(2):
         drawn = rng.integers(0, 9, (3000, 8, 2)).tolist()
         sides.append(alignments_of([[(i, j) for i, j in sentence] for sentence in drawn]))
-    results = [symmetrise(*sides, method, threads=threads) for threads in (1, 3)]  # type: ignore[arg-type]
+    results = [symmetrise(sides[0], sides[1], method, threads=threads) for threads in (1, 3)]
     assert all(
         np.array_equal(results[0].__dict__[name], results[1].__dict__[name]) for name in ("starts", "source", "target")
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -90,7 +91,7 @@ def mixture(*parts: str, weights_by: WeightsBy = "none") -> MixtureModel:
     shared = logbilinear().vocabulary
     rng = np.random.default_rng(2)
     text = [[f"w{word}" for word in rng.integers(0, 5, rng.integers(1, 7))] for _ in range(12)]
-    makers = {
+    makers: dict[str, Callable[[], LanguageModel]] = {
         "mkn": lambda: train_ngram(text, 3, vocabulary=shared),
         "bigram": lambda: train_ngram(text, 2, vocabulary=shared),
         "clbl++": logbilinear,
@@ -102,7 +103,7 @@ def mixture(*parts: str, weights_by: WeightsBy = "none") -> MixtureModel:
     return MixtureModel(components, rng.dirichlet(np.ones(len(parts)), buckets), weights_by, {})
 
 
-MODELS = {
+MODELS: dict[str, tuple[Callable[[], LanguageModel], ...]] = {
     "class bigram": (class_bigram,),
     "mkn and class bigram": (ngram, class_bigram),
     "mixture": (lambda: mixture("mkn", "clbl++"),),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
 
 from . import cases
 
-SCORED = {
+SCORED: dict[str, Callable[[], LanguageModel]] = {
     "mkn": lambda: cases.ngram(4),
     "unigrams": lambda: cases.ngram(1),
     "clbl++": cases.logbilinear,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sacrebleu
+from sacrebleu.metrics.chrf import CHRF
 
 from morphlm.errors import InputError
 from morphlm.text.tokenise import moses_detokenise
@@ -32,7 +33,7 @@ def test_bleu_is_sacrebleus_with_lowercasing() -> None:
 
 
 def test_chrf_is_sacrebleus() -> None:
-    metric = sacrebleu.metrics.CHRF(lowercase=True)
+    metric = CHRF(lowercase=True)
     assert evaluate(TRANSLATIONS, REFERENCES).chrf == pytest.approx(
         metric.corpus_score(TRANSLATIONS, [REFERENCES]).score
     )

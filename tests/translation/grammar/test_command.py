@@ -20,8 +20,8 @@ SENTENCES = [["das", "haus"], [], ["nichts"], ["das", "haus", "!"]]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name, side in (("s", 0), ("t", 1)):
-        (tmp_path / name).write_text("".join(" ".join(pair[side]) + "\n" for pair in PAIRS))
+    (tmp_path / "s").write_text("".join(" ".join(source) + "\n" for source, _, _ in PAIRS))
+    (tmp_path / "t").write_text("".join(" ".join(target) + "\n" for _, target, _ in PAIRS))
     (tmp_path / "a").write_text("".join(" ".join(f"{s}-{t}" for s, t in links) + "\n" for _, _, links in PAIRS))
     (tmp_path / "in").write_text("".join(" ".join(sentence) + "\n" for sentence in SENTENCES))
     return tmp_path

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from morphlm.translation.grammar.rules import FEATURES, RuleTable
 
 from .reference import Pair, Symbols, count_places, count_rules, is_in, occurrences
 
-ALL = {"sample": 0, "anchors": 0, "target_anchors": 0, "max_targets": 0}
+ALL: dict[str, Any] = {"sample": 0, "anchors": 0, "target_anchors": 0, "max_targets": 0}
 
 
 def bitext_of(pairs: list[Pair]) -> Bitext:
@@ -109,7 +110,7 @@ def test_links_are_those_of_the_text(pairs: list[Pair], sentence: list[str]) -> 
 @given(texts, st.lists(st.lists(st.sampled_from("abcd"), min_size=0, max_size=8), max_size=5), st.integers(0, 400))
 def test_what_was_kept_changes_nothing(pairs: list[Pair], sentences: list[list[str]], room: int) -> None:
     bitext = bitext_of(pairs)
-    limits = {"sample": 2, "anchors": 2, "target_anchors": 1, "max_targets": 2}
+    limits: dict[str, Any] = {"sample": 2, "anchors": 2, "target_anchors": 1, "max_targets": 2}
     keeping = GrammarExtractor(bitext, GrammarConfig(cached_symbols=room, **limits))
     tables = list(keeping.extract_all(sentences, threads=2))
     assert len(tables) == len(sentences)
@@ -213,6 +214,6 @@ def test_a_long_sentence_is_bounded() -> None:
     "settings",
     [{"max_symbols": 0}, {"max_target_symbols": 17}, {"min_gap": 0}, {"max_input_span": 0}, {"sample": -1}],
 )
-def test_settings_out_of_range_are_refused(settings: dict[str, int]) -> None:
+def test_settings_out_of_range_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         GrammarConfig(**settings)

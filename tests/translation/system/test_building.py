@@ -17,7 +17,7 @@ from morphlm.translation.evaluation.metrics import evaluate
 from morphlm.translation.system import building
 from morphlm.translation.system.building import NamedModel, Sources, build_system
 from morphlm.translation.system.config import SystemConfig
-from morphlm.translation.system.directory import BITEXT, EXTRA_RULES, MANIFEST, SOURCE_TEXT, read_manifest
+from morphlm.translation.system.directory import BITEXT, EXTRA_RULES, LOCK, MANIFEST, SOURCE_TEXT, read_manifest
 from morphlm.translation.system.system import TranslationSystem
 from morphlm.translation.system.tuning import TuningText, tune_system
 from morphlm.translation.tuning.loop import TuningConfig
@@ -263,9 +263,9 @@ def test_names_of_models() -> None:
             NamedModel(name, Path("x"))
     with pytest.raises(ConfigError, match="two models have the name a"):
         Sources(Path("x"), Path("y"), models=[NamedModel("a", Path("x")), NamedModel("a", Path("y"))])
-    for wrong in (Sources, lambda: Sources(Path("x")), lambda: Sources(Path("x"), Path("y"), Path("z"))):
+    for paths in ((), (Path("x"),), (Path("x"), Path("y"), Path("z"))):
         with pytest.raises(ConfigError, match="two texts"):
-            wrong()
+            Sources(*paths)
 
 
 def refused(out: Path, sources: Sources, error: type[MorphlmError], match: str) -> None:
@@ -300,7 +300,7 @@ def test_an_empty_folder_of_somebody_stays_when_a_text_is_refused(parts: Path, t
 def test_places_may_be_strings(parts: Path, tmp_path: Path) -> None:
     (tmp_path / "rules").write_text("[X] ||| other ||| otro |||\n")
     texts = [str(parts / f"train.{side}.txt") for side in ("source", "target")]
-    given = Sources(*texts, models=[NamedModel("mkn", parts / "mkn")], extra_rules=str(tmp_path / "rules"))
+    given = Sources(texts[0], texts[1], models=[NamedModel("mkn", parts / "mkn")], extra_rules=str(tmp_path / "rules"))
     build_system(str(tmp_path / "system"), given, CONFIG)
     again = Sources(bitext=str(tmp_path / "system" / BITEXT), models=given.models, extra_rules=given.extra_rules)
     build_system(str(tmp_path / "again"), again, CONFIG)
@@ -338,7 +338,7 @@ def test_two_cannot_build_in_one_place(parts: Path, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(building, "align_text", second)
     with pytest.raises(KeyboardInterrupt):
         build_system(tmp_path / "system", sources_of(parts), CONFIG)
-    assert not (tmp_path / "system" / building.LOCK).exists()
+    assert not (tmp_path / "system" / LOCK).exists()
 
 
 # ---------------------------------------------------------------- odd text

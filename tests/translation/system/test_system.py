@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from morphlm.ngram.training import train_ngram
 from morphlm.text.prepare import PrepareOptions, prepare_files
 from morphlm.translation.decoder.models import forms_of
 from morphlm.translation.grammar.extra_rules import ExtraRules
-from morphlm.translation.grammar.rules import FEATURES, Rule, table_of
+from morphlm.translation.grammar.rules import FEATURES, Rule, RuleTable, table_of
 from morphlm.translation.system.building import NamedModel, Sources, build_system
 from morphlm.translation.system.config import SOURCE, TARGET, SystemConfig
 from morphlm.translation.system.directory import BITEXT, MANIFEST, MODELS, WEIGHTS
@@ -224,11 +225,11 @@ def test_tuning_reads_pairs_and_leaves_out_empty_ones(tmp_path: Path, capsys: py
 def test_rules_are_kept_while_there_is_room() -> None:
     calls: list[tuple[str, ...]] = []
 
-    def find(tokens: tuple[str, ...]) -> object:
-        calls.append(tokens)
+    def find(tokens: Sequence[str]) -> RuleTable:
+        calls.append(tuple(tokens))
         return table_of([Rule(("a",), ("b",))] * len(tokens))
 
-    rules = KeptRules(find, capacity=3)  # type: ignore[arg-type]
+    rules = KeptRules(find, capacity=3)
     for _ in range(2):
         for sentence in (("a", "a"), ("b", "b"), ("c",)):
             assert len(rules(sentence)) == len(sentence)

@@ -35,15 +35,15 @@ SENTENCES, EACH = 8, 60
 def all_hypotheses() -> list[list[Hypothesis]]:
     """The more words are right, the higher is `good` and the lower `wrong`, both with much noise."""
     rng = np.random.default_rng(4)
-    found = []
+    lists = []
     for _ in range(SENTENCES):
-        rows = []
+        rows: list[Hypothesis] = []
         for wrong in rng.integers(0, 10, EACH):
             tokens = tuple(f"w{k}" if k >= wrong else f"x{rng.integers(99)}" for k in range(10))
             features = [wrong + rng.normal(0, 3), -wrong + rng.normal(0, 3), 3.0, rng.normal()]
             rows.append((tokens, np.array(features, np.float32)))
-        found.append(rows)
-    return found
+        lists.append(rows)
+    return lists
 
 
 class Decoder:

@@ -36,7 +36,7 @@ from morphlm.translation.grammar.files import check_can_hold_grammars, read_sent
 @click.option("--folder", metavar="FOLDER", help="A grammar for each sentence: FOLDER/grammar.0.gz and so on.")
 @settings.grammar
 @settings.threads
-@options.allow_unknown
+@options.allow_unk
 @options.as_json
 def command(
     bitext_path: str,
