@@ -28,7 +28,7 @@ from morphlm.scoring.contexts import LastWordContexts
 from morphlm.scoring.mixing import GAIN, fit_weights, mix, mix_and_test
 from morphlm.scoring.mixture import MixtureModel, as_components
 from morphlm.segmentation.factors import build_factors
-from morphlm.segmentation.sources import character_ngrams
+from morphlm.segmentation.sources.ngrams import character_ngrams
 from morphlm.text.reading import RESERVED
 from morphlm.training.loop import train_model
 from morphlm.vocabulary.corpus import encode_text
