@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from morphlm.cli import options, vector_options
 from morphlm.files import check_can_write
 from morphlm.vectors.export import FORMATS, check_export, export_vectors, read_words
-from morphlm.vectors.vectors import Side
 
 
 @click.command(name="export")
@@ -25,11 +26,9 @@ def command(
     file_format: str,
     half: bool,
     extra_words: str | None,
-    side: Side,
-    centre: bool,
-    normalise: bool,
     lowercase: bool | None,
     as_json: bool,
+    **choice: Any,
 ) -> None:
     """Write the vectors of all words of MODEL to OUT.
 
@@ -39,7 +38,7 @@ def command(
     check_export(out, file_format, half=half)
     check_can_write(out)
     extra = [] if extra_words is None else read_words(extra_words)
-    vectors = vector_options.model_vectors(model_path, side, centre, normalise)
+    vectors = vector_options.model_vectors(model_path, **choice)
     exported = export_vectors(vectors, out, file_format, half=half, extra_words=extra, lowercase=lowercase)
     if as_json:
         options.print_json(exported.to_json(), err=out == "-")

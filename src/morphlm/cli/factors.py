@@ -48,7 +48,4 @@ def command(source: str, vocab: str, out: str | None, surface: bool, labels: boo
             check_can_write(Path(out) / name)
             with atomic_writer(Path(out) / name) as file:
                 file.write(text.encode())
-    if as_json:
-        options.print_json(factors.to_json())
-    else:
-        click.echo(factors.format())
+    options.print_result(factors, as_json)

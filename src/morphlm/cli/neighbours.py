@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from morphlm.cli import options, vector_options
 from morphlm.vectors.questions import QueryAnswer, ask
-from morphlm.vectors.vectors import Side
 
 
 @click.command(name="neighbours")
@@ -32,18 +33,16 @@ def command(
     of_morphemes: bool,
     among: str,
     analogies: tuple[tuple[str, str, str], ...],
-    side: Side,
-    centre: bool,
-    normalise: bool,
     lowercase: bool | None,
     as_json: bool,
+    **choice: Any,
 ) -> None:
     """Print the nearest words by cosine. A WORD that MODEL does not know is composed of its morphemes.
 
     Each line has the query, how it was understood (known, composed, unknown, morpheme or analogy), a neighbour and its
     cosine, separated by tabs. A word none of whose morphemes is known has the neighbours of UNK.
     """
-    vectors = vector_options.model_vectors(model_path, side, centre, normalise)
+    vectors = vector_options.model_vectors(model_path, **choice)
     answers = ask(
         vectors, words, analogies, k,
         of_morphemes=of_morphemes, among_morphemes=among == "morphemes", lowercase=lowercase,

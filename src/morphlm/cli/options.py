@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from morphlm.errors import ConfigError
 from morphlm.progress import notify
+from morphlm.settings import DeclaredSetting, Settings, check_value
 
 if TYPE_CHECKING:  # not all commands take the time to load models
     from morphlm.language_model.base import LanguageModel
@@ -65,6 +67,59 @@ class GroupedHelp(click.Command):
 
 HEADINGS = ("Text", "Model", "Run", "More settings", "Help")
 
+
+# ---------------------------------------------------------------- options from settings
+
+TYPES: dict[type, tuple[click.ParamType[Any], str]] = {int: (click.INT, "N"), float: (click.FLOAT, "X")}
+
+
+def grouped(group: str, *names: str, **properties: Any) -> Callable[[Command], Command]:
+    """An option under a heading of the help."""
+    return click.option(*names, cls=Option, group=group, **properties)
+
+
+def setting_option(declared: DeclaredSetting, *, hidden: bool = False) -> Callable[[Command], Command]:
+    """The option of a setting; it has no default of its own, so that only what is given is passed on."""
+    rule = declared.setting
+    name = rule.option or "--" + declared.name.replace("_", "-")
+    former = [rule.former] if rule.former else []
+    properties: dict[str, Any] = {"former": former, "hidden": hidden, "default": None, "callback": _checked(declared)}
+    if declared.type is bool:
+        default = name.split("/")[0 if declared.default else 1].removeprefix("--") if "/" in name else ""
+        properties |= {"is_flag": True}
+    else:
+        default = rule.default_text or _shown(declared.default)
+        kind, metavar = TYPES.get(declared.type, (click.STRING, None))
+        properties |= {"type": click.Choice(rule.choices) if rule.choices else kind, "metavar": rule.metavar or metavar}
+    text = f"{rule.help}  [default: {default}]" if default else rule.help
+    return grouped(rule.group or "More settings", name, declared.name, help=text, **properties)
+
+
+def setting_options(config: type[Settings]) -> Callable[[Command], Command]:
+    """The options of all settings of a dataclass."""
+    return applied([setting_option(declared) for declared in config.declared().values()])
+
+
+def _checked(declared: DeclaredSetting) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Refuses a value out of range by the name of the option."""
+
+    def check(_: click.Context, parameter: click.Parameter, value: Any) -> Any:
+        check_value(replace(declared, name=parameter.opts[0]), value)
+        return value
+
+    return check
+
+
+def _shown(default: Any) -> str:
+    return "" if default is None else f"{default:g}" if isinstance(default, float) else str(default)
+
+
+def chosen(config: type[Settings], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the command line's values that are settings of a dataclass and were given."""
+    return {name: values[name] for name in config.declared() if values.get(name) is not None}
+
+
+# ---------------------------------------------------------------- options of several commands
 
 text_files = click.argument("files", nargs=-1, metavar="[FILE]...")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -134,3 +189,11 @@ def json_line(content: Any) -> str:
 def print_json(content: Any, *, err: bool = False) -> None:
     """JSON on standard output, or on standard error where that carries something else."""
     click.echo(json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False), err=err)
+
+
+def print_result(result: Any, as_json: bool) -> None:
+    """A result on standard output, as JSON or for people to read."""
+    if as_json:
+        print_json(result.to_json())
+    else:
+        click.echo(result.format())

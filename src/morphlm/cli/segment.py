@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from typing import Any
 
 import click
 
@@ -12,8 +13,8 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.files import atomic_writer, check_can_write
 from morphlm.modelfile import check_can_hold_model
 from morphlm.progress import notify
-from morphlm.segmentation.encoding import DAMPENINGS, Dampening
-from morphlm.segmentation.evaluation import BoundaryScores, Gold, evaluate, read_gold
+from morphlm.segmentation.evaluation import BoundaryScores, evaluate
+from morphlm.segmentation.gold import Gold, read_gold
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
 from morphlm.text.reading import read_blocks, split_tokens
 from morphlm.vocabulary.corpus import read_corpus
@@ -30,32 +31,7 @@ from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
 @click.option("--save", type=click.Path(), metavar="DIR", help="Write the trained segmenter here.")
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Write the segmentation here.")
 @click.option("--gold", type=click.Path(), metavar="FILE", help="Print precision, recall and F1 of the boundaries.")
-@click.option(
-    "--corpus-weight",
-    type=click.FloatRange(min=0, min_open=True),
-    default=SegmenterConfig.corpus_weight,
-    show_default=True,
-    help="Weight of the words against the lexicon; a lower one gives more boundaries.",
-)
-@click.option(
-    "--perplexity-threshold",
-    type=click.FloatRange(min=1, min_open=True),
-    default=None,
-    help="Perplexity of neighbours that makes a morph an affix.  [default: 20 sqrt(words / 50,000), at least 2.5]",
-)
-@click.option(
-    "--dampening",
-    type=click.Choice(DAMPENINGS),
-    default=SegmenterConfig.dampening,
-    show_default=True,
-    help="Count each word once, by the logarithm of its count, or by its count.",
-)
-@click.option(
-    "--categories/--no-categories",
-    default=True,
-    show_default=True,
-    help="Label morphemes PRE, STM and SUF, or run the Morfessor baseline alone.",
-)
+@options.setting_options(SegmenterConfig)
 @options.seed
 @options.allow_unk
 @options.as_json
@@ -67,13 +43,10 @@ def command(
     save: str | None,
     out: str | None,
     gold: str | None,
-    corpus_weight: float,
-    perplexity_threshold: float | None,
-    dampening: Dampening,
-    categories: bool,
     seed: int,
     allow_unk: bool,
     as_json: bool,
+    **settings: Any,
 ) -> None:
     """Segment words into labelled morphemes, learned from the words alone.
 
@@ -93,14 +66,8 @@ def command(
     if load is not None:
         segmenter = MorphemeSegmenter.load(load)
     else:
-        segmenter = train_segmenter(
-            _vocabulary(vocab, list(texts), allow_unk),
-            corpus_weight=corpus_weight,
-            perplexity_threshold=perplexity_threshold,
-            dampening=dampening,
-            categories=categories,
-            seed=seed,
-        )
+        vocabulary = _vocabulary(vocab, list(texts), allow_unk)
+        segmenter = train_segmenter(vocabulary, seed=seed, **options.chosen(SegmenterConfig, settings))
         notify(f"{len(segmenter.segmentation):,} words, {len(segmenter.paths.morphs):,} morphs")
     scores = {} if standard is None else _compare(segmenter, standard)
     _write(segmenter, files, load is not None, save, out, to_stdout=not (gold or as_json))

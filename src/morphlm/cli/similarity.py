@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from morphlm.cli import options, vector_options
 from morphlm.vectors.similarity import evaluate_similarity, format_similarities, read_pairs
-from morphlm.vectors.vectors import Side
 
 
 @click.command(name="similarity")
@@ -19,12 +20,10 @@ from morphlm.vectors.vectors import Side
 def command(
     model_path: str,
     files: tuple[str, ...],
-    side: Side,
-    centre: bool,
-    normalise: bool,
     lowercase: bool | None,
     seed: int,
     as_json: bool,
+    **choice: Any,
 ) -> None:
     """Print Spearman's rho x 100 between cosines and human ratings, for files of `word TAB word TAB rating`.
 
@@ -35,7 +34,7 @@ def command(
     """
     options.check_one_stdin(model_path, *files)
     sets = [read_pairs(path) for path in files]
-    vectors = vector_options.any_vectors(model_path, side, centre, normalise)
+    vectors = vector_options.any_vectors(model_path, **choice)
     results = [evaluate_similarity(vectors, pairs, seed=seed, lowercase=lowercase) for pairs in sets]
     if as_json:
         options.print_json([result.to_json() for result in results])

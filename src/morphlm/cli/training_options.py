@@ -3,81 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from morphlm.cli import options
-from morphlm.cli.options import applied
+from morphlm.cli.options import Command, applied, grouped, setting_option
 from morphlm.errors import ConfigError
 from morphlm.kinds import ModelKind, kind_named, kind_names
-from morphlm.settings import DeclaredSetting, check_value
+from morphlm.settings import DeclaredSetting
 from morphlm.training.inputs import InputOptions
 from morphlm.training.job import RunOptions
 from morphlm.training.pipeline import ModelOptions, setting_names
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-Decorator = Callable[[Any], Any]
-
-TYPES: dict[type, tuple[click.ParamType[Any], str]] = {int: (click.INT, "N"), float: (click.FLOAT, "X")}
 FOR_FACTORS, FOR_CLASSES = ("factors", "corpus_weight"), ("classes", "class_method")
 
 
-def grouped(group: str, *names: str, **properties: Any) -> Decorator:
-    """An option under a heading of the help."""
-    return click.option(*names, cls=options.Option, group=group, **properties)
-
-
-def setting_option(declared: DeclaredSetting, *, hidden: bool = False) -> Decorator:
-    """The option of a setting; it has no default of its own, so that only what is given is passed on."""
-    rule = declared.setting
-    name = rule.option or "--" + declared.name.replace("_", "-")
-    former = [rule.former] if rule.former else []
-    properties: dict[str, Any] = {"former": former, "hidden": hidden, "default": None, "callback": _checked(declared)}
-    if declared.type is bool:
-        default = name.split("/")[0 if declared.default else 1].removeprefix("--") if "/" in name else ""
-        properties |= {"is_flag": True}
-    else:
-        default = rule.default_text or _shown(declared.default)
-        kind, metavar = TYPES.get(declared.type, (click.STRING, None))
-        properties |= {"type": click.Choice(rule.choices) if rule.choices else kind, "metavar": rule.metavar or metavar}
-    text = f"{rule.help}  [default: {default}]" if default else rule.help
-    return grouped(rule.group or "More settings", name, declared.name, help=text, **properties)
-
-
-def _checked(declared: DeclaredSetting) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """Refuses a value out of range by the name of the option."""
-
-    def check(_: click.Context, parameter: click.Parameter, value: Any) -> Any:
-        check_value(replace(declared, name=parameter.opts[0]), value)
-        return value
-
-    return check
-
-
-def _shown(default: Any) -> str:
-    return "" if default is None else f"{default:g}" if isinstance(default, float) else str(default)
-
-
-texts = applied(
-    [
-        grouped(
-            "Text", "--train", "files", multiple=True, metavar="FILE", help="Training text; may be repeated ['-']."
-        ),
-        grouped("Text", "--dev", metavar="FILE", help="Development text: training stops when its perplexity rises."),
-    ]
-)
+train = grouped("Text", "--train", "files", multiple=True, metavar="FILE", help="Training text; may be repeated ['-'].")
+dev = grouped("Text", "--dev", metavar="FILE", help="Development text: training stops when its perplexity rises.")
 out = grouped("Text", "--out", type=click.Path(), metavar="DIR", help="Write the model directory here.")
 test = grouped("Text", "--test", metavar="FILE", help="Print the perplexity of this text in the end.")
 seed = grouped(
-    "Run",
-    "--seed",
-    type=click.INT,
-    default=1,
-    metavar="N",
-    show_default=True,
-    help="Equal seeds give equal results.",
+    "Run", "--seed", type=int, default=1, metavar="N", show_default=True, help="Equal seeds give equal results."
 )
 as_json = grouped("Run", "--json", "as_json", is_flag=True, help="Print the result as JSON.")
 threads = setting_option(RunOptions.declared()["threads"])
@@ -92,40 +39,33 @@ artefacts = grouped(
 
 
 def kind_options(kinds: Sequence[ModelKind]) -> Callable[[Command], Command]:
-    """The settings of kinds of models, each once, those of their inputs among them; unused ones are not shown."""
+    """The settings of kinds of models, each once, those of their inputs among them."""
     declared: dict[str, DeclaredSetting] = {}
     for kind in kinds:
         declared = (kind.load("options").declared() if kind.options else {}) | declared  # type: ignore[attr-defined]
-    declared |= InputOptions.declared()
+    return used_options(kinds, declared | InputOptions.declared())
+
+
+def used_options(kinds: Sequence[ModelKind], declared: Mapping[str, DeclaredSetting]) -> Callable[[Command], Command]:
+    """The options of settings; those that mean nothing to any of the kinds are not shown."""
     used = {name for kind in kinds for name in declared if _uses(kind, name)}
     return applied([setting_option(entry, hidden=name not in used) for name, entry in declared.items()])
 
 
-def run_options_of(kinds: Sequence[ModelKind]) -> Callable[[Command], Command]:
-    """The settings of the run."""
-    used = {name for kind in kinds for name in RunOptions.declared() if _uses(kind, name)}
-    return applied([setting_option(entry, hidden=name not in used) for name, entry in RunOptions.declared().items()])
-
-
-def input_options(given: Mapping[str, Any]) -> InputOptions:
+def input_options(values: Mapping[str, Any]) -> InputOptions:
     """The options that say what a model is made of."""
-    chosen = {name: given[name] for name in InputOptions.declared() if given[name] is not None}
+    chosen = options.chosen(InputOptions, values)
     classes = chosen.get("classes")
     if classes is not None and classes.isascii() and classes.isdecimal():
         chosen["classes"] = int(classes)
-    return InputOptions(seed=given["seed"], threads=given["threads"], **chosen)
+    return InputOptions(seed=values["seed"], threads=values["threads"], **chosen)
 
 
-def model_options(given: Mapping[str, Any]) -> ModelOptions:
+def model_options(values: Mapping[str, Any]) -> ModelOptions:
     """The options that are settings of some kind of model."""
     names = {name for kind in kind_names() for name in setting_names(kind_named(kind))}
-    chosen = {name: value for name, value in given.items() if name in names and value is not None}
-    return ModelOptions(chosen, seed=given["seed"])
-
-
-def run_options(given: Mapping[str, Any]) -> RunOptions:
-    """The options of the run."""
-    return RunOptions(**{name: given[name] for name in RunOptions.declared() if given.get(name) is not None})
+    chosen = {name: value for name, value in values.items() if name in names and value is not None}
+    return ModelOptions(chosen, seed=values["seed"])
 
 
 def command_line(context: click.Context, leave_out: Sequence[str]) -> list[str]:
@@ -139,8 +79,8 @@ def command_line(context: click.Context, leave_out: Sequence[str]) -> list[str]:
         if parameter.is_flag:
             words.append((parameter.opts if value else parameter.secondary_opts)[0])
         else:
-            for one in value if parameter.multiple else [value]:
-                words += [parameter.opts[0], str(one)]
+            for argument in value if parameter.multiple else [value]:
+                words += [parameter.opts[0], str(argument)]
     return words
 
 
@@ -156,8 +96,9 @@ def check_used(context: click.Context, kinds: Sequence[str]) -> None:
         if _is_given(context, name) and not any(_uses(record, name) for record in records):
             users = [kind for kind in kind_names() if _uses(kind_named(kind), name)]
             option = (parameter.opts if context.params[name] is not False else parameter.secondary_opts)[0]
-            what = f"{option} means nothing to {', '.join(kinds)}"
-            raise ConfigError(f"{what}; leave it out, it is for {', '.join(users)}")
+            raise ConfigError(
+                f"{option} means nothing to {', '.join(kinds)}; leave it out, it is for {', '.join(users)}"
+            )
 
 
 def _uses(kind: ModelKind, option: str) -> bool:
