@@ -37,15 +37,12 @@ class NgramModel(LanguageModel):
         return self.trie.begin() if sentence else ROOT
 
     def score_id(self, state: int, word: int) -> tuple[float, int]:
-        """ln p(word | state) and the state after it."""
         return self.trie.score(state, word)
 
     def score_tokens(self, tokens: Int32Array) -> Float64Array:
-        """ln p of every token of encoded sentences, each ending with END."""
         return self.trie.score_tokens(tokens)
 
     def distribution(self, state: int) -> Float64Array:
-        """p of every word after a state, by id."""
         return self.trie.distribution(state)
 
     @property
@@ -91,7 +88,6 @@ class NgramModel(LanguageModel):
 
     @property
     def scores_unknown(self) -> bool:
-        """Whether words that are not known have a probability."""
         return bool(self.trie.logprob[UNK_ID] > -np.inf)
 
     @property
@@ -104,7 +100,6 @@ class NgramModel(LanguageModel):
         write_arpa(path, self.trie, self.vocabulary)
 
     def save(self, directory: str | Path) -> None:
-        """Write the model directory; one that is there is replaced in one step."""
         files = ModelFiles(
             kind=self.kind,
             configuration={"order": self.order, "sizes": list(self.trie.sizes)},

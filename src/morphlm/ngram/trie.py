@@ -33,7 +33,6 @@ class NgramTrie:
 
     @property
     def order(self) -> int:
-        """n of the n-gram model."""
         return len(self.sizes)
 
     @property
