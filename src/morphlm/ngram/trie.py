@@ -60,6 +60,11 @@ class NgramTrie:
         scores: Float64Array = kernels.score_tokens(tokens, self.begin(), *self.arrays)
         return scores
 
+    def states_before(self, tokens: Int32Array) -> Int64Array:
+        """The state before every token of sentences that each end with END."""
+        states: Int64Array = kernels.states_before(tokens, self.begin(), *self.arrays)
+        return states
+
     def distribution(self, state: NgramState) -> Float64Array:
         """p(word | state) of every word: the unigrams, overlaid context by context from the shortest to the longest."""
         self._check_state(state)

@@ -46,8 +46,8 @@ class MorphemeAnalyser:
 
     def names_of(self, words: Sequence[str]) -> Iterator[Sequence[str]]:
         endings = [f"/{label}" for label in LABELS] if self.labels else [""] * CATEGORIES
-        for pieces in self.paths.pieces(list(map(normalised, words))):
-            yield [form + endings[label] for form, label in pieces]
+        for forms, labels in self.paths.pieces(list(map(normalised, words))):
+            yield [form + endings[label] for form, label in zip(forms, labels, strict=True)]
 
     def to_texts(self) -> dict[str, str]:
         return {MORPHS_FILE: self.paths.table()} | kind_text(kind="morphemes", labels=self.labels)

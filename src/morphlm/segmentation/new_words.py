@@ -78,16 +78,17 @@ class PathModel:
         query = make_letters(text, len(self._alphabet), self._costs.longest_morph)
         return best_paths(query, bounds, self._costs)
 
-    def pieces(self, words: Sequence[str]) -> Iterator[list[tuple[str, int]]]:
-        """The form and the category of each piece of words in NFC, by their best paths."""
+    def pieces(self, words: Sequence[str]) -> Iterator[tuple[list[str], list[int]]]:
+        """The forms and the categories of the pieces of words in NFC, by their best paths."""
         for block in range(0, len(words), WORDS_A_CALL):
             atoms = split_letters(words[block : block + WORDS_A_CALL])
             paths = self.best_paths(atoms)
             starts, labels = paths.starts.tolist(), paths.labels.tolist()
             for letters, begin, size in zip(atoms, paths.bounds.tolist(), paths.sizes.tolist(), strict=False):
                 cuts = [*starts[begin : begin + size], len(letters)]
-                forms = map("".join, (letters[start:end] for start, end in pairwise(cuts)))
-                yield list(zip(forms, labels[begin : begin + size], strict=True))
+                pieces = (letters[start:end] for start, end in pairwise(cuts))
+                forms = [piece if isinstance(piece, str) else "".join(piece) for piece in pieces]
+                yield forms, labels[begin : begin + size]
 
     def table(self) -> str:
         """`morph TAB count`, a line a morph: what `parse_paths` reads, with the tensors."""

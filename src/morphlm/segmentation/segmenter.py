@@ -102,12 +102,15 @@ class MorphemeSegmenter:
         if "" in words:
             raise InputError("an empty word cannot be segmented; remove it")
         names = LABELS if self.config.categories else (None,) * CATEGORIES
-        known: dict[tuple[str, int], Morpheme] = {}  # one object for each; to make one takes longer
-        for pieces in self.paths.pieces(list(map(normalised, words))):
-            for form, label in pieces:
-                if (form, label) not in known:
-                    known[form, label] = Morpheme(form, names[label])
-            yield tuple(map(known.__getitem__, pieces))
+        known: list[dict[str, Morpheme]] = [{} for _ in names]  # one object for each; to make one takes longer
+        for forms, labels in self.paths.pieces(list(map(normalised, words))):
+            analysis = []
+            for form, label in zip(forms, labels, strict=True):
+                morpheme = known[label].get(form)
+                if morpheme is None:
+                    morpheme = known[label][form] = Morpheme(form, names[label])
+                analysis.append(morpheme)
+            yield tuple(analysis)
 
     def lines(self) -> Iterator[str]:
         """The training words as FlatCat writes them: `count morph/CAT + morph/CAT`."""
