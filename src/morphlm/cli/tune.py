@@ -17,8 +17,8 @@ from morphlm.training.tune import tunable_kinds, tune
 OWN = ("minutes", "steps", "decays", "widths", "step", "decay", "width", "out", "as_json")
 
 
-def _numbers(kind: type[int] | type[float]) -> Callable[[click.Context, click.Parameter, str | None], Any]:
-    """Reads numbers between commas."""
+def _values_option(setting: str, kind: type[int] | type[float], default: str) -> Callable[[Any], Any]:
+    """An option that takes the values of a setting to try, between commas."""
 
     def convert(_: click.Context, parameter: click.Parameter, value: str | None) -> tuple[float, ...]:
         try:
@@ -28,7 +28,8 @@ def _numbers(kind: type[int] | type[float]) -> Callable[[click.Context, click.Pa
                 f"{value!r} is not a list of numbers; write it like 1,2,3", param=parameter
             ) from None
 
-    return convert
+    help_text = f"Values of --{setting} to try.  [default: {default}]"
+    return options.grouped("Text", f"--{setting}s", callback=convert, metavar="X,Y,...", help=help_text)
 
 
 @click.command(name="tune", cls=options.GroupedHelp)
@@ -43,23 +44,9 @@ def _numbers(kind: type[int] | type[float]) -> Callable[[click.Context, click.Pa
     show_default=True,
     help="Time for the whole search.",
 )
-@options.grouped(
-    "Text",
-    "--steps",
-    callback=_numbers(float),
-    metavar="X,Y,...",
-    help="Values of --step to try.  [default: by recipe]",
-)
-@options.grouped(
-    "Text", "--decays", callback=_numbers(float), metavar="X,Y,...", help="Values of --decay.  [default: by recipe]"
-)
-@options.grouped(
-    "Text",
-    "--widths",
-    callback=_numbers(int),
-    metavar="X,Y,...",
-    help="Values of --width.  [default: it and its double]",
-)
+@_values_option("step", float, "by recipe")
+@_values_option("decay", float, "by recipe")
+@_values_option("width", int, "it and its double")
 @options.grouped(
     "Text",
     "--out",

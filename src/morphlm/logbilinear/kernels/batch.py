@@ -94,7 +94,7 @@ def sort_by_class(stretch: Stretch, class_of: Array, classes: int) -> tuple[Arra
 def list_occurrences(slots: Array, size: int) -> SparseRows:
     """The tokens by slot and distance."""
     length, distances = slots.shape
-    rows = np.empty(length * distances, np.int32)
+    rows = np.empty(length * distances, np.int64)
     for i in range(length):
         for j in range(distances):
             is_dropped = slots[i, j] == DROPPED
