@@ -25,10 +25,10 @@ from morphlm.threads import (  # noqa: E402
     workers,
 )
 from morphlm.training.batches import minibatch_key, shuffled_positions  # noqa: E402
-from morphlm.training.inputs import InputOptions, prepare_inputs  # noqa: E402
+from morphlm.training.inputs import InputOptions  # noqa: E402
 from morphlm.training.logbilinear import training_task  # noqa: E402
 from morphlm.training.loop import TrainingTask  # noqa: E402
-from morphlm.training.pipeline import ModelOptions, needs_of  # noqa: E402
+from morphlm.training.pipeline import ModelOptions, inputs_of  # noqa: E402
 
 
 def measure(task: TrainingTask, pool: Workers, gathered: float) -> None:
@@ -67,8 +67,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=available_cores())
     options = parser.parse_args()
     choices = ModelOptions(width=options.width)
-    needs = needs_of([options.kind])
-    inputs = prepare_inputs(options.train, options.dev, InputOptions(), options.stages, **needs)
+    inputs = inputs_of([options.kind], options.train, options.dev, InputOptions(), options.stages)
     gathered = time.perf_counter()
     task = training_task(options.kind, inputs, choices.of(options.kind))
     with workers(options.threads) as pool:

@@ -32,7 +32,7 @@ from morphlm.logbilinear.kernels.query import Cache, CompiledModel, log_probabil
 from morphlm.logbilinear.kernels.query_batch import log_probabilities
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
-from morphlm.logbilinear.query import CachedQueries, cache_counts, compile_model, compiled_bytes, new_cache
+from morphlm.logbilinear.query import CachedQueries, compile_model, new_cache
 from morphlm.logbilinear.structure import Structure, build_structure
 from morphlm.threads import available_cores, workers
 
@@ -162,7 +162,7 @@ def time_queries(
         model = compile_model(config, structure, parameters, pool)
         again = time.perf_counter() - started
     which = "diagonal" if config.diagonal else "full"
-    size = compiled_bytes(model) / 1e6
+    size = sum(part.nbytes for part in model if not isinstance(part, int)) / 1e6
     print(f"{config.kind}, {which} C_j: compiled in {again:.2f} s (the first time {first:.2f}), {size:.0f} MB")
     contexts, words = contexts_of(text, config.order, QUERIES)
     few = contexts[:UNCACHED], words[:UNCACHED]
@@ -215,7 +215,7 @@ def time_cached(model: CompiledModel, cache: Cache, queries: Any, prototype: Pro
         report(name, seconds, QUERIES)
     fresh = new_cache(model, CACHE_MEGABYTES)
     ask_all(model, fresh, *queries, out)
-    print(f"  {cache_counts(fresh)}")
+    print("  hits and misses of words, then of classes:", *fresh.counts.tolist())
 
 
 def time_many(model: CompiledModel, new: Any, repeated: Any) -> None:

@@ -19,7 +19,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from morphlm.segmentation.evaluation import Gold, evaluate, read_gold
+from morphlm.segmentation.evaluation import evaluate
+from morphlm.segmentation.gold import Gold, read_gold
 from morphlm.segmentation.morphemes import Morpheme
 from morphlm.segmentation.segmenter import train_segmenter
 from morphlm.text.reading import RESERVED

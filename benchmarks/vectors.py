@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.segmentation.factors import build_factors
-from morphlm.segmentation.sources import character_ngrams
+from morphlm.segmentation.sources.ngrams import character_ngrams
 from morphlm.text.reading import RESERVED
 from morphlm.vectors.vectors import SideVectors, WordVectors
 from morphlm.vocabulary.vocabulary import Vocabulary

@@ -20,7 +20,7 @@ import uuid
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from morphlm.errors import ConfigError, InputError
 
@@ -33,32 +33,13 @@ STDIN_NAME = "<stdin>"
 LOCK_SECONDS = 0.1  # how long to wait for a lock: long enough to try again if its holder removes it just now
 NO_LOCKS = (errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS)
 
-Stream = IO[bytes]
-
-
-def _open_gzip(raw: Stream, mode: str) -> Stream:
-    # Without time and name in the header, equal content gives equal bytes.
-    return cast(Stream, gzip.GzipFile(filename="", fileobj=raw, mode=mode, compresslevel=6, mtime=0))
-
-
-def _open_bzip2(raw: Stream, mode: str) -> Stream:
-    return cast(Stream, bz2.BZ2File(raw, "wb" if mode == "wb" else "rb"))
-
-
-def _open_xz(raw: Stream, mode: str) -> Stream:
-    return cast(Stream, lzma.LZMAFile(raw, "wb" if mode == "wb" else "rb"))
-
-
-def _open_zstd(raw: Stream, mode: str) -> Stream:
-    return cast(Stream, zstd.ZstdFile(raw, mode="wb") if mode == "wb" else zstd.ZstdFile(raw, mode="rb"))
-
-
 # extension -> (name, first bytes, opener)
-COMPRESSIONS: dict[str, tuple[str, bytes, Callable[[Stream, str], Stream]]] = {
-    ".gz": ("gzip", b"\x1f\x8b", _open_gzip),
-    ".bz2": ("bzip2", b"BZh", _open_bzip2),
-    ".xz": ("xz", b"\xfd7zXZ\x00", _open_xz),
-    ".zst": ("zstd", b"\x28\xb5\x2f\xfd", _open_zstd),
+COMPRESSIONS: dict[str, tuple[str, bytes, Callable[[Any, Any], Any]]] = {
+    # Without time and name in the header, equal content gives equal bytes.
+    ".gz": ("gzip", b"\x1f\x8b", lambda raw, mode: gzip.GzipFile("", mode, compresslevel=6, fileobj=raw, mtime=0)),
+    ".bz2": ("bzip2", b"BZh", bz2.BZ2File),
+    ".xz": ("xz", b"\xfd7zXZ\x00", lzma.LZMAFile),
+    ".zst": ("zstd", b"\x28\xb5\x2f\xfd", lambda raw, mode: zstd.ZstdFile(raw, mode=mode)),
 }
 DECOMPRESSION_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zstd.ZstdError)
 
@@ -94,10 +75,6 @@ def _check_extension(path: Path, head: bytes) -> None:
     )
 
 
-def _buffered(stream: IO[bytes]) -> io.BufferedReader:
-    return io.BufferedReader(cast(io.RawIOBase, stream), 1 << 20)
-
-
 @contextlib.contextmanager
 def open_binary(path: str | Path) -> Iterator[io.BufferedReader]:
     """Read a file, or standard input for '-', decompressed. Use as a context manager."""
@@ -109,7 +86,7 @@ def open_binary(path: str | Path) -> Iterator[io.BufferedReader]:
             extension = _extension_of_name(Path(path))
         else:  # standard input, a named pipe: there the first bytes decide
             extension = _extension_of_content(head)
-        yield _buffered(COMPRESSIONS[extension][2](file, "rb")) if extension else file
+        yield io.BufferedReader(COMPRESSIONS[extension][2](file, "rb"), 1 << 20) if extension else file
 
 
 @contextlib.contextmanager
@@ -208,10 +185,7 @@ def check_can_write(path: str | Path) -> None:
         return
     if path.is_dir():
         raise InputError("this is a folder; name a file to write", source=str(path))
-    folder = path.resolve().parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        message = f"cannot write here ({folder} is no folder to write to); make it or choose another place"
-        raise InputError(message, source=str(path))
+    _check_folder(path.resolve().parent, path, "make it or choose another place")
 
 
 def check_can_make(path: str | Path) -> None:
@@ -219,9 +193,12 @@ def check_can_make(path: str | Path) -> None:
     parent = Path(path).resolve().parent
     while not parent.exists() and parent != parent.parent:
         parent = parent.parent
-    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
-        message = f"cannot write here ({parent} is no folder to write to); choose another place"
-        raise InputError(message, source=str(path))
+    _check_folder(parent, path, "choose another place")
+
+
+def _check_folder(folder: Path, path: str | Path, advice: str) -> None:
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"cannot write here ({folder} is no folder to write to); {advice}", source=str(path))
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ model directory says is only ever a name to look up here; nothing in it is impor
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Any
@@ -55,8 +55,8 @@ class ModelKind:
         if not reference:
             raise ConfigError(f"a model of the kind {self.name} has no {capability.replace('_', ' ')}")
         module, _, attribute = reference.partition(":")
-        found: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
-        return found
+        code: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+        return code
 
 
 _registered: dict[str, ModelKind] = {}
@@ -64,7 +64,7 @@ _registered: dict[str, ModelKind] = {}
 
 def register(kind: ModelKind) -> ModelKind:
     """Add a kind for as long as the program runs; its name must be new."""
-    if kind.name in _names(_built_in()) and _registered.get(kind.name) != kind:
+    if any(built_in.name == kind.name for built_in in _built_in()):
         raise ConfigError(f"there is a kind {kind.name!r} already; give yours another name")
     _registered[kind.name] = kind
     return kind
@@ -79,7 +79,7 @@ def find_kind(name: str) -> ModelKind | None:
 
 
 def kind_named(name: str, *, trainable: bool = False) -> ModelKind:
-    """The same; a name that does not exist, or that cannot be trained, is refused."""
+    """`find_kind`, but a name that does not exist, or that cannot be trained, is refused."""
     kind = find_kind(name)
     if kind is None or (trainable and not kind.train):
         raise ConfigError(f"{name!r} is no kind of model; choose one of {', '.join(kind_names())}")
@@ -90,10 +90,6 @@ def kind_names(*, trainable: bool = True, packages: bool = True) -> list[str]:
     """All names, in the order of registration; kinds of other packages come last, unless they are left out."""
     kinds = [*_built_in(), *_registered.values(), *(_of_packages() if packages else ())]
     return list(dict.fromkeys(kind.name for kind in kinds if kind.train or not trainable))
-
-
-def _names(kinds: Sequence[ModelKind]) -> set[str]:
-    return {kind.name for kind in kinds}
 
 
 def _built_in() -> list[ModelKind]:

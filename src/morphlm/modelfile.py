@@ -153,13 +153,13 @@ def _replace_by_renames(fresh: Path, target: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
 
 
-def _exchange(one: Path, other: Path) -> bool:
+def _exchange(first: Path, second: Path) -> bool:
     """Swap two directories in one step (Linux renameat2 with RENAME_EXCHANGE); False where that is not to be had."""
     renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if os.name == "posix" else None
     if renameat2 is None:
         return False
     at_fdcwd, rename_exchange = -100, 2
-    return bool(renameat2(at_fdcwd, os.fsencode(one), at_fdcwd, os.fsencode(other), rename_exchange) == 0)
+    return bool(renameat2(at_fdcwd, os.fsencode(first), at_fdcwd, os.fsencode(second), rename_exchange) == 0)
 
 
 def copy_model(source: Path, digest: str, target: Path) -> None:
@@ -240,10 +240,10 @@ def _read_folder(root: Path, folder: int, inside: str = "", digest: str | None =
     def opener(name: str, flags: int) -> int:
         return os.open(f"{inside}{name}", flags, dir_fd=folder)
 
-    with _open_in(directory, MANIFEST, opener) as file, _understood(directory / MANIFEST):
+    with _opened(directory, MANIFEST, opener) as file:
         raw = file.read()
-    found = hashlib.sha256(raw).hexdigest()
-    if digest is not None and found != digest:
+    actual_digest = hashlib.sha256(raw).hexdigest()
+    if digest is not None and actual_digest != digest:
         raise _damaged(directory / MANIFEST)
     manifest = _read_manifest(directory / MANIFEST, raw)
     tensors, texts = _read_contents(directory, manifest["files"], opener)
@@ -260,7 +260,7 @@ def _read_folder(root: Path, folder: int, inside: str = "", digest: str | None =
         self_test=manifest["self_test"],
         version=manifest["version"],
         parts=parts,
-        digest=found,
+        digest=actual_digest,
     )
 
 
@@ -271,7 +271,7 @@ def _read_contents(
     tensors: dict[str, Array] = {}
     texts: dict[str, str] = {}
     for name, digest in digests.items():
-        with _open_in(directory, name, opener) as file, _understood(directory / name):
+        with _opened(directory, name, opener) as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != digest:
                 raise _damaged(directory / name)
             file.seek(0)
@@ -283,26 +283,21 @@ def _read_contents(
 
 
 @contextlib.contextmanager
-def _understood(path: Path) -> Iterator[None]:
-    """Turn what goes wrong with a file into a message that names it."""
+def _opened(directory: Path, name: str, opener: Opener) -> Iterator[io.BufferedReader]:
+    """A file of a model; whatever goes wrong with it becomes a message that names it."""
+    path = directory / name
     try:
-        yield
+        with open(name, "rb", opener=opener) as file:
+            yield file
+    except FileNotFoundError as error:
+        if name == MANIFEST and directory.parent.name != COMPONENTS:
+            message = f"this is not a model, {MANIFEST} is missing; name a folder that morphlm wrote"
+            raise FormatError(f"{directory}: {message}") from error
+        raise FormatError(f"{path}: the file is missing; copy or make the model again") from error
     except OSError as error:
         raise FormatError(f"{path}: it cannot be read ({error.strerror}); check it with `ls -l`") from error
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:  # it was written so
         raise FormatError(f"{path}: its content makes no sense; make the model again") from error
-
-
-def _open_in(directory: Path, name: str, opener: Opener) -> io.BufferedReader:
-    try:
-        return open(name, "rb", opener=opener)
-    except FileNotFoundError as error:
-        if name == MANIFEST and directory.parent.name != COMPONENTS:
-            what = f"this is not a model, {MANIFEST} is missing; name a folder that morphlm wrote"
-            raise FormatError(f"{directory}: {what}") from error
-        raise FormatError(f"{directory / name}: the file is missing; copy or make the model again") from error
-    except OSError as error:
-        raise FormatError(f"{directory / name}: it cannot be read ({error.strerror}); check it with `ls -l`") from error
 
 
 def _damaged(path: Path) -> FormatError:
@@ -349,8 +344,6 @@ _DTYPES = {
     "U32": "<u4",
     "U8": "|u1",
 }
-
-
 _LONGEST_HEADER = 100_000_000  # bytes, as the library has it
 
 

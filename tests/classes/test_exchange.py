@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from morphlm.classes import exchange as exchange_module
 from morphlm.classes import kernels
 from morphlm.classes.bigrams import count_bigrams
-from morphlm.classes.exchange import Exchange, ExchangeConfig, cluster, exchange
+from morphlm.classes.exchange import Exchange, ExchangeConfig, cluster
 from morphlm.classes.partition import Partition, average_mutual_information
 from morphlm.errors import ConfigError
+from morphlm.threads import workers
 from morphlm.vocabulary.corpus import Corpus, encode_text, read_corpus
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
 from tests.classes.reference import (
@@ -58,7 +59,8 @@ def random_classes(corpus: Corpus, classes: int, seed: int) -> np.ndarray:
 @contextmanager
 def search_from(corpus: Corpus, class_of: np.ndarray, classes: int, **config: Any) -> Iterator[Exchange]:
     settings_ = {"cap": len(corpus.vocabulary), **config}
-    with exchange(count_bigrams(corpus), ExchangeConfig(classes, **settings_)) as search:
+    with workers(1) as pool:
+        search = Exchange(count_bigrams(corpus), ExchangeConfig(classes, **settings_), pool)
         words = np.flatnonzero((search.bigrams.right > 0) & (np.arange(len(class_of)) != END_ID)).astype(np.int32)
         search._move(words, class_of[words])
         yield search

@@ -16,7 +16,7 @@ from morphlm.logbilinear.engine import Engine, Learner
 from morphlm.logbilinear.parameters import Parameters, filled_like, initial_parameters, log_unigram
 from morphlm.logbilinear.structure import Structure, build_structure
 from morphlm.segmentation.factors import Factors, build_factors
-from morphlm.segmentation.sources import from_mapping
+from morphlm.segmentation.sources.factorisation import from_mapping
 from morphlm.text.reading import RESERVED
 from morphlm.threads import Workers
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, Vocabulary

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -21,12 +21,9 @@ from morphlm.logbilinear.kernels.query_batch import log_probabilities
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.query import (
     MEGABYTE,
-    CacheCounts,
     CachedQueries,
-    cache_counts,
     compile_model,
     compile_part,
-    compiled_bytes,
     new_cache,
     set_bytes,
 )
@@ -43,6 +40,23 @@ both_transforms = pytest.mark.parametrize("diagonal", [True, False], ids=["diago
 def compiled(case: Case, threads: int = 1) -> CompiledModel:
     with workers(threads) as pool:
         return compile_model(case.config, case.structure, case.parameters, pool)
+
+
+class CacheCounts(NamedTuple):
+    """Hits and misses of a cache, in the order of its counters."""
+
+    word_hits: int  # the sum over the words of a class
+    word_misses: int
+    class_hits: int  # the sum over the classes, which is looked up only after a miss of the former
+    class_misses: int
+
+
+def cache_counts(cache: Cache) -> CacheCounts:
+    return CacheCounts(*cache.counts.tolist())
+
+
+def compiled_bytes(model: CompiledModel) -> int:
+    return sum(part.nbytes for part in model if not isinstance(part, int))
 
 
 def cache_of(model: CompiledModel, order: int, sets: int) -> Cache:

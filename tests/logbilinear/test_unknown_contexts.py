@@ -19,7 +19,7 @@ from morphlm.logbilinear.parameters import initial_parameters
 from morphlm.logbilinear.structure import Structure, build_structure, with_new_words
 from morphlm.scoring.loading import load
 from morphlm.segmentation.factors import build_factors
-from morphlm.segmentation.sources import character_ngrams
+from morphlm.segmentation.sources.ngrams import character_ngrams
 from morphlm.threads import Workers
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
 from tests.training.small import sentences, task

@@ -17,7 +17,7 @@ from morphlm.ngram.training import train_ngram
 from morphlm.report.scored_models import ScoredModels, TestText, score_loaded_models
 from morphlm.scoring.mixture import MixtureModel, as_components
 from morphlm.segmentation.factors import build_factors
-from morphlm.segmentation.sources import character_ngrams
+from morphlm.segmentation.sources.ngrams import character_ngrams
 from morphlm.vocabulary.corpus import read_corpus
 from tests.segmentation.small import KNOWN, model_with
 from tests.training.small import sentences

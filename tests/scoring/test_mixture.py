@@ -22,13 +22,13 @@ from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
 from morphlm.logbilinear.structure import build_structure
 from morphlm.modelfile import COMPONENTS, MANIFEST, copy_model, read_model, write_model
-from morphlm.ngram.model import TRUST_BUCKETS, NgramModel, states_before
+from morphlm.ngram.model import TRUST_BUCKETS, NgramModel
 from morphlm.ngram.training import train_ngram
 from morphlm.scoring.contexts import LastWordContexts
 from morphlm.scoring.mixing import GAIN, fit_weights, mix, mix_and_test
 from morphlm.scoring.mixture import MixtureModel, as_components
 from morphlm.segmentation.factors import build_factors
-from morphlm.segmentation.sources import character_ngrams
+from morphlm.segmentation.sources.ngrams import character_ngrams
 from morphlm.text.reading import RESERVED
 from morphlm.training.loop import train_model
 from morphlm.vocabulary.corpus import encode_text
@@ -406,7 +406,7 @@ def test_states_of_a_text_are_those_of_walking_through_it(
     for word in tokens.tolist():
         walked.append(state)
         state = model.begin() if word == END_ID else model.score_id(state, word)[1]
-    assert states_before(model.trie, tokens).tolist() == walked
+    assert model.trie.states_before(tokens).tolist() == walked
 
 
 def test_buckets_are_by_length_and_by_the_mass_that_a_context_keeps() -> None:

@@ -17,7 +17,8 @@ from morphlm.segmentation.morphemes import STEM, SUFFIX, Morpheme, Segmentation
 from morphlm.segmentation.new_words import PathModel
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig
 from morphlm.segmentation.source_spec import segmenter_source
-from morphlm.segmentation.sources import character_ngrams, train_pieces
+from morphlm.segmentation.sources.ngrams import character_ngrams
+from morphlm.segmentation.sources.pieces import train_pieces
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import Vocabulary
 from tests.training.small import ENDINGS, STEMS

@@ -20,8 +20,7 @@ from morphlm.scoring.loading import load
 from morphlm.segmentation.analyser import MORPHS_FILE, analyser_from_files
 from morphlm.segmentation.factors import Factors, build_factors
 from morphlm.segmentation.source_spec import choose_source
-from morphlm.segmentation.sources import from_mapping
-from morphlm.segmentation.sources.factorisation import KIND_FILE
+from morphlm.segmentation.sources.factorisation import KIND_FILE, from_mapping
 from morphlm.training.inputs import InputOptions, prepare_inputs
 from tests.segmentation.small import SOURCES, factors_of, model_of, model_with, segmenter, vocabulary
 from tests.training.small import ENDINGS, STEMS, sentences
@@ -71,7 +70,7 @@ def test_nothing_comes_of_nothing_and_of_endless_words(source: str) -> None:
 def test_thousands_of_words_are_segmented_as_they_are_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     factors, words = factors_of("segmenter"), [stem + ending * k for stem in STEMS for ending in "ayou" for k in (1, 2)]
     alone = [factors.of_new_word(word).tolist() for word in words]
-    monkeypatch.setattr("morphlm.segmentation.analyser.WORDS_A_CALL", 7)
+    monkeypatch.setattr("morphlm.segmentation.new_words.WORDS_A_CALL", 7)
     assert [ids.tolist() for ids in factors.of_new_words(words)] == alone
 
 

@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from morphlm.errors import ConfigError, InputError
-from morphlm.segmentation.baseline import BaselineSearch, WordMorphs, train_baseline
+from morphlm.segmentation.baseline import WordMorphs, train_baseline
 from morphlm.segmentation.encoding import EncodedWords, encode_words, grown_to, make_table
 from morphlm.segmentation.kernels.strings import NOT_FOUND, find, insert_all, key_of
+from morphlm.segmentation.segmenter import SegmenterConfig
 from morphlm_generated import GeneratedConfig, generate_sentences, gold_segmentation
 
 with warnings.catch_warnings():
@@ -151,8 +152,8 @@ def test_no_words_are_refused(vocabulary: dict[str, int]) -> None:
 
 @pytest.mark.parametrize("weight", [0.0, -1.0, math.inf, math.nan])
 def test_a_corpus_weight_is_positive(weight: float) -> None:
-    with pytest.raises(ConfigError, match="corpus weight"):
-        BaselineSearch(encode_words({"a": 1}, "types"), weight)
+    with pytest.raises(ConfigError, match="corpus_weight"):
+        SegmenterConfig(corpus_weight=weight)
 
 
 @given(st.lists(st.text("ab", min_size=1, max_size=12), min_size=1, max_size=60))

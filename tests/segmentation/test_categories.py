@@ -32,6 +32,7 @@ from morphlm.segmentation.kernels.paths import (
     label_words,
 )
 from morphlm.segmentation.new_words import best_paths, generalised, string_of
+from morphlm.segmentation.segmenter import SegmenterConfig
 from tests.segmentation.test_baseline import defined_cost, generated_words, x_log_x
 
 with warnings.catch_warnings():
@@ -395,7 +396,7 @@ def test_cleaned_words_have_a_stem_and_no_non_morpheme(vocabulary: set[str]) -> 
 
 
 def test_thresholds_have_their_range() -> None:
-    with pytest.raises(ConfigError, match="perplexity threshold"):
-        CategoryConfig(perplexity_threshold=1.0)
-    with pytest.raises(ConfigError, match="corpus weight"):
-        CategoryConfig(corpus_weight=0.0)
+    with pytest.raises(ConfigError, match="perplexity_threshold"):
+        SegmenterConfig(perplexity_threshold=1.0)
+    with pytest.raises(ConfigError, match="corpus_weight"):
+        SegmenterConfig(corpus_weight=0.0)

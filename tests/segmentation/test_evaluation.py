@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from morphlm.errors import ConfigError, InputError
-from morphlm.segmentation.evaluation import BoundaryScores, Gold, boundaries, evaluate, read_gold
-from morphlm.segmentation.gold import FORMATS, detect_format
+from morphlm.segmentation.evaluation import BoundaryScores, boundaries, evaluate
+from morphlm.segmentation.gold import FORMATS, Gold, detect_format, read_gold
 from morphlm.segmentation.morphemes import Morpheme, Segmentation
 
 FILES = {  # format -> a file, and what it means

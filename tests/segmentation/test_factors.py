@@ -14,7 +14,8 @@ from morphlm.errors import ConfigError, FormatError
 from morphlm.segmentation import factors as module
 from morphlm.segmentation.factors import FACTORS_FILE, MORPHEMES_FILE, Factors, build_factors, parse_factors
 from morphlm.segmentation.morphemes import Morpheme, Segmentation
-from morphlm.segmentation.sources import character_ngrams, from_mapping
+from morphlm.segmentation.sources.factorisation import from_mapping
+from morphlm.segmentation.sources.ngrams import character_ngrams
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import Vocabulary
 
@@ -126,7 +127,7 @@ def test_a_factor_may_have_the_name_of_a_word_or_of_a_mark() -> None:
     factors = build_factors(vocabulary_of({"s": 1, "in": 1}), from_mapping({"s": ["<s>"], "in": ["in", "s"]}, "mine"))
     assert listed(factors)["s"] == ["'s'", "<s>"]
     assert listed(factors)["in"] == ["'in'", "in", "s"]
-    assert factors.compose(["s", "in", "<s>"]).tolist() == [7, 6, 5]
+    assert [factors.ids[name] for name in ("s", "in", "<s>")] == [7, 6, 5]
 
 
 def test_morphemes_and_strings_of_one_name_are_one_factor() -> None:
@@ -140,15 +141,6 @@ def test_morphemes_and_strings_of_one_name_are_one_factor() -> None:
 def test_names_that_a_table_cannot_hold_are_refused(name: str) -> None:
     with pytest.raises(ConfigError, match="cannot be the name of a factor"):
         build_factors(VOCABULARY, from_mapping({"dog": ["x", name]}, "mine"))
-
-
-def test_an_unknown_word_is_composed_of_what_is_known() -> None:
-    factors = build_factors(VOCABULARY, SEGMENTATION)
-    known = factors.compose((Morpheme("in", "PRE"), Morpheme("zzz", "STM"), Morpheme("s", "SUF"), Morpheme("s", "SUF")))
-    assert [factors.names[k] for k in known] == ["in/PRE", "s/SUF", "s/SUF"]
-    assert known.dtype == np.int32
-    assert factors.compose([Morpheme("in", "SUF"), "dog", "<unk>"]).tolist() == []
-    assert factors.compose([]).tolist() == []
 
 
 # ---------------------------------------------------------------- against dense matrices

@@ -208,11 +208,11 @@ def test_one_word(word: str, categories: bool) -> None:
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(InputError, match="no words"):
         train_segmenter({})
-    with pytest.raises(ConfigError, match="corpus weight"):
+    with pytest.raises(ConfigError, match="corpus_weight"):
         train_segmenter({"a": 1}, corpus_weight=0.0)
-    with pytest.raises(ConfigError, match="perplexity threshold"):
+    with pytest.raises(ConfigError, match="perplexity_threshold"):
         train_segmenter({"a": 1}, perplexity_threshold=0.5)
     with pytest.raises(ConfigError, match="dampening"):
-        train_segmenter({"a": 1}, dampening="root")  # type: ignore[arg-type]
+        train_segmenter({"a": 1}, dampening="root")
     with pytest.raises(InputError, match="empty word"):
         trained().segment("")

@@ -12,18 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from morphlm.errors import ConfigError, InputError
-from morphlm.segmentation.morphemes import Morpheme, Segmentation, letters
-from morphlm.segmentation.sources import (
-    PieceAnalyser,
-    character_ngrams,
-    from_mapping,
-    from_segmentation,
-    read_conllu,
-    read_morfessor,
-    read_table,
-    train_pieces,
-)
-from morphlm.segmentation.sources.letters import keep_letters_whole
+from morphlm.segmentation.morphemes import Morpheme, Segmentation, keep_letters_whole, letters
+from morphlm.segmentation.sources.conllu import read_conllu
+from morphlm.segmentation.sources.factorisation import from_mapping, from_segmentation
+from morphlm.segmentation.sources.morfessor import read_morfessor
+from morphlm.segmentation.sources.ngrams import character_ngrams
+from morphlm.segmentation.sources.pieces import PieceAnalyser, train_pieces
+from morphlm.segmentation.sources.table import read_table
 
 
 def write(folder: Path, content: str | bytes) -> Path:

@@ -12,7 +12,7 @@ from morphlm.classes.frequency import frequency_bins
 from morphlm.logbilinear.config import LearningConfig, variant
 from morphlm.logbilinear.structure import build_structure
 from morphlm.segmentation.factors import build_factors
-from morphlm.segmentation.sources import from_mapping
+from morphlm.segmentation.sources.factorisation import from_mapping
 from morphlm.text.reading import RESERVED
 from morphlm.training.config import TrainingConfig
 from morphlm.training.log import LOG_FILE

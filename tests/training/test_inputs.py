@@ -12,7 +12,7 @@ from morphlm.classes.frequency import frequency_bins
 from morphlm.classes.partition import Partition, average_mutual_information
 from morphlm.segmentation.factors import Factors, build_factors
 from morphlm.segmentation.segmenter import MorphemeSegmenter, train_segmenter
-from morphlm.segmentation.sources import character_ngrams
+from morphlm.segmentation.sources.ngrams import character_ngrams
 from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
 from morphlm.vocabulary.corpus import read_corpus
 from tests.conftest import GOLDEN
@@ -70,7 +70,7 @@ def test_the_same_is_found_again_and_gives_the_same(
     made: tuple[TrainingInputs, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inputs, folder = made
-    for name in ("cluster", "train_segmenter"):
+    for name in ("make_classes", "train_segmenter"):
         monkeypatch.setattr(f"morphlm.training.inputs.{name}", lambda *_, **__: pytest.fail("made again"))
     monkeypatch.setattr("morphlm.vocabulary.vocabulary.Vocabulary.save", lambda *_: pytest.fail("written again"))
     assert_equal(prepare_inputs([TRAIN], DEV, InputOptions(threads=1), folder), inputs)

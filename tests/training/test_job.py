@@ -12,7 +12,7 @@ import pytest
 
 from morphlm.kinds import ModelKind
 from morphlm.segmentation.factors import build_factors
-from morphlm.segmentation.sources import character_ngrams
+from morphlm.segmentation.sources.ngrams import character_ngrams
 from morphlm.settings import Settings, setting
 from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
 from morphlm.training.job import RunOptions, TrainingJob

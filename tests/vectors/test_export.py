@@ -17,7 +17,7 @@ from safetensors.numpy import load_file
 
 from morphlm.errors import ConfigError, FormatError, InputError, MorphlmError
 from morphlm.segmentation.factors import build_factors
-from morphlm.segmentation.sources import from_mapping
+from morphlm.segmentation.sources.factorisation import from_mapping
 from morphlm.text.reading import RESERVED
 from morphlm.vectors.export import FORMATS, Exported, export_vectors, words_file
 from morphlm.vectors.reading import load_vectors

@@ -19,7 +19,7 @@ from morphlm.logbilinear.config import VARIANTS
 from morphlm.ngram.training import train_ngram
 from morphlm.scoring.loading import load
 from morphlm.segmentation.factors import Factors, build_factors
-from morphlm.segmentation.sources import character_ngrams
+from morphlm.segmentation.sources.ngrams import character_ngrams
 from morphlm.text.reading import RESERVED
 from morphlm.vectors import vectors as module
 from morphlm.vectors.search import Neighbour, largest, nearest, unit_rows

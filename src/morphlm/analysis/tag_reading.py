@@ -16,8 +16,7 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.files import source_name
 from morphlm.progress import progress_bar
 from morphlm.segmentation.sources import conllu
-from morphlm.segmentation.sources.lines import numbered_lines
-from morphlm.text.reading import read_blocks, split_tokens
+from morphlm.text.reading import numbered_lines, read_blocks, split_tokens
 
 Format = Literal["conllu", "slashes", "hanta"]
 Column = Literal["upos", "xpos"]

@@ -9,9 +9,6 @@ against the same counts, then moved in order with each gain checked again, so th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +21,7 @@ from morphlm.classes.kernels import Bigrams, PartitionState, PassSettings, Scori
 from morphlm.classes.partition import Partition, assign_rest, by_frequency, number_of_classes
 from morphlm.errors import ConfigError
 from morphlm.progress import progress_bar
-from morphlm.threads import available_cores
+from morphlm.threads import Workers, available_cores, workers
 from morphlm.vocabulary.corpus import Corpus
 from morphlm.vocabulary.vocabulary import END_ID, Vocabulary
 
@@ -58,7 +55,6 @@ class ExchangeConfig:
     temperatures: tuple[float, ...] = ()  # one annealed pass each
     tolerance: float = TOLERANCE
     seed: int = 1
-    threads: int = 1
 
 
 def cluster(
@@ -86,8 +82,9 @@ def cluster(
         return Partition(vocabulary, np.zeros(len(vocabulary), np.int32), 1, "exchange", 0.0)
     if temperatures is None:
         temperatures = annealing(passes, len(corpus.tokens))
-    config = ExchangeConfig(classes, cap, temperatures, tolerance, seed, threads or available_cores())
-    with exchange(bigrams, config) as search:
+    config = ExchangeConfig(classes, cap, temperatures, tolerance, seed)
+    with workers(threads or available_cores()) as pool:
+        search = Exchange(bigrams, config, pool)
         search.run(_words_of_text(vocabulary, bigrams))
     class_of = assign_rest(search.state.class_of, vocabulary.counts, classes, cap)
     return Partition(vocabulary, class_of, classes, "exchange", search.mutual_information()).relabelled()
@@ -115,27 +112,19 @@ def _words_of_text(vocabulary: Vocabulary, bigrams: Bigrams) -> Int32Array:
     return words
 
 
-@contextmanager
-def exchange(bigrams: Bigrams, config: ExchangeConfig) -> Iterator[Exchange]:
-    """A search with its threads."""
-    with ThreadPoolExecutor(max(config.threads - 1, 1)) as pool:
-        yield Exchange(bigrams, config, pool)
-
-
 class Exchange:
     """A search under way: the counts of its text, the partition so far, and the threads that score."""
 
-    def __init__(self, bigrams: Bigrams, config: ExchangeConfig, pool: ThreadPoolExecutor) -> None:
+    def __init__(self, bigrams: Bigrams, config: ExchangeConfig, pool: Workers) -> None:
         """A partition in which only END has a class."""
         self.bigrams, self.config, self.pool = bigrams, config, pool
         self.state = empty_state(len(bigrams.left), config.classes)
-        self.buffers = [empty_buffers(config.classes) for _ in range(config.threads)]
+        self.buffers = [empty_buffers(config.classes) for _ in range(pool.threads)]
         self._passes = 0
         self._move(np.array([END_ID], np.int32), np.array([BOUNDARY_CLASS], np.int32))
         self.state.sizes[BOUNDARY_CLASS] = config.cap  # full: nothing else comes in
 
     def run(self, words: Int32Array) -> None:
-        """Insert, anneal, exchange."""
         passes = 1 + len(self.config.temperatures) + EXPECTED_PASSES
         with progress_bar("classes", total=len(words) * passes, unit="word") as bar:
             self.insert(words, bar)
@@ -187,20 +176,17 @@ class Exchange:
         return entropies[0] - entropies[1] - entropies[2] + float(np.log(total))
 
     def _choose(self, batch: Int32Array, temperature: float) -> Int32Array:
-        """The class each word would go to; each thread scores every n-th word, the calling one among them."""
+        """The class each word would go to; each thread scores every n-th word."""
         chosen = np.empty(len(batch), np.int32)
         step = len(self.buffers)
         settings = PassSettings(self.config.cap, float(temperature), (self.config.seed << 16) + self._passes)
 
-        def score(first: int) -> None:
+        def score(first: int, _: int) -> None:
             kernels.choose_classes(
                 batch, chosen, first, step, settings, self.bigrams, self.state, self.buffers[first]
             )  # fmt: skip
 
-        others = [self.pool.submit(score, first) for first in range(1, step)]
-        score(0)
-        for other in others:
-            other.result()
+        self.pool.run_pieces(score, step)
         return chosen
 
     def _move(self, batch: Int32Array, chosen: Int32Array, *, annealed: bool = False) -> tuple[int, float]:

@@ -1,6 +1,6 @@
 """Reading the class files of other tools: Brown `paths`, mkcls (both of its files) and our own `class word count`.
 
-What the file and the vocabulary do not share is counted: the caller tells the user. Classes keep the order of their
+What the file and the vocabulary do not share is counted. Classes keep the order of their
 labels, so that a file that morphlm wrote comes back with the same numbers.
 """
 
@@ -17,7 +17,8 @@ import numpy as np
 from morphlm.classes.partition import NO_CLASS, Partition, assign_rest
 from morphlm.errors import InputError
 from morphlm.files import source_name
-from morphlm.text.reading import BEGIN, read_blocks
+from morphlm.progress import notify
+from morphlm.text.reading import BEGIN, numbered_lines
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, Vocabulary
 
 MKCLS_BOUNDARY, MKCLS_DOLLAR = "$", "mkcls-mapped-dollar-symbol-$"  # in its `.cats` file
@@ -35,41 +36,38 @@ class ClassFile:
         return f"{self.missing:,} words of the vocabulary are not in the file, {self.ignored:,} of the file are unknown"
 
 
-@dataclass(frozen=True)
-class _Line:
-    text: str
-    number: int
-    source: str
-
-    def refuse(self, message: str) -> InputError:
-        return InputError(message, source=self.source, line=self.number)
-
-
 def read_classes(path: str | Path, file_format: str, vocabulary: Vocabulary) -> ClassFile:
     """Read a class file of one of FORMATS for the words of a vocabulary.
 
     Words that the file lacks get classes by `assign_rest`; without `</s>` in the file, it gets a class of its own.
     """
+    source, layout = source_name(path), FORMATS[file_format]
     labels: dict[int, str] = {}
     ignored = 0
-    for line in _lines(path):
-        for label, word in FORMATS[file_format](line, vocabulary):
-            number = _find(word, vocabulary)
-            if number is None:
+    for number, line in numbered_lines(path):
+        entries = layout.parse(line, vocabulary)
+        if entries is None:
+            raise InputError(layout.refusal, source=source, line=number)
+        for label, word in entries:
+            word_id = _find(word, vocabulary)
+            if word_id is None:
                 ignored += word != BEGIN
-            elif number in labels:
-                raise line.refuse(f"{word} is here for the second time; keep one of its lines")
+            elif word_id in labels:
+                message = f"{word} is here for the second time; keep one of its lines"
+                raise InputError(message, source=source, line=number)
             else:
-                labels[number] = label
+                labels[word_id] = label
     if not labels:
-        raise InputError("the file has no word of the vocabulary; is it for another text?", source=source_name(path))
+        raise InputError("the file has no word of the vocabulary; is it for another text?", source=source)
     return ClassFile(_partition(labels, vocabulary, file_format), len(vocabulary) - 1 - len(labels), ignored)
 
 
-def _lines(path: str | Path) -> Iterator[_Line]:
-    for block in read_blocks(path, marks="any"):
-        for number, text in enumerate(block.lines(), block.first_line):
-            yield _Line(text, number, block.source)
+def read_given_classes(path: str | Path, file_format: str, vocabulary: Vocabulary) -> Partition:
+    """The partition of `read_classes`, with a message about words that file and vocabulary do not share."""
+    file = read_classes(path, file_format, vocabulary)
+    if file.missing or file.ignored:
+        notify(f"{path}: {file.format()}")
+    return file.partition
 
 
 def _find(word: str, vocabulary: Vocabulary) -> int | None:
@@ -98,32 +96,36 @@ def _in_order(label: str) -> tuple[int, str]:
     return (int(label), "") if label.isascii() and label.isdecimal() else (1 << 62, label)
 
 
-# ---------------------------------------------------------------- one line of each format: its (label, word) pairs
+# ---------------------------------------------------------------- formats
+
+Entries = list[tuple[str, str]]  # the classes, by their labels, and the words of a line
 
 
-def _class_word_count(line: _Line, _: Vocabulary) -> Iterator[tuple[str, str]]:
-    match = re.fullmatch(r"(\d+)\t([^\t ]+)\t\d+", line.text, re.ASCII)
-    if not match:
-        raise line.refuse("not `class TAB word TAB count`; make it with `morphlm classes`")
-    yield str(int(match[1])), match[2]
+@dataclass(frozen=True)
+class ClassFormat:
+    """A file format of word classes."""
+
+    parse: Callable[[str, Vocabulary], Entries | None]  # None: the line is not of this format
+    refusal: str  # the message about such a line
 
 
-def _brown_path(line: _Line, _: Vocabulary) -> Iterator[tuple[str, str]]:
-    match = re.fullmatch(r"([01]+)\t([^\t ]+)\t\d+", line.text, re.ASCII)
-    if not match:
-        raise line.refuse("not `bits TAB word TAB count`; is this the `paths` file of a Brown clustering?")
-    yield "b" + match[1], match[2]  # bits sort as a string, not as a number
+def _parse_class_word_count(line: str, _: Vocabulary) -> Entries | None:
+    match = re.fullmatch(r"(\d+)\t([^\t ]+)\t\d+", line, re.ASCII)
+    return [(str(int(match[1])), match[2])] if match else None
 
 
-def _mkcls(line: _Line, vocabulary: Vocabulary) -> Iterator[tuple[str, str]]:
-    if match := re.fullmatch(r"([^\t ]+)[\t ]+(\d+)", line.text, re.ASCII):
-        yield str(int(match[2])), match[1]
-    elif match := re.fullmatch(r"(\d+):(.*)", line.text, re.ASCII):
-        for word in _split_at_commas(match[2].removesuffix(","), vocabulary):
-            if word != MKCLS_BOUNDARY:
-                yield str(int(match[1])), "$" if word == MKCLS_DOLLAR else word
-    elif line.text and not line.text.startswith(";"):
-        raise line.refuse("neither `word TAB class` nor `class:word,word,...`; is this a file of mkcls?")
+def _parse_brown_path(line: str, _: Vocabulary) -> Entries | None:
+    match = re.fullmatch(r"([01]+)\t([^\t ]+)\t\d+", line, re.ASCII)
+    return [("b" + match[1], match[2])] if match else None  # bits sort as a string, not as a number
+
+
+def _parse_mkcls(line: str, vocabulary: Vocabulary) -> Entries | None:
+    if match := re.fullmatch(r"([^\t ]+)[\t ]+(\d+)", line, re.ASCII):
+        return [(str(int(match[2])), match[1])]
+    if match := re.fullmatch(r"(\d+):(.*)", line, re.ASCII):
+        label, words = str(int(match[1])), _split_at_commas(match[2].removesuffix(","), vocabulary)
+        return [(label, "$" if word == MKCLS_DOLLAR else word) for word in words if word != MKCLS_BOUNDARY]
+    return [] if not line or line.startswith(";") else None
 
 
 def _split_at_commas(text: str, vocabulary: Vocabulary) -> Iterator[str]:
@@ -143,8 +145,10 @@ def _split_at_commas(text: str, vocabulary: Vocabulary) -> Iterator[str]:
                 break
 
 
-FORMATS: dict[str, Callable[[_Line, Vocabulary], Iterator[tuple[str, str]]]] = {
-    "tsv": _class_word_count,
-    "paths": _brown_path,
-    "mkcls": _mkcls,
+FORMATS = {
+    "tsv": ClassFormat(_parse_class_word_count, "not `class TAB word TAB count`; make it with `morphlm classes`"),
+    "paths": ClassFormat(
+        _parse_brown_path, "not `bits TAB word TAB count`; is this the `paths` file of a Brown clustering?"
+    ),
+    "mkcls": ClassFormat(_parse_mkcls, "neither `word TAB class` nor `class:word,word,...`; is this a file of mkcls?"),
 }

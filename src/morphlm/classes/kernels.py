@@ -93,14 +93,10 @@ def firsts_by_second(tokens: Array, boundary: int, vocabulary_size: int) -> tupl
 
     Before the first token stands the boundary.
     """
-    ends = np.zeros(vocabulary_size, np.int64)
+    counts = np.zeros(vocabulary_size, np.int64)
     for word in tokens:
-        ends[word] += 1
-    total = 0
-    for word in range(vocabulary_size):
-        count = ends[word]
-        ends[word] = total
-        total += count
+        counts[word] += 1
+    ends = np.cumsum(counts) - counts  # at first where each part begins; they move as it is filled
     firsts = np.empty(len(tokens), np.int32)
     previous = boundary
     for word in tokens:
@@ -114,14 +110,10 @@ def firsts_by_second(tokens: Array, boundary: int, vocabulary_size: int) -> tupl
 def seconds_by_first(firsts: Array, ends: Array) -> tuple[Array, Array]:
     """The word after each token, ordered by the token's word, ascending within each part."""
     vocabulary_size = len(ends)
-    seconds_end = np.zeros(vocabulary_size, np.int64)
+    counts = np.zeros(vocabulary_size, np.int64)
     for first in firsts:
-        seconds_end[first] += 1
-    total = 0
-    for word in range(vocabulary_size):
-        count = seconds_end[word]
-        seconds_end[word] = total
-        total += count
+        counts[first] += 1
+    seconds_end = np.cumsum(counts) - counts
     seconds = np.empty(len(firsts), np.int32)
     begin = 0
     for second in range(vocabulary_size):

@@ -65,6 +65,10 @@ class Partition:
         number[np.lexsort((smallest, -mass))] = np.arange(self.classes, dtype=np.int32)
         return replace(self, class_of=number[self.class_of])
 
+    def measured_on(self, corpus: Corpus) -> Partition:
+        """The partition with the mutual information of its classes in a text."""
+        return replace(self, mutual_information=average_mutual_information(corpus, self))
+
     def examples(self, count: int = 10) -> list[list[str]]:
         """The most frequent words of each class."""
         return [[self.vocabulary.words[word] for word in words[:count]] for words in self.members]
@@ -77,7 +81,6 @@ class Partition:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the partition as a table."""
         with atomic_writer(path) as file:
             file.write(self.to_tsv().encode())
 
@@ -95,7 +98,6 @@ class Partition:
         }
 
     def format(self) -> str:
-        """A readable summary of several lines."""
         sizes = self.to_json()["sizes"]
         lines = [f"{self.method}: {int(self.sizes.sum()):,} words in {self.classes:,} classes"]
         if self.mutual_information is not None:

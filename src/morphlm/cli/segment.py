@@ -9,16 +9,19 @@ from typing import Any
 import click
 
 from morphlm.cli import options
+from morphlm.cli.setting_options import SettingOptions
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import atomic_writer, check_can_write
 from morphlm.modelfile import check_can_hold_model
 from morphlm.progress import notify
-from morphlm.segmentation.encoding import DAMPENINGS
-from morphlm.segmentation.evaluation import BoundaryScores, Gold, evaluate, read_gold
+from morphlm.segmentation.evaluation import BoundaryScores, evaluate
+from morphlm.segmentation.gold import Gold, read_gold
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
 from morphlm.text.reading import read_blocks, split_tokens
 from morphlm.vocabulary.corpus import read_corpus
 from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
+
+SEGMENTER_SETTINGS = SettingOptions(SegmenterConfig)
 
 
 @click.command(name="segment")
@@ -31,29 +34,7 @@ from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
 @click.option("--save", type=click.Path(), metavar="DIR", help="Write the trained segmenter here.")
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Write the segmentation here.")
 @click.option("--gold", type=click.Path(), metavar="FILE", help="Print precision, recall and F1 of the boundaries.")
-@click.option(
-    "--corpus-weight",
-    type=click.FloatRange(min=0, min_open=True),
-    default=SegmenterConfig.corpus_weight,
-    help="Weight of the words against the lexicon; a lower one gives more boundaries.",
-)
-@click.option(
-    "--perplexity-threshold",
-    type=click.FloatRange(min=1, min_open=True),
-    default=None,
-    help="Perplexity of neighbours that makes a morph an affix.  [default: 20 sqrt(words / 50,000), at least 2.5]",
-)
-@click.option(
-    "--dampening",
-    type=click.Choice(DAMPENINGS),
-    default=SegmenterConfig.dampening,
-    help="Count each word once, by the logarithm of its count, or by its count.",
-)
-@click.option(
-    "--categories/--no-categories",
-    default=True,
-    help="Label morphemes PRE, STM and SUF, or run the Morfessor baseline alone.",
-)
+@SEGMENTER_SETTINGS
 @options.seed
 @options.allow_unk
 @options.as_json
@@ -65,9 +46,10 @@ def command(
     save: str | None,
     out: str | None,
     gold: str | None,
+    seed: int,
     allow_unknown: bool,
     as_json: bool,
-    **settings: Any,  # of train_segmenter
+    **settings: Any,
 ) -> None:
     """Segment words into labelled morphemes, learned from the words alone.
 
@@ -87,7 +69,8 @@ def command(
     if load is not None:
         segmenter = MorphemeSegmenter.load(load)
     else:
-        segmenter = train_segmenter(_vocabulary(vocab, list(texts), allow_unknown), **settings)
+        vocabulary = _vocabulary(vocab, list(texts), allow_unknown)
+        segmenter = train_segmenter(vocabulary, seed=seed, **SEGMENTER_SETTINGS.chosen(settings))
         notify(f"{len(segmenter.segmentation):,} words, {len(segmenter.paths.morphs):,} morphs")
     scores = {} if standard is None else _compare(segmenter, standard)
     _write(segmenter, files, load is not None, save, out, to_stdout=not (gold or as_json))

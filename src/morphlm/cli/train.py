@@ -12,7 +12,7 @@ from morphlm.errors import ConfigError, TrainingError
 from morphlm.kinds import ModelKind, find_kind, kind_named, kind_names
 from morphlm.training.inputs import InputOptions
 from morphlm.training.job import RunOptions
-from morphlm.training.pipeline import Comparison, ModelOptions, Trained, train_all, train_one
+from morphlm.training.pipeline import ModelOptions, train_all, train_one
 
 _STAGES = (
     "Vocabulary, morphemes and classes are made from the training text as far as they are needed and not given, and "
@@ -24,10 +24,11 @@ _CHECKPOINTS = (
 )
 
 
-def _options(kinds: list[ModelKind]) -> Callable[[training_options.Command], training_options.Command]:
+def _options(kinds: list[ModelKind]) -> Callable[[options.Command], options.Command]:
     """All options of some kinds of models."""
     parts = [
-        training_options.texts,
+        training_options.train,
+        training_options.dev,
         training_options.test,
         training_options.out,
         training_options.kind_options(kinds),
@@ -67,7 +68,7 @@ class _KindGroup(options.GroupedHelp, click.Group):
 )
 @_options([kind_named(name) for name in kind_names(packages=False)])
 @click.pass_context
-def command(context: click.Context, /, everything: bool, kinds: str | None, **given: Any) -> None:
+def command(context: click.Context, /, everything: bool, kinds: str | None, **values: Any) -> None:
     """Train a model on prepared text: one sentence a line, tokens between spaces.
 
     The options below are those of --all. What is complete already, from the same text with the same settings, is not
@@ -85,35 +86,30 @@ def command(context: click.Context, /, everything: bool, kinds: str | None, **gi
         raise ConfigError("name a kind of model, or give --all; `morphlm train --help` lists them")
     chosen = kind_names() if kinds is None else list(dict.fromkeys(kind.strip() for kind in kinds.split(",")))
     training_options.check_used(context, chosen)
-    comparison = train_all(*_arguments(given, chosen), kinds=chosen, artefacts=given["artefacts"], test=given["test"])
-    _report(comparison, given["as_json"])
+    comparison = train_all(
+        *_arguments(values, chosen), kinds=chosen, artefacts=values["artefacts"], test=values["test"]
+    )
+    options.print_result(comparison, values["as_json"])
     if comparison.failures:
         raise TrainingError(f"the training of {', '.join(comparison.failures)} failed; see above")
 
 
 def _arguments(
-    given: dict[str, Any], kinds: list[str]
+    values: dict[str, Any], kinds: list[str]
 ) -> tuple[list[str], str, str, InputOptions, ModelOptions, RunOptions]:
     """The texts and the directory of the model, which must be named, and all options."""
-    if given["dev"] is None:
+    if values["dev"] is None:
         raise ConfigError("there is no development text to stop by; give --dev FILE")
-    if given["out"] is None:
+    if values["out"] is None:
         raise ConfigError("there is no place for the model; give --out DIR")
     return (
-        options.or_stdin(given["files"]),
-        given["dev"],
-        given["out"],
-        training_options.input_options(given),
-        training_options.model_options(given, kinds),
-        training_options.run_options(given),
+        options.or_stdin(values["files"]),
+        values["dev"],
+        values["out"],
+        training_options.input_options(values),
+        training_options.model_options(values, kinds),
+        training_options.run_options(values),
     )
-
-
-def _report(trained: Trained | Comparison, as_json: bool) -> None:
-    if as_json:
-        options.print_json(trained.to_json())
-    else:
-        click.echo(trained.format())
 
 
 def _command_of(kind: ModelKind) -> click.Command:
@@ -123,9 +119,11 @@ def _command_of(kind: ModelKind) -> click.Command:
     @click.command(name=kind.name, cls=options.GroupedHelp, help=text)
     @_options([kind])
     @click.pass_context
-    def train_kind(context: click.Context, /, **given: Any) -> None:
+    def train_kind(context: click.Context, /, **values: Any) -> None:
         training_options.check_used(context, [kind.name])
-        arguments = _arguments(given, [kind.name])
-        _report(train_one(kind.name, *arguments, artefacts=given["artefacts"], test=given["test"]), given["as_json"])
+        trained = train_one(
+            kind.name, *_arguments(values, [kind.name]), artefacts=values["artefacts"], test=values["test"]
+        )
+        options.print_result(trained, values["as_json"])
 
     return train_kind

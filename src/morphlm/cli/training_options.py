@@ -22,14 +22,8 @@ grouped = setting_options.grouped
 FOR_FACTORS, FOR_CLASSES = {"factors", "corpus_weight"}, {"classes", "class_method"}
 FOR_LOOPS = {"threads", "checkpoint_minutes"}
 
-texts = applied(
-    [
-        grouped(
-            "Text", "--train", "files", multiple=True, metavar="FILE", help="Training text; may be repeated ['-']."
-        ),
-        grouped("Text", "--dev", metavar="FILE", help="Development text: training stops when its perplexity rises."),
-    ]
-)
+train = grouped("Text", "--train", "files", multiple=True, metavar="FILE", help="Training text; may be repeated ['-'].")
+dev = grouped("Text", "--dev", metavar="FILE", help="Development text: training stops when its perplexity rises.")
 out = grouped("Text", "--out", type=click.Path(), metavar="DIR", help="Write the model directory here.")
 test = grouped("Text", "--test", metavar="FILE", help="Print the perplexity of this text in the end.")
 seed = grouped(
@@ -81,25 +75,25 @@ def used_options(kinds: Sequence[ModelKind]) -> set[str]:
     return used
 
 
-def input_options(given: Mapping[str, Any]) -> InputOptions:
+def input_options(values: Mapping[str, Any]) -> InputOptions:
     """The options that say what a model is made of."""
-    chosen = {name: given[name] for name in InputOptions.declared() if given[name] is not None}
+    chosen = {name: values[name] for name in InputOptions.declared() if values[name] is not None}
     classes = chosen.get("classes")
     if classes is not None and classes.isascii() and classes.isdecimal():
         chosen["classes"] = int(classes)
-    return InputOptions(seed=given["seed"], threads=given["threads"], **chosen)
+    return InputOptions(seed=values["seed"], threads=values["threads"], **chosen)
 
 
-def model_options(given: Mapping[str, Any], kinds: Sequence[str]) -> ModelOptions:
+def model_options(values: Mapping[str, Any], kinds: Sequence[str]) -> ModelOptions:
     """The options that are settings of some of the kinds."""
     names = {name for kind in kinds for name in setting_names(kind_named(kind))}
-    chosen = {name: value for name, value in given.items() if name in names and value is not None}
-    return ModelOptions(chosen, seed=given["seed"])
+    chosen = {name: value for name, value in values.items() if name in names and value is not None}
+    return ModelOptions(chosen, seed=values["seed"])
 
 
-def run_options(given: Mapping[str, Any]) -> RunOptions:
+def run_options(values: Mapping[str, Any]) -> RunOptions:
     """The options of the run."""
-    return RunOptions(**{name: given[name] for name in RunOptions.declared() if given.get(name) is not None})
+    return RunOptions(**{name: values[name] for name in RunOptions.declared() if values.get(name) is not None})
 
 
 def command_line(context: click.Context, leave_out: Sequence[str]) -> list[str]:

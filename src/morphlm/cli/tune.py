@@ -17,8 +17,8 @@ from morphlm.training.tune import tunable_kinds, tune
 OWN = ("minutes", "steps", "decays", "widths", "step", "decay", "width", "out", "as_json")
 
 
-def _numbers(kind: type[int] | type[float]) -> Callable[[click.Context, click.Parameter, str | None], Any]:
-    """Reads numbers between commas."""
+def _values_option(setting: str, kind: type[int] | type[float], default: str) -> Callable[[Any], Any]:
+    """An option that takes the values of a setting to try, between commas."""
 
     def convert(_: click.Context, parameter: click.Parameter, value: str | None) -> tuple[float, ...]:
         try:
@@ -28,12 +28,14 @@ def _numbers(kind: type[int] | type[float]) -> Callable[[click.Context, click.Pa
                 f"{value!r} is not a list of numbers; write it like 1,2,3", param=parameter
             ) from None
 
-    return convert
+    help_text = f"Values of --{setting} to try.  [default: {default}]"
+    return training_options.grouped("Text", f"--{setting}s", callback=convert, metavar="X,Y,...", help=help_text)
 
 
 @click.command(name="tune", cls=options.GroupedHelp)
 @click.argument("kind", type=click.Choice(tunable_kinds()))
-@training_options.texts
+@training_options.train
+@training_options.dev
 @training_options.grouped(
     "Text",
     "--minutes",
@@ -42,23 +44,9 @@ def _numbers(kind: type[int] | type[float]) -> Callable[[click.Context, click.Pa
     show_default=True,
     help="Time for the whole search.",
 )
-@training_options.grouped(
-    "Text",
-    "--steps",
-    callback=_numbers(float),
-    metavar="X,Y,...",
-    help="Values of --step to try.  [default: by recipe]",
-)
-@training_options.grouped(
-    "Text", "--decays", callback=_numbers(float), metavar="X,Y,...", help="Values of --decay.  [default: by recipe]"
-)
-@training_options.grouped(
-    "Text",
-    "--widths",
-    callback=_numbers(int),
-    metavar="X,Y,...",
-    help="Values of --width.  [default: it and its double]",
-)
+@_values_option("step", float, "by recipe")
+@_values_option("decay", float, "by recipe")
+@_values_option("width", int, "it and its double")
 @training_options.grouped(
     "Text",
     "--out",
@@ -73,34 +61,31 @@ def _numbers(kind: type[int] | type[float]) -> Callable[[click.Context, click.Pa
 @training_options.artefacts
 @training_options.as_json
 @click.pass_context
-def command(context: click.Context, /, kind: str, **given: Any) -> None:
+def command(context: click.Context, /, kind: str, **values: Any) -> None:
     """Search step, weight decay and width of a log-bilinear model on the development text.
 
     Many candidates about the recipe's values are trained for one epoch, the best to their end; the recipe itself is
     always among them. Prints all of them and the command that trains with the best settings. Ctrl-C ends the search and
     prints what has been tried.
     """
-    if given["dev"] is None:
+    if values["dev"] is None:
         raise ConfigError("there is no development text to tune on; give --dev FILE")
     training_options.check_used(context, [kind])
     result = tune(
         kind,
-        options.or_stdin(given["files"]),
-        given["dev"],
-        minutes=given["minutes"],
-        steps=given["steps"],
-        decays=given["decays"],
-        widths=given["widths"],
-        input_options=training_options.input_options(given),
-        options=training_options.model_options(given, [kind]),
-        run=RunOptions(threads=given["threads"]),
-        artefacts=given["artefacts"],
-        out=given["out"],
+        options.or_stdin(values["files"]),
+        values["dev"],
+        minutes=values["minutes"],
+        steps=values["steps"],
+        decays=values["decays"],
+        widths=values["widths"],
+        input_options=training_options.input_options(values),
+        options=training_options.model_options(values, [kind]),
+        run=RunOptions(threads=values["threads"]),
+        artefacts=values["artefacts"],
+        out=values["out"],
         arguments=training_options.command_line(context, OWN),
     )
-    if given["as_json"]:
-        options.print_json(result.to_json())
-    else:
-        click.echo(result.format())
+    options.print_result(result, values["as_json"])
     if result.interrupted:
         raise KeyboardInterrupt

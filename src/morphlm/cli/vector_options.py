@@ -13,7 +13,7 @@ from morphlm.vectors.keyed import KeyedVectors
 from morphlm.vectors.reading import load_vectors
 from morphlm.vectors.vectors import SIDES, Side, WordVectors
 
-choice = applied(  # of the vectors of a model
+choice = applied(
     [
         click.option(
             "--side",

@@ -14,18 +14,12 @@ from morphlm.arrays import Float64Array, Int32Array
 from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError
 from morphlm.language_model.open_vocabulary import Spelling
-from morphlm.language_model.perplexity import (
-    Perplexity,
-    ScoredText,
-    UnknownContexts,
-    perplexity_of,
-    score_text,
-)
+from morphlm.language_model.perplexity import Perplexity, ScoredText, UnknownContexts, score_text, text_signature
 from morphlm.language_model.signature import Signature, in_thousands
 from morphlm.text.reading import RESERVED
 from morphlm.vectors.vectors import WordVectors
 from morphlm.version import __version__
-from morphlm.vocabulary.corpus import Source, check_tokens
+from morphlm.vocabulary.corpus import Source, check_tokens, describe
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary
 
 
@@ -139,9 +133,10 @@ class LanguageModel(ABC):
         With `spelling`, of `train_spelling(model.vocabulary)`, also with unknown words that share P(UNK) by how they
         are spelled. Where `unknown_contexts` are "composed", contexts see them as the sum of their known factors.
         """
-        return perplexity_of(
+        scored = score_text(
             self, source, allow_unknown=allow_unknown, spelling=spelling, unknown_contexts=unknown_contexts
         )
+        return scored.perplexity(describe(source), text_signature(self, source))
 
     def score_text(
         self,

@@ -42,7 +42,6 @@ class OpenVocabulary:
     signature: Signature
 
     def format(self) -> str:
-        """A readable summary of two lines."""
         left_out = f", {self.unspelled:,} <unk> left out" if self.unspelled else ""
         return (
             f"  spelled     {self.perplexity:.2f} with unknown words spelled, {self.bits_per_character:.4f} bits per "

@@ -6,14 +6,14 @@ with different unknown words can be compared; and contexts see an unknown word a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from morphlm.arrays import Float64Array, Int32Array
+from morphlm.arrays import Float64Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.open_vocabulary import (
     OpenVocabulary,
@@ -37,27 +37,10 @@ from morphlm.vocabulary.corpus import (
 )
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary
 
+if TYPE_CHECKING:  # the module of LanguageModel imports this one
+    from morphlm.language_model.base import LanguageModel
+
 UnknownContexts = Literal["unk", "composed"]  # what stands in a context for a word that is not known
-
-
-class Scorer(Protocol):
-    """What perplexity needs of a model."""
-
-    vocabulary: Vocabulary
-
-    @property
-    def composes_contexts(self) -> bool:
-        """Whether unknown words can be composed in contexts."""
-
-    @property
-    def signature(self) -> Signature:
-        """What defines the model."""
-
-    def score_tokens(self, tokens: Int32Array) -> Float64Array:
-        """ln p of every token of encoded sentences, each ending with END."""
-
-    def score_composed(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:
-        """ln p of every token, where ids above the vocabulary's are unknown words, composed in contexts."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +58,6 @@ class Perplexity:
     open_vocabulary: OpenVocabulary | None = None  # if unknown words were spelled
 
     def format(self) -> str:
-        """A readable summary of several lines."""
         spelled = "" if self.open_vocabulary is None else f"\n{self.open_vocabulary.format()}"
         return (
             f"{self.text}\n"
@@ -124,7 +106,6 @@ class ScoredText:
             begin = end + 1
 
     def sentence_rows(self) -> Iterator[dict[str, Any]]:
-        """The figures of each sentence."""
         for number, begin, end in self._spans():
             logprobs = self._shown[begin:end]
             yield {
@@ -167,7 +148,7 @@ class ScoredText:
 
 
 def score_text(
-    model: Scorer,
+    model: LanguageModel,
     source: Source,
     *,
     allow_unknown: bool = False,
@@ -192,7 +173,7 @@ def score_text(
     return ScoredText(corpus, logprobs, forms, spelled, composed)
 
 
-def _is_composed(model: Scorer, unknown_contexts: str) -> bool:
+def _is_composed(model: LanguageModel, unknown_contexts: str) -> bool:
     """Whether it is asked for and the model can do it."""
     if unknown_contexts not in get_args(UnknownContexts):
         raise ConfigError(f"unknown contexts are `unk` or `composed`, not {unknown_contexts!r}")
@@ -210,22 +191,7 @@ def _encode(
     return encode_text(source, vocabulary, allow_unknown=allow_unknown)
 
 
-def perplexity_of(
-    model: Scorer,
-    source: Source,
-    *,
-    allow_unknown: bool = False,
-    spelling: Spelling | None = None,
-    unknown_contexts: UnknownContexts = "unk",
-) -> Perplexity:
-    """The perplexity of a text under a model."""
-    scored = score_text(
-        model, source, allow_unknown=allow_unknown, spelling=spelling, unknown_contexts=unknown_contexts
-    )
-    return scored.perplexity(describe(source), text_signature(model, source))
-
-
-def text_signature(model: Scorer, source: Source) -> Signature:
+def text_signature(model: LanguageModel, source: Source) -> Signature:
     """The model's signature; if the text was prepared in another way than the model's, that is added."""
     signature = model.signature
     preparations = {_prepared_as(path) for path in as_paths(source) or []}

@@ -8,6 +8,7 @@ are added in order, everything else is disjoint, so that results do not depend o
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -46,6 +47,10 @@ class Engine:
         self.wide = WideContexts(config, structure, workers, self.space) if config.wide else None
         self._slot_of_word = np.full(len(structure.context.rows.starts) - 1, -1, np.int32)
 
+    def _run_rows(self, task: Callable[[int, int], None], rows: int) -> None:
+        """Call `task(begin, end)` by all threads for ranges of rows."""
+        self.workers.run_ranges(task, rows, SMALLEST_PIECE)
+
     # ------------------------------------------------------------ forward
 
     def plan(
@@ -74,9 +79,7 @@ class Engine:
         """(U, d): the vectors of some words."""
         out = self.space.rows(name, len(words), self.config.width)
         dropout = SurfaceDropout(side.surfaces, np.uint64(key), np.float32(rate))
-        self.workers.run_ranges(
-            lambda a, b: context.compose_words(a, b, words, table, side.rows, dropout, out), len(words), SMALLEST_PIECE
-        )
+        self._run_rows(lambda a, b: context.compose_words(a, b, words, table, side.rows, dropout, out), len(words))
         return out
 
     def predict(self, batch: Batch, vectors: Float32Array) -> Float32Array:
@@ -84,20 +87,14 @@ class Engine:
         length, transforms = len(batch.targets), self.parameters.C[: self.config.distances]
         out = self.space.rows("predictions", length, self.config.width)
         if self.config.diagonal:
-            self.workers.run_ranges(
-                lambda a, b: context.predict_diagonal(a, b, batch.slots, vectors, transforms, out),
-                length,
-                SMALLEST_PIECE,
-            )
+            self._run_rows(lambda a, b: context.predict_diagonal(a, b, batch.slots, vectors, transforms, out), length)
             return out
         rows = self.space.rows("transformed", len(transforms) * len(vectors), self.config.width)
         transformed = rows.reshape(len(transforms), *vectors.shape)
         self.workers.run_ranges(
             lambda a, b: context.transform_words(a, b, vectors, transforms, transformed), len(vectors), context.BLOCK
         )
-        self.workers.run_ranges(
-            lambda a, b: context.predict_full(a, b, batch.slots, transformed, out), length, SMALLEST_PIECE
-        )
+        self._run_rows(lambda a, b: context.predict_full(a, b, batch.slots, transformed, out), length)
         return out
 
     def widen(self, batch: Batch, origin: TokenOrigin | None) -> tuple[Batch, WideWindows | None]:
@@ -142,9 +139,7 @@ class Engine:
         """R = M R^(f) by position, in working space that training uses too."""
         layout, table = self.structure.layout, self.parameters.R
         vectors = self.space.rows("output", len(layout.members), self.config.width)
-        self.workers.run_ranges(
-            lambda a, b: softmax.compose_positions(a, b, layout, table, vectors), len(vectors), SMALLEST_PIECE
-        )
+        self._run_rows(lambda a, b: softmax.compose_positions(a, b, layout, table, vectors), len(vectors))
         return vectors
 
     def _evaluate(self, tokens: Int32Array, contexts: Int32Array, begin: int, end: int, output: Layer) -> Float64Array:
@@ -177,10 +172,10 @@ class Engine:
     def shrink(self, factor: float) -> None:
         """Multiply all weights but the biases."""
         for table in self.parameters.weights:
-            self._scale(table.reshape(-1, table.shape[-1]), np.float32(factor))
+            self._scale_rows(table.reshape(-1, table.shape[-1]), np.float32(factor))
 
-    def _scale(self, rows: Float32Array, factor: np.float32) -> None:
-        self.workers.run_ranges(lambda a, b: numerics.scale_rows(rows, a, b, factor), len(rows), SMALLEST_PIECE)
+    def _scale_rows(self, rows: Float32Array, factor: np.float32) -> None:
+        self._run_rows(lambda a, b: numerics.scale_rows(rows, a, b, factor), len(rows))
 
 
 def _jobs(batch: Batch) -> list[tuple[int, int, int]]:
@@ -281,9 +276,7 @@ class Learner(Engine):
         rate = self.learning.prediction_dropout
         if rate:
             dropout = np.uint64(key ^ PREDICTION_DROPOUT), np.float32(rate)
-            self.workers.run_ranges(
-                lambda a, b: context.drop_out(a, b, batch.offsets, *dropout, table), len(table), SMALLEST_PIECE
-            )
+            self._run_rows(lambda a, b: context.drop_out(a, b, batch.offsets, *dropout, table), len(table))
 
     def _update_dense(self, name: str, shards: Float32Array, length: int) -> None:
         table = self._adagrad(name, length)
@@ -324,9 +317,7 @@ class Learner(Engine):
             softmax.word_softmax(shards[shard], batch, layout, dropout, predictions, table, biases, shared, objectives)
 
         self.workers.run_pieces(score, len(shards))
-        self.workers.run_ranges(
-            lambda a, b: softmax.update_shared(a, b, layout, self._shared, table), len(layout.shared), SMALLEST_PIECE
-        )
+        self._run_rows(lambda a, b: softmax.update_shared(a, b, layout, self._shared, table), len(layout.shared))
         return math.fsum(objectives)
 
     def _class_shards(self, batch: Batch) -> list[Int64Array]:
@@ -365,10 +356,8 @@ class Learner(Engine):
             1 if is_shared else SMALLEST_PIECE,
         )
         gradient = Layer(self.space.rows("output", len(words), width), np.empty(len(words), np.float32))
-        self.workers.run_ranges(
-            lambda a, b: noise.gather_contrast(a, b, contrast, predictions.vectors, errors, gradient),
-            len(words),
-            SMALLEST_PIECE,
+        self._run_rows(
+            lambda a, b: noise.gather_contrast(a, b, contrast, predictions.vectors, errors, gradient), len(words)
         )
         numerics.update_biases(words, gradient.biases, self._adagrad("b", length))
         self._update_factors(words, output, surface_key, gradient.vectors, "R", length)
@@ -413,10 +402,9 @@ class Learner(Engine):
         """AdaGrad on the factors of some words, whose gradients are given."""
         touched = batching.touched_factors(words, side.rows, self._slot_of_factor)
         dropout, table = self._surface_dropout(side, key), self._adagrad(name, length)
-        self.workers.run_ranges(
+        self._run_rows(
             lambda a, b: context.update_factors(a, b, touched, side.rows, dropout, gradients, table),
             len(touched.factors),
-            SMALLEST_PIECE,
         )
 
     def _surface_dropout(self, side: FactorRows, key: int) -> SurfaceDropout:

@@ -88,11 +88,9 @@ class LogBilinearModel(LanguageModel):
 
     @property
     def reach(self) -> int:
-        """How many words before a sentence count in it."""
         return self.config.wide
 
     def score_id(self, state: State, word: int) -> tuple[float, State]:
-        """ln P(word | state) and the state after it."""
         if word == BEGIN_ID:
             return -np.inf, self.begin()
         if isinstance(state, WideState):
@@ -116,7 +114,6 @@ class LogBilinearModel(LanguageModel):
         return LogBilinearModel(config, self.structure, self.wide_queries.fixed(before), training, self._output)
 
     def score_tokens(self, tokens: Int32Array) -> Float64Array:
-        """ln P of every token of encoded sentences, each ending with END."""
         return self._score(tokens, self.structure)
 
     def score_composed(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:
@@ -163,7 +160,6 @@ class LogBilinearModel(LanguageModel):
 
     @cached_property
     def wide_queries(self) -> WideQueries:
-        """Queries by states with wide contexts."""
         return WideQueries(self.config, self.structure, self.parameters, self._output, self._biases)
 
     @cached_property
@@ -209,7 +205,6 @@ class LogBilinearModel(LanguageModel):
         write_model(directory, self.to_files(notes or {}))
 
     def to_files(self, notes: Mapping[str, str]) -> ModelFiles:
-        """The content of the model directory."""
         structure = self.structure
         tensors: dict[str, Array] = dict(self.parameters.named())
         texts = {VOCABULARY_FILE: self.vocabulary.to_tsv()}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,16 +25,6 @@ from morphlm.threads import Workers, workers
 MEGABYTE = 1 << 20
 SMALLEST_PIECE = 256  # words, of the work for a thread
 DISTRIBUTED = 1 << 22  # elements of R from which on several threads compute a distribution
-
-
-@dataclass(frozen=True)
-class CacheCounts:
-    """Hits and misses of a cache."""
-
-    word_hits: int  # the sum over the words of a class
-    word_misses: int
-    class_hits: int  # the sum over the classes, which is looked up only after a miss of the former
-    class_misses: int
 
 
 # ---------------------------------------------------------------- compiling
@@ -138,11 +127,6 @@ def _run_ranges(pool: Workers | None, task: Callable[[int, int], None], words: i
         pool.run_ranges(task, words, SMALLEST_PIECE)
 
 
-def compiled_bytes(model: CompiledModel) -> int:
-    """The memory that a compiled model takes."""
-    return sum(part.nbytes for part in model if not isinstance(part, int))
-
-
 # ---------------------------------------------------------------- the cache
 
 
@@ -173,11 +157,6 @@ def model_order(model: CompiledModel) -> int:
 def set_bytes(order: int) -> int:
     """The memory of one set of the cache."""
     return WAYS * (4 * order + 8) + 1
-
-
-def cache_counts(cache: Cache) -> CacheCounts:
-    """Hits and misses so far."""
-    return CacheCounts(*cache.counts.tolist())
 
 
 # ---------------------------------------------------------------- from Python

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from morphlm.files import atomic_writer, source_name
 from morphlm.ngram import kernels
 from morphlm.ngram.trie import NgramTrie, check_number_of_nodes
 from morphlm.progress import progress_bar
-from morphlm.text.reading import END, RESERVED, UNKNOWN, read_blocks, split_tokens
+from morphlm.text.reading import END, RESERVED, UNKNOWN, numbered_lines, split_tokens
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, Vocabulary
 
 LN10 = np.log(10.0)
@@ -63,21 +62,15 @@ class _Lines:
     """The lines of a file with their numbers, and errors that name them."""
 
     def __init__(self, path: str | Path) -> None:
-        self.source = source_name(path)
-        self.number = 0
-        self._lines = self._read(path)
-
-    def _read(self, path: str | Path) -> Iterator[str]:
-        for block in read_blocks(path, marks="any"):
-            yield from block.lines()
+        self.source, self.number = source_name(path), 0
+        self._lines = numbered_lines(path)
 
     def next(self) -> str:
         """The next line; it must exist."""
-        self.number += 1
-        try:
-            return next(self._lines)
-        except StopIteration:
-            raise self.error("the file ends before \\end\\; fetch or make it again") from None
+        self.number, line = next(self._lines, (self.number + 1, None))
+        if line is None:
+            raise self.error("the file ends before \\end\\; fetch or make it again")
+        return line
 
     def next_filled(self) -> str:
         """The next line that is not blank."""
@@ -87,8 +80,8 @@ class _Lines:
 
     def skip_to_data(self) -> None:
         """Pass over what stands before \\data\\: comments."""
-        for line in self._lines:
-            self.number += 1
+        for number, line in self._lines:
+            self.number = number
             if line.strip() == "\\data\\":
                 return
         raise self.error("there is no line \\data\\, so this is no ARPA file; name one, or a model folder")

@@ -219,6 +219,21 @@ def score_tokens(
 
 
 @njit(cache=True, nogil=True)
+def states_before(
+    tokens: Array, begin_state: int, first_child: Array, words: Array, logprob: Array, backoff: Array, suffix: Array
+) -> Array:
+    """The state before every token of sentences that each end with END."""
+    states = np.empty(len(tokens), np.int64)
+    state = int(begin_state)
+    for i in range(len(tokens)):
+        states[i] = state
+        _, state = score_word(state, tokens[i], first_child, words, logprob, backoff, suffix)
+        if tokens[i] == END_ID:
+            state = int(begin_state)
+    return states
+
+
+@njit(cache=True, nogil=True)
 def states_after_contexts(
     contexts: Array, first_child: Array, words: Array, logprob: Array, backoff: Array, suffix: Array
 ) -> Array:

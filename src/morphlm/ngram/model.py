@@ -16,7 +16,7 @@ from morphlm.modelfile import ModelFiles, check_self_test, write_model
 from morphlm.ngram.arpa import read_arpa, write_arpa
 from morphlm.ngram.kernels import ROOT
 from morphlm.ngram.trie import NgramTrie
-from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, VOCABULARY_FILE, Vocabulary, parse_vocabulary
+from morphlm.vocabulary.vocabulary import UNK_ID, VOCABULARY_FILE, Vocabulary, parse_vocabulary
 
 _ARRAYS = {"words": np.int32, "logprob": np.float32, "suffix": np.int32, "backoff": np.float32, "first_child": np.int64}
 TRUST_BUCKETS = 16  # of contexts of one length, by how much mass they keep for themselves
@@ -37,15 +37,12 @@ class NgramModel(LanguageModel):
         return self.trie.begin() if sentence else ROOT
 
     def score_id(self, state: int, word: int) -> tuple[float, int]:
-        """ln p(word | state) and the state after it."""
         return self.trie.score(state, word)
 
     def score_tokens(self, tokens: Int32Array) -> Float64Array:
-        """ln p of every token of encoded sentences, each ending with END."""
         return self.trie.score_tokens(tokens)
 
     def distribution(self, state: int) -> Float64Array:
-        """p of every word after a state, by id."""
         return self.trie.distribution(state)
 
     @property
@@ -55,7 +52,7 @@ class NgramModel(LanguageModel):
 
     def buckets_before(self, tokens: Int32Array) -> Int64Array:
         """The bucket of the state before every token of encoded sentences, each ending with END."""
-        return self.bucket_of(states_before(self.trie, tokens))
+        return self.bucket_of(self.trie.states_before(tokens))
 
     def bucket_of(self, states: Int64Array) -> Int64Array:
         """States by the length of the longest known context and by half powers of two of 1 - gamma, the mass it keeps.
@@ -91,7 +88,6 @@ class NgramModel(LanguageModel):
 
     @property
     def scores_unknown(self) -> bool:
-        """Whether words that are not known have a probability."""
         return bool(self.trie.logprob[UNK_ID] > -np.inf)
 
     @property
@@ -104,7 +100,6 @@ class NgramModel(LanguageModel):
         write_arpa(path, self.trie, self.vocabulary)
 
     def save(self, directory: str | Path) -> None:
-        """Write the model directory; one that is there is replaced in one step."""
         files = ModelFiles(
             kind=self.kind,
             configuration={"order": self.order, "sizes": list(self.trie.sizes)},
@@ -114,48 +109,6 @@ class NgramModel(LanguageModel):
             self_test=self.self_test(),
         )
         write_model(directory, files)
-
-
-def states_before(trie: NgramTrie, tokens: Int32Array) -> Int64Array:
-    """The state before every token of encoded sentences: contexts grow by a word, for all tokens at once."""
-    last = np.concatenate([[END_ID], tokens[:-1]]).astype(np.int64)
-    begins = last == END_ID
-    last[begins] = BEGIN_ID
-    longest = context = last  # the unigram of the word before
-    for _ in range(2, trie.order):
-        shorter = np.where(begins, -1, np.roll(context, 1))
-        context = _children(trie, shorter, last)
-        longest = np.where(context >= 0, context, longest)
-    return _shortest_equivalents(trie, longest)
-
-
-def _children(trie: NgramTrie, nodes: Int64Array, words: Int64Array) -> Int64Array:
-    """The child of each node for a word, or -1: a binary search among its children, for all nodes at once."""
-    known = nodes >= 0
-    low = np.where(known, trie.first_child[nodes], 0)
-    end = high = np.where(known, trie.first_child[nodes + 1], 0)
-    beyond = len(trie.words) - 1
-    while (searching := low < high).any():
-        middle = (low + high) >> 1
-        smaller = trie.words[np.minimum(middle, beyond)] < words
-        low, high = (
-            np.where(searching & smaller, middle + 1, low),
-            np.where(searching & ~smaller, middle, high),
-        )
-    return np.where((low < end) & (trie.words[np.minimum(low, beyond)] == words), low, -1)
-
-
-def _shortest_equivalents(trie: NgramTrie, nodes: Int64Array) -> Int64Array:
-    """As the kernel of that name: contexts that nothing extends and that back off for free are dropped."""
-    inner = len(trie.backoff)
-    while True:
-        free = nodes >= inner
-        lower = np.flatnonzero((nodes >= 0) & ~free)
-        at = nodes[lower]
-        free[lower] = (trie.first_child[at] == trie.first_child[at + 1]) & (trie.backoff[at] == 0.0)
-        if not free.any():
-            return nodes
-        nodes = np.where(free, trie.suffix[nodes], nodes)
 
 
 def ngram_from_files(directory: str | Path, files: ModelFiles) -> NgramModel:

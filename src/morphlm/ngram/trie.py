@@ -33,7 +33,6 @@ class NgramTrie:
 
     @property
     def order(self) -> int:
-        """n of the n-gram model."""
         return len(self.sizes)
 
     @property
@@ -60,6 +59,11 @@ class NgramTrie:
         """ln p of every token of sentences that each end with END."""
         scores: Float64Array = kernels.score_tokens(tokens, self.begin(), *self.arrays)
         return scores
+
+    def states_before(self, tokens: Int32Array) -> Int64Array:
+        """The state before every token of sentences that each end with END."""
+        states: Int64Array = kernels.states_before(tokens, self.begin(), *self.arrays)
+        return states
 
     def distribution(self, state: NgramState) -> Float64Array:
         """p(word | state) of every word: the unigrams, overlaid context by context from the shortest to the longest."""

@@ -15,7 +15,7 @@ from typing import Any
 from morphlm.arrays import Array
 from morphlm.errors import ConfigError, FormatError
 from morphlm.progress import notify
-from morphlm.segmentation.encoding import normalised, split_letters
+from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.kernels.paths import CATEGORIES
 from morphlm.segmentation.morphemes import LABELS
 from morphlm.segmentation.new_words import PathModel, parse_paths
@@ -35,7 +35,6 @@ Tensors = Mapping[str, Array]
 
 MORPHS_FILE = "analyser.tsv"
 PREFIX = "analyser."  # of the names of tensors
-WORDS_A_CALL = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,20 +45,9 @@ class MorphemeAnalyser:
     labels: bool = True  # `in/PRE` and `in/STM`; without them both are `in`
 
     def names_of(self, words: Sequence[str]) -> Iterator[Sequence[str]]:
-        for begin in range(0, len(words), WORDS_A_CALL):
-            yield from self._names_of_some(words[begin : begin + WORDS_A_CALL])
-
-    def _names_of_some(self, words: Sequence[str]) -> Iterator[list[str]]:
-        atoms = split_letters(list(map(normalised, words)))
-        paths = self.paths.best_paths(atoms)
-        starts, labels = paths.starts.tolist(), paths.labels.tolist()
         endings = [f"/{label}" for label in LABELS] if self.labels else [""] * CATEGORIES
-        for letters, begin, size in zip(atoms, paths.bounds.tolist(), paths.sizes.tolist(), strict=False):
-            cuts = [*starts[begin : begin + size], len(letters)]
-            yield [
-                "".join(letters[start:end]) + endings[label]
-                for start, end, label in zip(cuts, cuts[1:], labels[begin : begin + size], strict=False)
-            ]
+        for forms, labels in self.paths.pieces(list(map(normalised, words))):
+            yield [form + endings[label] for form, label in zip(forms, labels, strict=True)]
 
     def to_texts(self) -> dict[str, str]:
         return {MORPHS_FILE: self.paths.table()} | kind_text(kind="morphemes", labels=self.labels)

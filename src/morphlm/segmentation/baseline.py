@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from morphlm.arrays import Array, Int32Array
-from morphlm.errors import ConfigError
 from morphlm.progress import progress_bar
 from morphlm.segmentation.encoding import EncodedWords, grown_to, lengthened, make_table
 from morphlm.segmentation.kernels import baseline as kernels
@@ -58,8 +57,6 @@ class BaselineSearch:
     """A search under way, which begins with every word whole."""
 
     def __init__(self, words: EncodedWords, corpus_weight: float) -> None:
-        if not 0 < corpus_weight < np.inf:
-            raise ConfigError(f"the corpus weight is a positive number, not {corpus_weight}")
         self.words = words
         lengths = np.diff(words.bounds)
         table = make_table(words.letters.text, len(lengths) + 1024)

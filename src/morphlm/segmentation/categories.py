@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from morphlm.arrays import Array, BoolArray, Float64Array, Int64Array
-from morphlm.errors import ConfigError
 from morphlm.progress import progress_bar
 from morphlm.segmentation.baseline import WordMorphs, empty_totals, slices
 from morphlm.segmentation.encoding import EncodedWords, grown_to, lengthened, make_table
@@ -41,12 +40,6 @@ class CategoryConfig:
     least_rest: int = 2  # letters that are left of a morph when its boundary is moved
     epochs: int = 3
     least_gain: float = 0.005  # of cost a word, for another epoch
-
-    def __post_init__(self) -> None:
-        if not 0 < self.corpus_weight < np.inf:
-            raise ConfigError(f"the corpus weight is a positive number, not {self.corpus_weight}")
-        if not 1 < self.perplexity_threshold < np.inf:
-            raise ConfigError(f"the perplexity threshold is a number above 1, not {self.perplexity_threshold}")
 
     @property
     def shape(self) -> Float64Array:

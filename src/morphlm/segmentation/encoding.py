@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -21,9 +21,8 @@ from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import Vocabulary
 
 Dampening = Literal["types", "log", "tokens"]
+DAMPENINGS: tuple[Dampening, ...] = get_args(Dampening)
 WordSource = Mapping[str, int] | Vocabulary
-
-DAMPENINGS: tuple[Dampening, ...] = ("types", "log", "tokens")
 
 
 @dataclass(frozen=True)

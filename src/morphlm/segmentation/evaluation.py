@@ -12,10 +12,8 @@ from itertools import accumulate
 from typing import Any
 
 from morphlm.errors import ConfigError, InputError
-from morphlm.segmentation.gold import Gold, read_gold
+from morphlm.segmentation.gold import Gold
 from morphlm.segmentation.morphemes import Morpheme, Segmentation
-
-__all__ = ["BoundaryScores", "Gold", "evaluate", "read_gold"]
 
 
 @dataclass(frozen=True)
@@ -41,12 +39,10 @@ class BoundaryScores:
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and recall."""
         both = self.predicted + self.expected
         return 2 * self.correct / both if both else 1.0
 
     def format(self) -> str:
-        """A readable summary of several lines."""
         return (
             f"{self.source}\n"
             f"  boundaries  precision {self.precision:.4f}, recall {self.recall:.4f}, F1 {self.f1:.4f}\n"

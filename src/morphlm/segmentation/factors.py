@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -73,14 +73,6 @@ class Factors:
         """Name to id, of all factors but the surface forms; these have names of their own, which may be the same."""
         return {name: number for number, name in enumerate(self.names[self.surfaces :], self.surfaces)}
 
-    def compose(self, factors: Iterable[Factor]) -> Int32Array:
-        """The ids of those factors that are known, of a word that is not in the vocabulary.
-
-        None may be: then the paper takes UNK's (section 4.3).
-        """
-        known = [self.ids.get(str(factor), -1) for factor in factors]
-        return np.array([factor for factor in known if factor >= 0], np.int32)
-
     def of_new_word(self, word: str) -> Int32Array:
         """The ids of the known factors of a word that is not in the vocabulary; there may be none."""
         return self.of_new_words([word])[0]
@@ -95,7 +87,6 @@ class Factors:
 
     @cached_property
     def inverse(self) -> Inverse:
-        """Which words contain a factor."""
         word_of_entry = np.repeat(np.arange(len(self.vocabulary), dtype=np.int32), np.diff(self.indptr))
         by_factor = np.argsort(self.indices, kind="stable")
         return Inverse(_indptr(np.bincount(self.indices, minlength=len(self))), word_of_entry[by_factor])
@@ -116,7 +107,6 @@ class Factors:
         return int((last < self.surfaces).sum()) - len(RESERVED)
 
     def format(self) -> str:
-        """A readable summary of several lines."""
         words = len(self.vocabulary) - len(RESERVED)
         return (
             f"{self.source}\n"
@@ -262,8 +252,8 @@ def parse_factors(
     return Factors(vocabulary, tuple(names), surfaces, indptr, indices, source, analyser)
 
 
-def _damaged(file: str, line: int | None, what: str) -> FormatError:
-    return FormatError(f"{file}{'' if line is None else f':{line}'}: {what}; make the model again")
+def _damaged(file: str, line: int | None, problem: str) -> FormatError:
+    return FormatError(f"{file}{'' if line is None else f':{line}'}: {problem}; make the model again")
 
 
 def _parse_names(text: str) -> tuple[list[str], int]:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import open_binary, source_name
-from morphlm.segmentation.sources.lines import numbered_lines
 from morphlm.segmentation.sources.morfessor import parse_line
+from morphlm.text.reading import numbered_lines
 
 Morphs = tuple[str, ...]
 Entry = tuple[str, list[Morphs]]  # a word and its alternatives
@@ -68,18 +68,6 @@ def _parse_sigmorphon(line: str) -> Entry | None:
     return (word, [morphs]) if word and all(morphs) else None
 
 
-def _parse_labelled(line: str) -> Entry | None:
-    return _parse_pieces(line, lambda rest: [rest.split(" ")], "/")
-
-
-def _parse_morphochallenge(line: str) -> Entry | None:
-    return _parse_pieces(line, lambda rest: [alternative.split(" ") for alternative in rest.split(", ")], ":")
-
-
-def _parse_slashed(line: str) -> Entry | None:
-    return _parse_pieces(line, lambda rest: [rest.split("/")], ":")
-
-
 def _parse_pieces(line: str, cut: Callable[[str], list[list[str]]], mark: str) -> Entry | None:
     """Read `word TAB ...`, which `cut` takes apart into alternatives of pieces `form MARK label`; `~` is no form."""
     word, tab, rest = line.partition("\t")
@@ -89,13 +77,9 @@ def _parse_pieces(line: str, cut: Callable[[str], list[list[str]]], mark: str) -
     return word, [tuple(form for form, _, _ in pieces if form != "~") for pieces in alternatives]
 
 
-def _labels(line: str, separator: str, mark: str) -> list[str]:
-    _, _, rest = line.partition("\t")
-    return [piece.rpartition(mark)[2] for piece in rest.split(separator)]
-
-
 def _has_capital_labels(line: str, separator: str, mark: str) -> bool:
-    return all(label.isascii() and label.isupper() and label.isalpha() for label in _labels(line, separator, mark))
+    labels = [piece.rpartition(mark)[2] for piece in line.partition("\t")[2].split(separator)]
+    return all(label.isascii() and label.isupper() and label.isalpha() for label in labels)
 
 
 FORMATS: dict[str, GoldFormat] = {
@@ -103,16 +87,20 @@ FORMATS: dict[str, GoldFormat] = {
     "morfessor": GoldFormat("`count morph + morph`", _parse_morfessor, lambda line: "\t" not in line),
     # the generated language: unhappy TAB un/PRE happy/STM
     "labelled": GoldFormat(
-        "`word TAB morph/LABEL morph/LABEL`", _parse_labelled, lambda line: _has_capital_labels(line, " ", "/")
+        "`word TAB morph/LABEL morph/LABEL`",
+        lambda line: _parse_pieces(line, lambda rest: [rest.split(" ")], "/"),
+        lambda line: _has_capital_labels(line, " ", "/"),
     ),
     # Morpho Challenge 2010: unhappy TAB un:un_p happy:happy_A, other:alternative
     "morphochallenge": GoldFormat(
-        "`word TAB morph:label morph:label, ...`", _parse_morphochallenge, lambda line: " " in line
+        "`word TAB morph:label morph:label, ...`",
+        lambda line: _parse_pieces(line, lambda rest: [pieces.split(" ") for pieces in rest.split(", ")], ":"),
+        lambda line: " " in line,
     ),
     # Russian lemmas: unhappy TAB un:PREF/happy:ROOT
     "slashed": GoldFormat(
         "`word TAB morph:LABEL/morph:LABEL`",
-        _parse_slashed,
+        lambda line: _parse_pieces(line, lambda rest: [rest.split("/")], ":"),
         lambda line: "/" in line and _has_capital_labels(line, "/", ":"),
     ),
     # SIGMORPHON 2022, word level: unhappy TAB un @@happy [TAB category]

@@ -6,9 +6,10 @@ words once: a morph that only one word has was learned from that word, so the wo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +77,18 @@ class PathModel:
         text, bounds = encode_letters(atoms, self._alphabet)
         query = make_letters(text, len(self._alphabet), self._costs.longest_morph)
         return best_paths(query, bounds, self._costs)
+
+    def pieces(self, words: Sequence[str]) -> Iterator[tuple[list[str], list[int]]]:
+        """The forms and the categories of the pieces of words in NFC, by their best paths."""
+        for block in range(0, len(words), WORDS_A_CALL):
+            atoms = split_letters(words[block : block + WORDS_A_CALL])
+            paths = self.best_paths(atoms)
+            starts, labels = paths.starts.tolist(), paths.labels.tolist()
+            for letters, begin, size in zip(atoms, paths.bounds.tolist(), paths.sizes.tolist(), strict=False):
+                cuts = [*starts[begin : begin + size], len(letters)]
+                pieces = (letters[start:end] for start, end in pairwise(cuts))
+                forms = [piece if isinstance(piece, str) else "".join(piece) for piece in pieces]
+                yield forms, labels[begin : begin + size]
 
     def table(self) -> str:
         """`morph TAB count`, a line a morph: what `parse_paths` reads, with the tensors."""

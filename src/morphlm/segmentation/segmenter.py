@@ -15,19 +15,19 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Array, Int64Array
-from morphlm.errors import FormatError, InputError
+from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.files import atomic_writer
 from morphlm.modelfile import ModelFiles, read_model, write_model
 from morphlm.progress import progress_bar
 from morphlm.segmentation.baseline import WordMorphs, train_baseline
 from morphlm.segmentation.categories import CategoryConfig, CategoryModel, used_slots, usual_threshold
 from morphlm.segmentation.encoding import (
+    DAMPENINGS,
     Dampening,
     EncodedWords,
     WordSource,
     encode_words,
     normalised,
-    split_letters,
 )
 from morphlm.segmentation.kernels.paths import CATEGORIES
 from morphlm.segmentation.morphemes import LABELS, Morpheme, Segmentation
@@ -39,23 +39,38 @@ from morphlm.segmentation.new_words import (
     paths_of_categories,
     string_of,
 )
+from morphlm.settings import Settings, setting
 
 Analysis = tuple[Morpheme, ...]
 
 KIND = "segmenter"
 MORPHEMES, SEGMENTATION = "morphemes.tsv", "segmentation.txt"
-WORDS_A_CALL = 8192
 SELF_TEST_WORDS = 5
 
 
 @dataclass(frozen=True)
-class SegmenterConfig:
+class SegmenterConfig(Settings):
     """What defines a trained segmenter, apart from the words."""
 
-    corpus_weight: float = 0.5  # of the words against the lexicon; less gives more boundaries
-    perplexity_threshold: float | None = None  # variety of neighbours that makes an affix; None: by the number of words
-    dampening: Dampening = "types"  # what a word counts: 1, the logarithm of its count, or its count
-    categories: bool = True  # labels and Cat-MAP's moves; without them the baseline alone
+    corpus_weight: float = setting(
+        0.5,
+        "Weight of the words against the lexicon when morphemes are learned; a lower one gives more boundaries.",
+        above=0,
+    )
+    perplexity_threshold: float | None = setting(
+        None,
+        "Perplexity of neighbours that makes a morph an affix.",
+        above=1,
+        default_text="20 sqrt(words / 50,000), at least 2.5",
+    )
+    dampening: Dampening = setting(
+        "types", "Count each word once, by the logarithm of its count, or by its count.", choices=DAMPENINGS
+    )
+    categories: bool = setting(
+        True,
+        "Label morphemes PRE, STM and SUF, or run the Morfessor baseline alone.",
+        option="--categories/--no-categories",
+    )
     seed: int = 1  # order of the words in the search
 
 
@@ -78,45 +93,35 @@ class MorphemeSegmenter:
         analyses = {word: self.segmentation.analyses.get(normalised(word)) for word in words}
         new = [word for word, analysis in analyses.items() if analysis is None]
         with progress_bar("segmenting", len(new), "word") as bar:
-            for begin in range(0, len(new), WORDS_A_CALL):
-                part = new[begin : begin + WORDS_A_CALL]
-                analyses.update(zip(part, self._new_words(part), strict=True))
-                bar.update(len(part))
+            for word, analysis in zip(new, self._new_words(new), strict=True):
+                analyses[word] = analysis
+                bar.update()
         return Segmentation({word: analysis for word, analysis in analyses.items() if analysis is not None})
 
     def _new_words(self, words: Sequence[str]) -> Iterator[Analysis]:
         if "" in words:
             raise InputError("an empty word cannot be segmented; remove it")
-        atoms = split_letters(list(map(normalised, words)))
-        paths = self.paths.best_paths(atoms)
-        starts, labels = paths.starts.tolist(), paths.labels.tolist()
         names = LABELS if self.config.categories else (None,) * CATEGORIES
         known: list[dict[str, Morpheme]] = [{} for _ in names]  # one object for each; to make one takes longer
-        for letters, begin, size in zip(atoms, paths.bounds.tolist(), paths.sizes.tolist(), strict=False):
-            cuts = [*starts[begin + 1 : begin + size], len(letters)]
-            start = 0
+        for forms, labels in self.paths.pieces(list(map(normalised, words))):
             analysis = []
-            for label, end in zip(labels[begin : begin + size], cuts, strict=True):
-                piece = letters[start:end]
-                form = piece if isinstance(piece, str) else "".join(piece)
+            for form, label in zip(forms, labels, strict=True):
                 morpheme = known[label].get(form)
                 if morpheme is None:
                     morpheme = known[label][form] = Morpheme(form, names[label])
                 analysis.append(morpheme)
-                start = end
             yield tuple(analysis)
 
     def lines(self) -> Iterator[str]:
         """The training words as FlatCat writes them: `count morph/CAT + morph/CAT`."""
-        return segmentation_lines(self.segmentation, self.counts.tolist())
+        for count, word in zip(self.counts.tolist(), self.segmentation, strict=True):
+            yield f"{count} {' + '.join(map(str, self.segmentation[word]))}"
 
     def write_segmentation(self, path: str | Path) -> None:
-        """Write the lines of the training words to a file."""
         with atomic_writer(path) as file:
             file.writelines(f"{line}\n".encode() for line in self.lines())
 
     def save(self, path: str | Path) -> None:
-        """Write the segmenter as a model directory."""
         tested = [*self.segmentation][:SELF_TEST_WORDS]
         write_model(
             path,
@@ -125,10 +130,7 @@ class MorphemeSegmenter:
                 configuration=asdict(self.config),
                 training=dict(self.training),
                 tensors=self.paths.tensors(),
-                texts={
-                    MORPHEMES: self.paths.table(),
-                    SEGMENTATION: "".join(f"{line}\n" for line in self.lines()),
-                },
+                texts={MORPHEMES: self.paths.table(), SEGMENTATION: "".join(f"{line}\n" for line in self.lines())},
                 self_test=[{"word": word, "best_path": self._best_path(word)} for word in tested],
             ),
         )
@@ -148,7 +150,7 @@ class MorphemeSegmenter:
             failed = [
                 case["word"] for case in files.self_test if segmenter._best_path(case["word"]) != case["best_path"]
             ]
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, InputError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, InputError, ConfigError) as error:
             raise FormatError(f"{path}: parts are missing or do not fit ({error}); train it again") from error
         if failed:
             raise FormatError(
@@ -164,14 +166,8 @@ class MorphemeSegmenter:
         return cls(Segmentation(analyses), counts, SegmenterConfig(**files.configuration), paths, files.training)
 
 
-def segmentation_lines(segmentation: Segmentation, counts: Iterable[int]) -> Iterator[str]:
-    """`count morph/CAT + morph/CAT`, a line a word."""
-    for count, word in zip(counts, segmentation, strict=True):
-        yield f"{count} {' + '.join(map(str, segmentation[word]))}"
-
-
 def _parse_lines(text: str) -> tuple[dict[str, Analysis], Int64Array]:
-    """The lines that `segmentation_lines` gives; a ValueError says what is none."""
+    """Read the lines of a segmenter; a ValueError says what is wrong."""
     analyses: dict[str, Analysis] = {}
     counts: list[int] = []
     for line in text.split("\n")[:-1]:
@@ -192,25 +188,16 @@ def _parse_morpheme(text: str) -> Morpheme:
 # ---------------------------------------------------------------- training
 
 
-def train_segmenter(
-    words: WordSource,
-    *,
-    corpus_weight: float = SegmenterConfig.corpus_weight,
-    perplexity_threshold: float | None = SegmenterConfig.perplexity_threshold,
-    dampening: Dampening = SegmenterConfig.dampening,
-    categories: bool = SegmenterConfig.categories,
-    seed: int = SegmenterConfig.seed,
-) -> MorphemeSegmenter:
-    """Learn morphemes from words and their counts, or from a vocabulary."""
-    config = SegmenterConfig(corpus_weight, perplexity_threshold, dampening, categories, seed)
-    encoded = encode_words(words, dampening)
-    threshold = usual_threshold(len(encoded.words)) if perplexity_threshold is None else perplexity_threshold
-    category_config = CategoryConfig(corpus_weight=corpus_weight, perplexity_threshold=threshold)
-    baseline = train_baseline(encoded, corpus_weight, np.random.default_rng(seed))
+def train_segmenter(words: WordSource, **settings: Any) -> MorphemeSegmenter:
+    """Learn morphemes from words and their counts, or from a vocabulary; `settings` are fields of SegmenterConfig."""
+    config = SegmenterConfig(**settings)
+    encoded = encode_words(words, config.dampening)
+    baseline = train_baseline(encoded, config.corpus_weight, np.random.default_rng(config.seed))
     training: dict[str, Any] = {"words": len(encoded.words), "baseline_costs": list(baseline.costs)}
     morphs, labels = baseline.morphs, None
-    if categories:
-        model = CategoryModel(encoded, morphs, category_config)
+    if config.categories:
+        threshold = config.perplexity_threshold or usual_threshold(len(encoded.words))
+        model = CategoryModel(encoded, morphs, CategoryConfig(config.corpus_weight, threshold))
         training |= {"perplexity_threshold": threshold, "category_costs": model.train()}
         model = generalised(model.cleaned())
         labelled = model.state.words

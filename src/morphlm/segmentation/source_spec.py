@@ -44,36 +44,36 @@ def choose_source(spec: str, vocabulary: Vocabulary, *, labels: bool = True) -> 
         known = ", ".join(f"{source.name}:{source.argument}" for source in known_factor_sources())
         raise ConfigError(f"{spec!r} names no source of factors; give one of {known}")
     read = loaded(source.read)
-    given = read(argument, vocabulary) if source.takes_vocabulary else read(argument)
-    if isinstance(given, str):
+    factors = read(argument, vocabulary) if source.takes_vocabulary else read(argument)
+    if isinstance(factors, str):
         raise ConfigError(
-            f"the source {name!r} gives the string {given!r}; it must give a dict, a function or an object"
+            f"the source {name!r} gives the string {factors!r}; it must give a dict, a function or an object"
         )
-    return as_factorisation(given, vocabulary, source=f"{name} {argument}", labels=labels)
+    return as_factorisation(factors, vocabulary, source=f"{name} {argument}", labels=labels)
 
 
 def as_factorisation(
-    given: FactorInput, vocabulary: Vocabulary, *, source: str = "", labels: bool = True
+    factors: FactorInput, vocabulary: Vocabulary, *, source: str = "", labels: bool = True
 ) -> Factorisation:
     """The factors in any form that users may give them; `source` names them in records, if they have no name."""
-    if isinstance(given, str):
-        return choose_source(given, vocabulary, labels=labels)
-    if isinstance(given, Factorisation):
-        return given
-    if isinstance(given, MorphemeSegmenter):
-        source = source or f"segmenter, corpus weight {given.config.corpus_weight:g}"
-        return segmenter_source(given, vocabulary, source, labels=labels)
-    if isinstance(given, Segmentation):
-        return from_segmentation(given, labels=labels, source=source or "segmentation")
-    if isinstance(given, Mapping):
-        return _from_dict(given, source or "dict")
-    factors_of = getattr(given, "factors_of", given)
-    if isinstance(given, type) or not callable(factors_of):
+    if isinstance(factors, str):
+        return choose_source(factors, vocabulary, labels=labels)
+    if isinstance(factors, Factorisation):
+        return factors
+    if isinstance(factors, MorphemeSegmenter):
+        source = source or f"segmenter, corpus weight {factors.config.corpus_weight:g}"
+        return segmenter_source(factors, vocabulary, source, labels=labels)
+    if isinstance(factors, Segmentation):
+        return from_segmentation(factors, labels=labels, source=source or "segmentation")
+    if isinstance(factors, Mapping):
+        return _from_dict(factors, source or "dict")
+    factors_of = getattr(factors, "factors_of", factors)
+    if isinstance(factors, type) or not callable(factors_of):
         raise ConfigError(
-            f"factors cannot come from {given!r}; give NAME:ARGUMENT, a dict (word to factors), a function of a word, "
-            "or an object with a method factors_of(word)"
+            f"factors cannot come from {factors!r}; give NAME:ARGUMENT, a dict (word to factors), a function of a "
+            "word, or an object with a method factors_of(word)"
         )
-    return _from_function(given, factors_of, source or getattr(given, "__name__", type(given).__name__))
+    return _from_function(factors, factors_of, source or getattr(factors, "__name__", type(factors).__name__))
 
 
 def segmenter_source(
@@ -92,11 +92,11 @@ def _from_dict(factors: Mapping[Any, Any], source: str) -> Factorisation:
     return Factorisation(checked(lambda word: factors.get(word, ()), source), source)
 
 
-def _from_function(given: Any, factors_of: Callable[[str], Any], source: str) -> Factorisation:
+def _from_function(factors: Any, factors_of: Callable[[str], Any], source: str) -> Factorisation:
     """With an analyser for words never seen, if the model can keep what gives their factors."""
     factors_of = checked(factors_of, source)
-    if isinstance(given, RestorableWordFactors):
-        return Factorisation(factors_of, source, RestorableAnalyser(given))
+    if isinstance(factors, RestorableWordFactors):
+        return Factorisation(factors_of, source, RestorableAnalyser(factors))
     notify(
         f"factors: {source} cannot be saved with a model, so words outside the vocabulary have no factors; "
         "register it as a source to keep it (docs/extending.md)"

@@ -80,6 +80,12 @@ def read_blocks(
         raise InputError("the file is empty; there is nothing to read", source=source)
 
 
+def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """Number and content of each line of a table, whose words may look like our own marks."""
+    for block in read_blocks(path, marks="any"):
+        yield from enumerate(block.lines(), block.first_line)
+
+
 def _whole_lines(
     stream: io.BufferedReader, source: str, mending: Mending | None, marks: Marks, cure: str
 ) -> Iterator[tuple[int, bytes]]:

@@ -6,17 +6,17 @@ model on the same text finds it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from morphlm.artefacts import FolderShelf, NoShelf, Producer, Result, Shelf, find_or_make, fingerprint
-from morphlm.classes.exchange import cluster
-from morphlm.classes.formats import FORMATS, read_classes
-from morphlm.classes.frequency import frequency_bins
-from morphlm.classes.partition import Partition, average_mutual_information, number_of_classes
+from morphlm.artefacts import FolderShelf, NoShelf, Producer, Shelf, find_or_make, fingerprint
+from morphlm.classes.formats import FORMATS, read_classes, read_given_classes
+from morphlm.classes.methods import ClassOptions, make_classes
+from morphlm.classes.partition import Partition, number_of_classes
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
@@ -25,7 +25,7 @@ from morphlm.progress import notify
 from morphlm.segmentation.factors import Factors, build_factors
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
 from morphlm.segmentation.source_spec import FactorInput, as_factorisation
-from morphlm.settings import Settings, setting
+from morphlm.settings import Settings, same_setting, setting
 from morphlm.vocabulary.corpus import Corpus, Source, as_paths, describe, read_corpus
 from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
 
@@ -33,10 +33,10 @@ VOCABULARY = Producer("vocabulary", 1, ("morphlm.vocabulary", "morphlm.text.read
 SEGMENTER = Producer("segmenter", 1, ("morphlm.segmentation",))
 CLASSES = Producer("classes", 1, ("morphlm.classes",))
 
-CLASS_METHODS = ("exchange", "frequency", "root-frequency")
 KAPPA = 0.2  # the paper's rate for a million tokens
 
 FactorChoice = FactorInput | Factors
+Saved = TypeVar("Saved", Vocabulary, MorphemeSegmenter, Partition)
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,11 @@ class InputOptions(Settings):
     factors: FactorChoice | None = setting(
         None,
         "Where the factors of words come from; see `morphlm factors --help`.",
-        metavar="KIND:WHAT",
+        metavar="NAME:ARGUMENT",
         group="Model",
         default_text="learn morphemes",
     )
-    corpus_weight: float = setting(
-        SegmenterConfig.corpus_weight,
-        "Weight of the words against the lexicon when morphemes are learned: less gives more boundaries.",
-        above=0,
-    )
+    corpus_weight: float = same_setting(SegmenterConfig, "corpus_weight")
     classes: Partition | int | str | Path | None = setting(
         None,
         "Number of word classes, or a file of them (also paths:FILE, mkcls:FILE).",
@@ -73,7 +69,7 @@ class InputOptions(Settings):
         group="Model",
         default_text="sqrt(|V|)",
     )
-    class_method: str = setting("exchange", "How classes are made.", choices=CLASS_METHODS)
+    class_method: str = same_setting(ClassOptions, "method")
     allow_unknown: bool = setting(False, "The texts may contain <unk>.", option="--allow-unk")
     seed: int = 1
     threads: int | None = None  # results do not depend on it
@@ -119,7 +115,6 @@ class TrainingInputs:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The words of the texts."""
         return self.train.vocabulary
 
 
@@ -137,44 +132,40 @@ def prepare_inputs(
 
     All that is given is read before anything is made or written, so that a bad file costs no time and leaves no trace.
     """
-    shelves = _Shelves(folder)
-    texts = _read_texts(source, dev, test, options)
-    vocabulary = texts.train.vocabulary
-    word_factors = _given_factors(options.factors, vocabulary) if factors else None
-    partition = _given_classes(options, vocabulary) if classes else None
+    _check_folder(folder)
+    train, held_out, tested, text_key = _read_texts(source, dev, test, options)
+    vocabulary = train.vocabulary
+    word_factors = _read_factors(options.factors, vocabulary) if factors else None
+    partition = _read_partition(options.classes, vocabulary) if classes else None
     if options.vocabulary is None:
-        _keep_vocabulary(vocabulary, texts.key, options, shelves)
+        _keep_vocabulary(vocabulary, text_key, options, folder)
     if factors and word_factors is None:
         segmenter = find_segmenter(vocabulary, options, folder)
         word_factors = build_factors(vocabulary, as_factorisation(segmenter, vocabulary))
     if classes and partition is None:
-        partition = _find_classes(texts.train, options, shelves)
+        partition = _find_classes(train, options, folder)
     if partition is not None:
-        partition = replace(partition, mutual_information=average_mutual_information(texts.train, partition))
+        partition = partition.measured_on(train)
     record = {
         "vocabulary": "of the text" if options.vocabulary is None else "given",
         "kappa": options.pruning_rate if options.vocabulary is None else None,
-        "sentences": texts.train.sentences,
+        "sentences": train.sentences,
         "preparation": preparation_record(source),
     }
-    return TrainingInputs(texts.train, texts.dev, texts.test, word_factors, partition, record)
+    return TrainingInputs(train, held_out, tested, word_factors, partition, record)
 
 
 # ---------------------------------------------------------------- texts
 
 
-@dataclass(frozen=True, eq=False)
-class _Texts:
-    train: Corpus
-    dev: HeldOut
-    test: HeldOut | None
-    key: str  # a hash of the training text as it stands
-
-
-def _read_texts(source: Source, dev: Source, test: Source | None, options: InputOptions) -> _Texts:
+def _read_texts(
+    source: Source, dev: Source, test: Source | None, options: InputOptions
+) -> tuple[Corpus, HeldOut, HeldOut | None, str]:
+    """The encoded texts, and a hash of the training text as it stands."""
     _check_standard_input(options, *([source, dev] if test is None else [source, dev, test]))
-    given = options.vocabulary
-    vocabulary = load_vocabulary(given) if isinstance(given, str | Path) else given
+    vocabulary = options.vocabulary
+    if isinstance(vocabulary, str | Path):
+        vocabulary = load_vocabulary(vocabulary)
     raw, raw_dev, raw_test = (
         None if text is None else read_corpus(text, allow_unknown=options.allow_unknown) for text in (source, dev, test)
     )
@@ -187,7 +178,7 @@ def _read_texts(source: Source, dev: Source, test: Source | None, options: Input
     tested = None if raw_test is None or test is None else HeldOut(raw_test.encode(vocabulary), test)
     if np.array_equal(train.tokens, held_out.corpus.tokens):
         notify("warning: the development text is the training text, so training cannot tell when to stop; give another")
-    return _Texts(train, held_out, tested, key)
+    return train, held_out, tested, key
 
 
 def _check_standard_input(options: InputOptions, *sources: Source) -> None:
@@ -195,7 +186,7 @@ def _check_standard_input(options: InputOptions, *sources: Source) -> None:
     paths = [str(path) for source in sources for path in as_paths(source) or []]
     paths += [str(options.vocabulary)] if isinstance(options.vocabulary, str | Path) else []
     specs = [spec for spec in (options.classes, options.factors) if isinstance(spec, str | Path)]
-    paths += [str(spec).rpartition(":")[2] for spec in specs]  # KIND:FILE
+    paths += [str(spec).rpartition(":")[2] for spec in specs]  # NAME:FILE
     if paths.count("-") > 1:
         raise ConfigError("standard input ('-') is named more than once; it can be read only once")
 
@@ -203,74 +194,72 @@ def _check_standard_input(options: InputOptions, *sources: Source) -> None:
 # ---------------------------------------------------------------- what is given
 
 
-def _given_factors(given: FactorChoice | None, vocabulary: Vocabulary) -> Factors | None:
+def _read_factors(source: FactorChoice | None, vocabulary: Vocabulary) -> Factors | None:
     """The factors of the vocabulary's words from a source in any of its forms."""
-    if given is None or isinstance(given, Factors):
-        return given
-    return build_factors(vocabulary, as_factorisation(given, vocabulary))
+    if source is None or isinstance(source, Factors):
+        return source
+    return build_factors(vocabulary, as_factorisation(source, vocabulary))
 
 
-def _given_classes(options: InputOptions, vocabulary: Vocabulary) -> Partition | None:
-    given = options.classes
-    if isinstance(given, int):
-        number_of_classes(vocabulary, given)  # refused now, not when all else has been made
-    if given is None or isinstance(given, Partition | int):
-        return given if isinstance(given, Partition) else None
-    file_format, colon, path = str(given).partition(":")
+def _read_partition(classes: Partition | int | str | Path | None, vocabulary: Vocabulary) -> Partition | None:
+    """The classes as an object or from a file, as `FILE` or `FORMAT:FILE`; None if they have to be made."""
+    if classes is None or isinstance(classes, Partition):
+        return classes
+    if isinstance(classes, int):
+        number_of_classes(vocabulary, classes)  # refused now, not when all else has been made
+        return None
+    file_format, colon, path = str(classes).partition(":")
     if not (colon and path and file_format in FORMATS):
-        file_format, path = "tsv", str(given)
-    file = read_classes(path, file_format, vocabulary)
-    if file.missing or file.ignored:
-        notify(f"{path}: {file.format()}")
-    return file.partition
+        file_format, path = "tsv", str(classes)
+    return read_given_classes(path, file_format, vocabulary)
 
 
 # ---------------------------------------------------------------- what is made and kept
 
 
-class _Shelves:
-    """The folder of what is made; without one nothing is kept."""
+def _check_folder(folder: str | Path | None) -> None:
+    if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
+        raise InputError("this is a file, so results cannot be kept in it; name a folder", source=str(folder))
 
-    def __init__(self, folder: str | Path | None) -> None:
-        self.folder = None if folder is None else Path(folder)
-        if self.folder is not None and self.folder.exists() and not self.folder.is_dir():
-            raise InputError("this is a file, so results cannot be kept in it; name a folder", source=str(self.folder))
 
-    def of(self, producer: Producer, extension: str = "", **functions: Any) -> Shelf[Result]:
-        """The part of the folder for one producer."""
-        return NoShelf() if self.folder is None else FolderShelf(self.folder, producer, extension, **functions)
+def _shelf(
+    folder: str | Path | None, producer: Producer, extension: str = "", *, read: Callable[[Path], Saved]
+) -> Shelf[Saved]:
+    """The part of the folder for one producer; without a folder nothing is kept."""
+    if folder is None:
+        return NoShelf()
+    return FolderShelf(Path(folder), producer, extension, read=read, write=lambda path, result: result.save(path))
 
 
 def _words(vocabulary: Vocabulary) -> dict[str, Any]:
     return {"words": list(vocabulary.words), "counts": vocabulary.counts}
 
 
-def _keep_vocabulary(vocabulary: Vocabulary, text: str, options: InputOptions, shelves: _Shelves) -> None:
+def _keep_vocabulary(vocabulary: Vocabulary, text: str, options: InputOptions, folder: str | Path | None) -> None:
     """For other commands: with the text at hand, making the vocabulary again is as quick as reading it."""
     notify(f"vocabulary: {len(vocabulary):,} entries")
-    shelf: Shelf[Vocabulary] = shelves.of(VOCABULARY, ".tsv", read=lambda _: vocabulary, write=_save)
     key = VOCABULARY.key(text=text, kappa=options.pruning_rate, seed=options.seed)
-    find_or_make(VOCABULARY, key, shelf, lambda: vocabulary)
+    find_or_make(VOCABULARY, key, _shelf(folder, VOCABULARY, ".tsv", read=lambda _: vocabulary), lambda: vocabulary)
 
 
 def find_segmenter(
     vocabulary: Vocabulary, options: InputOptions, folder: str | Path | None = None
 ) -> MorphemeSegmenter:
     """The segmenter of these words, found in the folder or learned."""
-    shelf: Shelf[MorphemeSegmenter] = _Shelves(folder).of(SEGMENTER, read=MorphemeSegmenter.load, write=_save)
     settings = {"corpus_weight": options.corpus_weight, "seed": options.seed}
     return find_or_make(
         SEGMENTER,
         SEGMENTER.key(**settings, **_words(vocabulary)),
-        shelf,
-        lambda: train_segmenter(vocabulary, corpus_weight=options.corpus_weight, seed=options.seed),
+        _shelf(folder, SEGMENTER, read=MorphemeSegmenter.load),
+        lambda: train_segmenter(vocabulary, **settings),
         announce="learning morphemes ...",
     ).result
 
 
-def _find_classes(corpus: Corpus, options: InputOptions, shelves: _Shelves) -> Partition:
+def _find_classes(corpus: Corpus, options: InputOptions, folder: str | Path | None) -> Partition:
     """The classes of the words of a text, found or made."""
     number = options.classes if isinstance(options.classes, int) else None
+    class_options = ClassOptions(number, options.class_method, threads=options.threads, seed=options.seed)
 
     def read(path: Path) -> Partition:
         file = read_classes(path, "tsv", corpus.vocabulary)
@@ -278,20 +267,11 @@ def _find_classes(corpus: Corpus, options: InputOptions, shelves: _Shelves) -> P
             raise FormatError(f"{path}: {file.format()}")
         return replace(file.partition, method=options.class_method)
 
-    def make() -> Partition:
-        if options.class_method == "exchange":
-            return cluster(corpus, number, seed=options.seed, threads=options.threads)
-        return frequency_bins(corpus.vocabulary, number, root=options.class_method == "root-frequency")
-
     settings = {"classes": number, "method": options.class_method, "seed": options.seed}
     return find_or_make(
         CLASSES,
         CLASSES.key(**settings, tokens=corpus.tokens, **_words(corpus.vocabulary)),
-        shelves.of(CLASSES, ".tsv", read=read, write=_save),
-        make,
+        _shelf(folder, CLASSES, ".tsv", read=read),
+        lambda: make_classes(corpus, class_options),
         announce="partitioning the vocabulary ...",
     ).result
-
-
-def _save(path: Path, result: Vocabulary | MorphemeSegmenter | Partition) -> None:
-    result.save(path)

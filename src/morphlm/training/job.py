@@ -51,15 +51,8 @@ class TrainingJob:
     def record(self) -> dict[str, Any]:
         """How the model came about, for its manifest."""
         options = {} if self.options is None else asdict(self.options)
-        return (
-            self.inputs.record
-            | options
-            | {
-                "seed": self.seed,
-                "tokens": len(self.inputs.train.tokens),
-                "version": __version__,
-            }
-        )
+        made = {"seed": self.seed, "tokens": len(self.inputs.train.tokens), "version": __version__}
+        return self.inputs.record | options | made
 
     @cached_property
     def identity(self) -> str:
@@ -84,10 +77,9 @@ class TrainingJob:
 class ModelShelf(Shelf[LanguageModel]):
     """The directory of one model, which knows the hash of what it was trained on; any other is replaced."""
 
-    def __init__(self, job: TrainingJob) -> None:
-        assert job.out is not None
-        self._job, self._out = job, job.out
-        self.place = str(job.out)
+    def __init__(self, job: TrainingJob, out: Path) -> None:
+        self._job, self._out = job, out
+        self.place = str(out)
 
     def find(self, key: str) -> LanguageModel | None:
         run = self._job.run

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
-from morphlm.errors import FormatError
+from morphlm.artefacts import find
 from morphlm.language_model.base import LanguageModel
 from morphlm.logbilinear.structure import build_structure
-from morphlm.modelfile import read_model
-from morphlm.progress import notify
 from morphlm.training.checkpoint import checkpoint_path, remove_foreign_checkpoint
 from morphlm.training.config import LogBilinearOptions
 from morphlm.training.inputs import TrainingInputs
 from morphlm.training.job import TrainingJob
-from morphlm.training.loop import TrainingTask, ended_otherwise, load_trained, train_model
+from morphlm.training.loop import EndedTraining, TrainingTask, train_model
 
 
 def train_logbilinear(job: TrainingJob) -> LanguageModel:
@@ -23,15 +20,11 @@ def train_logbilinear(job: TrainingJob) -> LanguageModel:
     if out is not None and run.resume_or_restart:
         remove_foreign_checkpoint(out, task.identity, run.warn)
         run = replace(run, resume=checkpoint_path(out).exists())
-    if out is not None and run.keep_complete and _is_trained(task, out):
-        otherwise = ended_otherwise(task, out)
-        if not otherwise:
-            notify(f"{job.kind.name}: found in {out}")
-            model = load_trained(out)
+    if out is not None and run.keep_complete and not run.resume:
+        model = find(job.kind.producer, task.identity, EndedTraining(task, out))
+        if model is not None:
             model.threads = run.threads
             return model
-        if not run.resume:  # else it is said, or refused, when the training is taken up
-            notify(f"{out}: its training {otherwise}; it is trained again")
     return train_model(task, out, resume=run.resume, threads=run.threads, checkpoint_minutes=run.checkpoint_minutes)
 
 
@@ -45,11 +38,3 @@ def training_task(kind: str, inputs: TrainingInputs, options: LogBilinearOptions
         "classes": None if partition is None else partition.to_json(),
     }
     return TrainingTask(config, structure, options.training, inputs.train, inputs.dev.corpus, record)
-
-
-def _is_trained(task: TrainingTask, out: Path) -> bool:
-    """Whether a model of the same data and settings is there, and its training has ended."""
-    try:
-        return not checkpoint_path(out).exists() and bool(read_model(out).training.get("identity") == task.identity)
-    except FormatError:
-        return False

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from morphlm.arrays import Float32Array, Int32Array
-from morphlm.artefacts import Producer
+from morphlm.artefacts import Shelf
 from morphlm.errors import ConfigError, TrainingError
 from morphlm.files import atomic_writer, exclusive
 from morphlm.kinds import kind_named
@@ -46,6 +46,7 @@ from morphlm.training.config import STOPPING, TrainingConfig
 from morphlm.training.log import (
     DIVERGED,
     LOG_FILE,
+    Log,
     describe_position,
     end_reason,
     find_end,
@@ -82,7 +83,7 @@ class TrainingTask:
     @cached_property
     def identity(self) -> str:
         """A hash of everything that the training steps depend on; when to stop is not part of it."""
-        structure, kind = self.structure, kind_named(self.config.kind)
+        structure = self.structure
         parts: dict[str, Any] = {
             "config": self.config.to_json(),
             "training": {name: value for name, value in self.training.to_json().items() if name not in STOPPING},
@@ -95,7 +96,7 @@ class TrainingTask:
         for name, side in (("context", structure.context), ("output", structure.output)):
             parts |= {f"{name}.starts": side.rows.starts, f"{name}.items": side.rows.items}
             parts |= {f"{name}.factors": [side.factors, side.surfaces]}
-        return Producer(kind.name, kind.revision, kind.modules).key(**parts)
+        return kind_named(self.config.kind).producer.key(**parts)
 
     @property
     def stopping(self) -> dict[str, Any]:
@@ -120,10 +121,13 @@ def train_model(
     more and the training ends with the best one so far. While one run writes to `out`, another one is refused.
     """
     path = None if out is None else Path(out)
-    with nullcontext() if path is None else _locked(path):
-        if path is not None and resume and _has_ended(task, path):
+    taken = f"{path}: another training writes to this place; wait until it has ended, or choose another place"
+    with nullcontext() if path is None else exclusive(lock_path(path), taken):
+        model: LogBilinearModel | None = None
+        if path is not None and resume:
+            model = EndedTraining(task, path, resume=True).find(task.identity)
+        if model is not None:
             notify(f"{path}: its training has ended; there is nothing to resume")
-            model: LogBilinearModel | None = load_trained(path)
         else:
             with workers(threads or available_cores()) as pool:
                 best = TrainingRun(task, path, pool, resume, checkpoint_minutes * 60.0, deadline).train()
@@ -134,65 +138,63 @@ def train_model(
     return model
 
 
-def _locked(out: Path) -> AbstractContextManager[None]:
-    refusal = f"{out}: another training writes to this place; wait until it has ended, or choose another place"
-    return exclusive(lock_path(out), refusal)
-
-
 def _finished_model(task: TrainingTask, out: Path) -> LogBilinearModel:
     """The best model; its manifest states when this run stopped, though it may have been written by an earlier one."""
     files = read_model(out)
     record = files.training | task.stopping
     if record != files.training:
         write_model(out, replace(files, training=record, notes={LOG_FILE: log_text(read_log(out))}))
-    return load_trained(out)
-
-
-def load_trained(out: Path) -> LogBilinearModel:
-    """Read a model that a training wrote."""
     return logbilinear_from_files(out, read_model(out))
 
 
 # ---------------------------------------------------------------- trainings that have ended
 
 
-def is_trained_by(task: TrainingTask, out: Path) -> bool:
-    """Whether the model in a directory was trained on the same data with the same settings."""
-    return (out / MANIFEST).is_file() and read_model(out).training.get("identity") == task.identity
+class EndedTraining(Shelf[LogBilinearModel]):
+    """A model directory whose training has ended: it leaves a model and no checkpoint.
 
+    The model counts if a training by `task` would end at the same evaluation. Otherwise it is trained again from the
+    beginning; with `resume` that is refused, unless it diverged.
+    """
 
-def _has_ended(task: TrainingTask, out: Path) -> bool:
-    """Whether there is a model and no checkpoint; a model of other data, settings or stopping is refused."""
-    if checkpoint_path(out).exists() or not (out / MANIFEST).is_file():
-        return False
-    if not is_trained_by(task, out):
-        raise ConfigError(
-            f"{out}: this model is of other data or other settings, and its training has ended; train without "
-            "--resume to replace it, or choose another place"
-        )
-    otherwise = ended_otherwise(task, out)
-    if otherwise.startswith(DIVERGED):
-        notify(f"{out}: its training {otherwise}; it is trained again")
-    elif otherwise:
-        reason = end_reason(read_log(out)) or "its log does not say why"
-        raise ConfigError(
-            f"{out}: its training has ended ({reason}) and its checkpoint is gone, so it cannot go on with other "
-            "--epochs or --patience; train without --resume to begin anew"
-        )
-    return not otherwise
+    def __init__(self, task: TrainingTask, out: Path, *, resume: bool = False) -> None:
+        self.task, self.out, self.resume = task, out, resume
+        self.place = str(out)
 
+    def find(self, key: str) -> LogBilinearModel | None:
+        if checkpoint_path(self.out).exists() or not (self.out / MANIFEST).is_file():
+            return None
+        files, log = read_model(self.out), read_log(self.out)
+        if files.training.get("identity") != key:
+            self._refuse_to_resume(
+                "this model is of other data or other settings, and its training has ended; train without --resume to "
+                "replace it, or choose another place"
+            )
+            return None
+        if self._ended_as_asked(log, files.training):
+            return logbilinear_from_files(self.out, files)
+        reason = end_reason(log)
+        if not reason.startswith(DIVERGED):
+            self._refuse_to_resume(
+                f"its training has ended ({reason or 'its log does not say why'}) and its checkpoint is gone, so it "
+                "cannot go on with other --epochs or --patience; train without --resume to begin anew"
+            )
+            reason = "ended by other --epochs or --patience"
+        notify(f"{self.out}: its training {reason}; it is trained again")
+        return None
 
-def ended_otherwise(task: TrainingTask, out: Path) -> str:
-    """How the training of a model with this identity ended, if not where `task` would end; else ''."""
-    log = read_log(out)
-    if end_reason(log).startswith(DIVERGED):
-        return end_reason(log)
-    if log:
-        evaluations, reason = find_end(log, task.training)
-        is_as_asked = bool(reason) and evaluations == len(log)
-    else:
-        is_as_asked = task.stopping.items() <= read_model(out).training.items()
-    return "" if is_as_asked else "ended by other --epochs or --patience"
+    def keep(self, key: str, result: LogBilinearModel) -> None:
+        pass  # the training has written its best model already
+
+    def _ended_as_asked(self, log: Log, record: dict[str, Any]) -> bool:
+        if not log:
+            return self.task.stopping.items() <= record.items()
+        evaluations, reason = find_end(log, self.task.training)
+        return bool(reason) and evaluations == len(log) and not end_reason(log).startswith(DIVERGED)
+
+    def _refuse_to_resume(self, message: str) -> None:
+        if self.resume:
+            raise ConfigError(f"{self.out}: {message}")
 
 
 # ---------------------------------------------------------------- beginning and resuming
@@ -214,7 +216,8 @@ def _resumed_state(task: TrainingTask, out: Path) -> TrainingState:
     path = checkpoint_path(out)
     state = read_checkpoint(path, task.identity)
     progress = state.progress
-    if progress.best is not None and not is_trained_by(task, out):
+    has_model = (out / MANIFEST).is_file() and read_model(out).training.get("identity") == task.identity
+    if progress.best is not None and not has_model:
         raise ConfigError(f"{out}: the best model so far is not there any more; remove {path} to begin anew")
     _update_end(task, progress, path)
     remove_leftovers(out)
@@ -390,7 +393,9 @@ class TrainingRun:
             self._keep_best()
         else:
             progress.worse += 1
-        progress.ended = self._stopping_reason()
+        progress.ended = stopping_reason(self.task.training, progress.epoch, progress.worse)
+        if self._is_late:
+            progress.ended = progress.ended or "the time is over"
         if progress.ended:
             progress.log[-1]["ended"] = progress.ended
         if self.out is not None:
@@ -421,10 +426,6 @@ class TrainingRun:
         with np.errstate(over="ignore"):
             # An exact sum: NumPy's may depend on how its array lies in memory.
             return float(np.exp(-math.fsum(logprobs) / len(logprobs)))
-
-    def _stopping_reason(self) -> str:
-        reason = stopping_reason(self.task.training, self.progress.epoch, self.progress.worse)
-        return reason or ("the time is over" if self._is_late else "")
 
     def _log(self, perplexity: float, is_best: bool) -> str:
         """Append an evaluation to the log; returns the line that reports it."""

@@ -6,12 +6,12 @@ and how it is trained stands in its record (see morphlm.kinds).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
-from morphlm.artefacts import NoShelf, Shelf, find_or_make
+from morphlm.artefacts import find_or_make
 from morphlm.errors import ConfigError, TrainingError
 from morphlm.files import check_can_make
 from morphlm.kinds import ModelKind, kind_named, kind_names
@@ -51,7 +51,7 @@ class ModelOptions:
         return options.from_values(self.restricted_to(record).settings, self.seed)
 
     def restricted_to(self, kind: ModelKind) -> ModelOptions:
-        """The same without the settings that a kind has not."""
+        """Only those settings that a kind has."""
         names = set(setting_names(kind))
         return ModelOptions({name: value for name, value in self.settings.items() if name in names}, seed=self.seed)
 
@@ -71,24 +71,18 @@ class Trained:
         """The epoch whose model was kept; none for n-grams."""
         return self.model.training.get("best_epoch")
 
-    @property
-    def _best_minibatch(self) -> int:
-        """How far it was in the next one; 0 unless evaluations come within epochs."""
-        return int(self.model.training.get("best_minibatch", 0))
-
     def row(self) -> list[str]:
         """Kind, epoch and perplexities as cells of a table; parts of an epoch as a fraction."""
         figures = [result for result in (self.development, self.test) if result is not None]
-        epoch = "-" if self.best_epoch is None else str(self.best_epoch)
-        if self._best_minibatch:
-            record = self.model.training
-            epoch = f"{record['best_epoch'] + self._best_minibatch * record['batch'] / record['tokens']:.2f}"
+        epoch, record = "-" if self.best_epoch is None else str(self.best_epoch), self.model.training
+        if record.get("best_minibatch"):
+            epoch = f"{record['best_epoch'] + record['best_minibatch'] * record['batch'] / record['tokens']:.2f}"
         return [self.model.kind, epoch, *(f"{result.including_unknown:.2f}" for result in figures)]
 
     def format(self) -> str:
-        """Some lines for a person."""
-        best = None if self.best_epoch is None else describe_position(self.best_epoch, self._best_minibatch)
-        after = "" if best is None else f", after {best}"
+        after = ""
+        if self.best_epoch is not None:
+            after = f", after {describe_position(self.best_epoch, self.model.training.get('best_minibatch', 0))}"
         lines = [f"{self.model.kind}", f"  development  {self.development.including_unknown:.2f}{after}"]
         if self.test is not None:
             lines.append(
@@ -99,7 +93,6 @@ class Trained:
         return "\n".join(lines + ([] if self.out is None else [f"  written to   {self.out}"]))
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         return {
             "kind": self.model.kind,
             "out": None if self.out is None else str(self.out),
@@ -193,11 +186,9 @@ def train_one(
 ) -> Trained:
     """`train` with the options in three parts; also tests the model."""
     directory = None if out is None else Path(out)
-    artefacts = artefacts_beside(directory) if artefacts is None else artefacts
     check_options([kind], options)
-    if directory is not None:
-        check_directory(directory, artefacts)
-    inputs = prepare_inputs(source, dev, input_options, artefacts, test=test, **needs_of([kind]))
+    artefacts = artefact_folder(directory, artefacts)
+    inputs = inputs_of([kind], source, dev, input_options, artefacts, test)
     return fit(kind, inputs, options, run, directory)
 
 
@@ -224,8 +215,8 @@ def train_all(
     directories = [Path(out) / kind for kind in kinds]
     folder = Path(out) / ARTEFACTS_FOLDER if artefacts is None else artefacts
     for directory in directories:
-        check_directory(directory, folder)
-    inputs = prepare_inputs(source, dev, input_options or InputOptions(), folder, test=test, **needs_of(kinds))
+        artefact_folder(directory, folder)
+    inputs = inputs_of(kinds, source, dev, input_options or InputOptions(), folder, test)
     trained, failures = [], {}
     for kind, directory in zip(kinds, directories, strict=True):
         notify(f"{kind}:")
@@ -237,21 +228,23 @@ def train_all(
     return Comparison(tuple(trained), failures)
 
 
-def artefacts_beside(out: Path | None) -> Path | None:
-    """Where vocabulary, segmenter and classes are kept unless a folder is named: beside the model."""
-    return None if out is None else out.resolve().parent / ARTEFACTS_FOLDER
+def artefact_folder(out: Path | None, artefacts: str | Path | None) -> str | Path | None:
+    """Where vocabulary, segmenter and classes are kept: the folder that is named, or else one beside the model.
 
-
-def check_directory(out: Path, artefacts: str | Path | None) -> None:
-    """Refuse, before any work is done, a directory that cannot be written or that the artefacts would lie in."""
+    A directory that cannot be written, or that the artefacts would lie in, is refused before any work is done.
+    """
+    if out is None:
+        return artefacts
+    folder = out.resolve().parent / ARTEFACTS_FOLDER if artefacts is None else artefacts
     check_can_hold_model(out)
     check_can_make(out)
     for taken in (out, checkpoint_path(out)):
-        if artefacts is not None and Path(artefacts).resolve().is_relative_to(taken.resolve()):
+        if Path(folder).resolve().is_relative_to(taken.resolve()):
             raise ConfigError(
-                f"{out}: vocabulary, segmenter and classes are kept in {artefacts}, which cannot be part of the model; "
+                f"{out}: vocabulary, segmenter and classes are kept in {folder}, which cannot be part of the model; "
                 "choose another --out or --artefacts"
             )
+    return folder
 
 
 def declared_settings(kind: ModelKind) -> dict[str, DeclaredSetting]:
@@ -281,20 +274,25 @@ def check_options(kinds: Sequence[str], options: ModelOptions) -> None:
             raise ConfigError(f"{name} means nothing to {', '.join(kinds)}; leave it out, it is for {', '.join(users)}")
 
 
-class Needs(TypedDict):
-    """What models are made of besides the vocabulary."""
-
-    factors: bool
-    classes: bool
-
-
-def needs_of(kinds: Sequence[str]) -> Needs:
-    """Whether some of the kinds need factors, and whether some need classes."""
+def inputs_of(
+    kinds: Sequence[str],
+    source: Source,
+    dev: Source,
+    options: InputOptions,
+    artefacts: str | Path | None,
+    test: Source | None = None,
+) -> TrainingInputs:
+    """What all of these kinds need, prepared once."""
     records = [kind_named(kind) for kind in kinds]
-    return {
-        "factors": any(record.needs_factors for record in records),
-        "classes": any(record.needs_classes for record in records),
-    }
+    return prepare_inputs(
+        source,
+        dev,
+        options,
+        artefacts,
+        test=test,
+        factors=any(record.needs_factors for record in records),
+        classes=any(record.needs_classes for record in records),
+    )
 
 
 # ---------------------------------------------------------------- one model from its inputs
@@ -311,11 +309,10 @@ def fit(
     record = kind_named(kind, trainable=True)
     job = TrainingJob(record, inputs, options.of(record), run or RunOptions(), out, options.seed)
     train_kind = record.load("train")
-    model: LanguageModel = train_kind(job) if record.writes_checkpoints else _find_or_train(job, train_kind)
+    model: LanguageModel
+    if out is None or record.writes_checkpoints:
+        model = train_kind(job)
+    else:
+        model = find_or_make(record.producer, job.identity, ModelShelf(job, out), lambda: train_kind(job)).result
     test = None if inputs.test is None else inputs.test.perplexity(model)
     return Trained(model, out, inputs.dev.perplexity(model), test, read_log(out))
-
-
-def _find_or_train(job: TrainingJob, train_kind: Callable[[TrainingJob], LanguageModel]) -> LanguageModel:
-    shelf: Shelf[LanguageModel] = NoShelf() if job.out is None else ModelShelf(job)
-    return find_or_make(job.kind.producer, job.identity, shelf, lambda: train_kind(job)).result

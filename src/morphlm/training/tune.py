@@ -11,7 +11,7 @@ import math
 import shlex
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +22,11 @@ from morphlm.kinds import kind_named, kind_names
 from morphlm.progress import notify
 from morphlm.tables import finite_or_none, format_columns
 from morphlm.training.config import LogBilinearOptions
-from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
+from morphlm.training.inputs import InputOptions, TrainingInputs
 from morphlm.training.job import RunOptions
 from morphlm.training.logbilinear import training_task
 from morphlm.training.loop import TrainingTask, train_model
-from morphlm.training.pipeline import (
-    ModelOptions,
-    artefacts_beside,
-    check_directory,
-    check_options,
-    needs_of,
-    setting_names,
-)
+from morphlm.training.pipeline import ModelOptions, artefact_folder, check_options, inputs_of, setting_names
 from morphlm.vocabulary.corpus import Source
 
 # What the recipe's own values are multiplied by.
@@ -46,14 +39,13 @@ USUAL_EPOCHS = 4  # until a training ends, for planning
 
 @dataclass(frozen=True)
 class Candidate:
-    """What is searched."""
+    """Values of the settings that are searched."""
 
     step: float  # xi
     decay: float  # lambda
     width: int  # d
 
     def __str__(self) -> str:
-        """For people."""
         return f"step {self.step:.3g}, decay {self.decay:.3g}, width {self.width}"
 
     def apply(self, options: ModelOptions) -> ModelOptions:
@@ -63,7 +55,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Trial:
-    """One training."""
+    """A training with the values of a candidate."""
 
     candidate: Candidate
     round: int
@@ -74,11 +66,7 @@ class Trial:
     is_default: bool
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
-        return {
-            "step": self.candidate.step,
-            "decay": self.candidate.decay,
-            "width": self.candidate.width,
+        return vars(self.candidate) | {
             "round": self.round,
             "epochs": self.epochs,
             "development_perplexity": finite_or_none(self.development_perplexity),
@@ -88,7 +76,7 @@ class Trial:
         }
 
     def row(self) -> list[str]:
-        """The same as cells of a table."""
+        """The cells of a line of the table."""
         candidate = self.candidate
         figures = [f"{candidate.step:.3g}", f"{candidate.decay:.3g}", str(candidate.width), f"{self.epochs:.2f}"]
         note = "out of time" if self.is_cut else ""
@@ -114,8 +102,7 @@ class TuneResult:
     @property
     def settings(self) -> dict[str, Any]:
         """What to pass to `train`."""
-        best = self.best.candidate
-        return {"step": best.step, "decay": best.decay, "width": best.width}
+        return dict(vars(self.best.candidate))
 
     @property
     def command(self) -> str:
@@ -132,7 +119,6 @@ class TuneResult:
         return f"{table}\n\nbest{so_far}: {self.best.candidate}\n{self.command}"
 
     def to_json(self) -> dict[str, Any]:
-        """All figures under their names."""
         return {
             "kind": self.kind,
             "trials": [trial.to_json() for trial in self.trials],
@@ -165,7 +151,9 @@ def tune(
     factors and classes are kept in `artefacts`, or beside the directory `out` of the model that will be trained with
     the best settings; without both, nothing is kept. Ctrl-C ends the search with what has been tried, if anything has.
     """
-    clock = _Clock(minutes)
+    if not minutes > 0:
+        raise ConfigError(f"{minutes} minutes leave no time to search; give more than 0")
+    deadline = time.monotonic() + minutes * 60.0
     options, run = options or ModelOptions(), run or RunOptions()
     if kind not in tunable_kinds():
         raise ConfigError(f"{kind!r} has nothing to tune; choose one of {', '.join(tunable_kinds())}")
@@ -173,19 +161,16 @@ def tune(
     candidates = design(kind, options, steps, decays, widths)
     for candidate in candidates:
         check_options([kind], candidate.apply(options))
-    directory = None if out is None else Path(out)
-    artefacts = artefacts_beside(directory) if artefacts is None else artefacts
-    if directory is not None:
-        check_directory(directory, artefacts)
-    inputs = prepare_inputs(source, dev, input_options or InputOptions(), artefacts, **needs_of([kind]))
-    search = _Search(kind, inputs, options, run, candidates, clock)
+    artefacts = artefact_folder(None if out is None else Path(out), artefacts)
+    inputs = inputs_of([kind], source, dev, input_options or InputOptions(), artefacts)
+    search = _Search(kind, inputs, options, run, candidates, deadline)
     is_interrupted = search.run()
     return TuneResult(kind, tuple(search.trials), tuple(arguments), None if out is None else str(out), is_interrupted)
 
 
 def tunable_kinds() -> list[str]:
     """The kinds of models whose training has the settings that are searched."""
-    searched = {"step", "decay", "width"}
+    searched = {entry.name for entry in fields(Candidate)}
     return [kind for kind in kind_names() if searched <= set(setting_names(kind_named(kind)))]
 
 
@@ -207,31 +192,13 @@ def design(
     )
     others = [candidate for candidate in dict.fromkeys(itertools.starmap(Candidate, grid)) if candidate != default]
     order = np.random.default_rng(options.seed).permutation(len(others)).tolist()
-    order.sort(key=lambda number: _differences(others[number], default) > 1)
+    order.sort(key=lambda number: len(vars(others[number]).items() - vars(default).items()) > 1)
     return [default, *(others[number] for number in order)]
 
 
 def _scaled(value: float, factor: float) -> float:
     """The product, as short as one would write it."""
     return value if factor == 1.0 else float(f"{value * factor:.2g}")
-
-
-def _differences(one: Candidate, other: Candidate) -> int:
-    return sum([one.step != other.step, one.decay != other.decay, one.width != other.width])
-
-
-class _Clock:
-    """The time that is left."""
-
-    def __init__(self, minutes: float) -> None:
-        if not minutes > 0:
-            raise ConfigError(f"{minutes} minutes leave no time to search; give more than 0")
-        self.end = time.monotonic() + minutes * 60.0
-
-    @property
-    def left(self) -> float:
-        """In seconds."""
-        return max(0.0, self.end - time.monotonic())
 
 
 class _Search:
@@ -244,12 +211,16 @@ class _Search:
         options: ModelOptions,
         run: RunOptions,
         candidates: list[Candidate],
-        clock: _Clock,
+        deadline: float,
     ) -> None:
         self.kind, self.inputs, self.options, self.threads = kind, inputs, options, run.threads
-        self.candidates, self.clock = candidates, clock
+        self.candidates, self.deadline = candidates, deadline
         self.default = candidates[0]
         self.trials: list[Trial] = []
+
+    @property
+    def seconds_left(self) -> float:
+        return max(0.0, self.deadline - time.monotonic())
 
     def run(self) -> bool:
         """Search; whether Ctrl-C ended it."""
@@ -263,18 +234,18 @@ class _Search:
 
     def _search(self) -> None:
         """A look at the speed, a short training of many, a long one of some."""
-        probe = self._train(self.default, 1, self.clock.left * PROBE_SHARE, epochs=1)
+        probe = self._train(self.default, 1, self.seconds_left * PROBE_SHARE, epochs=1)
         epoch = probe.seconds / (probe.epochs or 1.0)
-        if epoch > self.clock.left:
+        if epoch > self.seconds_left:
             notify(f"an epoch takes about {epoch / 60:.1f} minutes, longer than there is; no training is a full one")
         self._first_round(probe, epoch)
         self._last_round(list(self.trials), epoch)
 
     def _first_round(self, probe: Trial, epoch: float) -> None:
         """As many as get an epoch each in the time of this round, or a few that get less."""
-        seconds = self.clock.left * FIRST_SHARE
+        seconds = self.seconds_left * FIRST_SHARE
         end = time.monotonic() + seconds
-        costs = np.cumsum([epoch * self._cost(candidate) for candidate in self.candidates[1:]])
+        costs = np.cumsum([epoch * candidate.width / self.default.width for candidate in self.candidates[1:]])
         fitting = int(np.searchsorted(costs, seconds))
         chosen = self.candidates[: max(FEWEST, 1 + fitting)]
         if probe.is_cut and seconds / len(chosen) > probe.seconds:  # the others get more than the probe did
@@ -282,24 +253,21 @@ class _Search:
             self.trials.remove(probe)
         for number, candidate in enumerate(chosen[1:], 1):
             share = (end - time.monotonic()) / (len(chosen) - number)
-            if self.clock.left > 0 and share > 0:
+            if self.seconds_left > 0 and share > 0:
                 self._train(candidate, 1, share, epochs=1)
 
     def _last_round(self, first: list[Trial], epoch: float) -> None:
         """The default and the best others to their end, as many as there is time for."""
         ranked = sorted(first, key=lambda trial: trial.development_perplexity)
         others = [trial.candidate for trial in ranked if trial.candidate != self.default]
-        places = int(self.clock.left / max(USUAL_EPOCHS * epoch, 1e-9)) - 1
-        chosen = [self.default, *others[: max(1, min(places, (len(first) + 1) // 2))]]
+        affordable = int(self.seconds_left / max(USUAL_EPOCHS * epoch, 1e-9)) - 1
+        chosen = [self.default, *others[: max(1, min(affordable, (len(first) + 1) // 2))]]
         for number, candidate in enumerate(chosen):
-            if self.clock.left > 0:
-                self._train(candidate, 2, self.clock.left / (len(chosen) - number))
-
-    def _cost(self, candidate: Candidate) -> float:
-        return candidate.width / self.default.width
+            if self.seconds_left > 0:
+                self._train(candidate, 2, self.seconds_left / (len(chosen) - number))
 
     def _train(self, candidate: Candidate, round_: int, seconds: float, **settings: Any) -> Trial:
-        """Train for so long at most, and keep what it gave."""
+        """Train for so long at most, and record the result."""
         notify(f"{candidate}:")
         chosen = candidate.apply(self.options)
         options = ModelOptions(chosen.settings, seed=chosen.seed, **settings)

@@ -40,7 +40,6 @@ class Exported:
     left_out: tuple[str, ...]  # words that were asked for, but of which nothing is known
 
     def format(self) -> str:
-        """A readable line or two."""
         line = f"{self.path}: {self.words:,} vectors of {self.dimensions}, {self.composed:,} of them composed"
         return line + (f"\nleft out, nothing is known of them: {' '.join(self.left_out)}" if self.left_out else "")
 
@@ -139,18 +138,20 @@ def _write_text(path: str | Path, words: Sequence[str], matrix: _Matrix) -> None
     line = " ".join(["%s", *[DIGITS] * matrix.shape[1]]) + "\n"
     with atomic_writer(path) as file:
         file.write(matrix.header)
-        for some, rows in matrix.blocks:
-            file.writelines((line % (word, *row)).encode() for word, row in zip(some, rows.tolist(), strict=True))
+        for block_words, rows in matrix.blocks:
+            file.writelines(
+                (line % (word, *row)).encode() for word, row in zip(block_words, rows.tolist(), strict=True)
+            )
 
 
 def _write_binary(path: str | Path, words: Sequence[str], matrix: _Matrix) -> None:
     """`words dimensions`, then each word, a space, its float32 numbers and the end of a line, as word2vec writes it."""
     with atomic_writer(path) as file:
         file.write(matrix.header)
-        for some, rows in matrix.blocks:
+        for block_words, rows in matrix.blocks:
             numbers = rows.astype(matrix.dtype)
             file.writelines(
-                b"%b %b\n" % (word.encode(), row.tobytes()) for word, row in zip(some, numbers, strict=True)
+                b"%b %b\n" % (word.encode(), row.tobytes()) for word, row in zip(block_words, numbers, strict=True)
             )
 
 
@@ -167,9 +168,9 @@ def _write_npy(path: str | Path, words: Sequence[str], matrix: _Matrix) -> None:
 def _write_safetensors(path: str | Path, words: Sequence[str], matrix: _Matrix) -> None:
     """The matrix, and the words as the bytes of a text."""
     whole, begin = np.empty(matrix.shape, matrix.dtype), 0
-    for some, rows in matrix.blocks:
-        whole[begin : begin + len(some)] = rows
-        begin += len(some)
+    for block_words, rows in matrix.blocks:
+        whole[begin : begin + len(block_words)] = rows
+        begin += len(block_words)
     text = "".join(f"{word}\n" for word in words).encode()
     with atomic_writer(path) as file:
         write_tensors(Path(file.name), {VECTORS: whole, WORDS: np.frombuffer(text, np.uint8)})

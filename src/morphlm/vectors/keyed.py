@@ -29,7 +29,6 @@ class KeyedVectors:
 
     @property
     def vector_size(self) -> int:
-        """The length of a vector."""
         size: int = self.vectors.shape[1]
         return size
 
@@ -100,7 +99,6 @@ class KeyedVectors:
         return float(self.get_vector(w1, norm=True) @ self.get_vector(w2, norm=True))
 
     def distance(self, w1: str, w2: str) -> float:
-        """1 less the cosine."""
         return 1 - self.similarity(w1, w2)
 
     def n_similarity(self, some: Sequence[str], others: Sequence[str]) -> float:

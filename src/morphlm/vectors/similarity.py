@@ -19,9 +19,8 @@ from morphlm.arrays import BoolArray, Float32Array, Float64Array
 from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.segmentation.encoding import normalised
-from morphlm.segmentation.sources.lines import numbered_lines
 from morphlm.tables import format_columns
-from morphlm.text.reading import split_tokens
+from morphlm.text.reading import numbered_lines, split_tokens
 from morphlm.vectors.forms import Vectors, form_of, is_lowercased
 from morphlm.vectors.vectors import WordVectors
 

@@ -122,7 +122,6 @@ class WordVectors:
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector."""
         width: int = self.context.table.shape[1]
         return 2 * width if self.side == "both" else width
 

@@ -90,7 +90,6 @@ class Corpus:
 
     @property
     def sentences(self) -> int:
-        """The number of sentences."""
         return int(np.count_nonzero(self.tokens == END_ID))
 
 
@@ -103,7 +102,6 @@ class WordCounts:
 
     @property
     def sentences(self) -> int:
-        """The number of sentences."""
         return int(self.counts[END_ID])
 
     @property
@@ -113,12 +111,10 @@ class WordCounts:
 
     @property
     def types(self) -> int:
-        """The number of different words."""
         return len(self.forms) - len(RESERVED)
 
     @property
     def singletons(self) -> int:
-        """The number of words that occur once."""
         return int(np.count_nonzero(self.counts[len(RESERVED) :] == 1))
 
     def vocabulary(self, kappa: float, seed: int) -> Vocabulary:

@@ -37,7 +37,6 @@ class Vocabulary:
 
     @cached_property
     def ids(self) -> dict[str, int]:
-        """Word to id."""
         return dict(zip(self.words, range(len(self.words)), strict=True))
 
     def __len__(self) -> int:
@@ -64,7 +63,6 @@ class Vocabulary:
         return "".join(f"{word}\t{count}\n" for word, count in zip(self.words, self.counts.tolist(), strict=True))
 
     def save(self, path: str | Path) -> None:
-        """Write the vocabulary as a table."""
         with atomic_writer(path) as file:
             file.write(self.to_tsv().encode())
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.logbilinear.kernels.numerics import compiled, dropped
+from morphlm.logbilinear.kernels.numerics import compiled, dropped, group_by
 from morphlm.logbilinear.kernels.records import SparseRows
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
 
@@ -94,22 +94,15 @@ def sort_by_class(stretch: Stretch, class_of: Array, classes: int) -> tuple[Arra
 def list_occurrences(slots: Array, size: int) -> SparseRows:
     """The tokens by slot and distance."""
     length, distances = slots.shape
-    starts = np.zeros(size * distances + 1, np.int64)
+    rows = np.empty(length * distances, np.int64)
     for i in range(length):
         for j in range(distances):
-            if slots[i, j] != DROPPED:
-                starts[slots[i, j] * distances + j + 1] += 1
-    for row in range(size * distances):
-        starts[row + 1] += starts[row]
-    free = starts[:-1].copy()
-    items = np.empty(starts[-1], np.int32)
-    for i in range(length):
-        for j in range(distances):
-            if slots[i, j] != DROPPED:
-                row = slots[i, j] * distances + j
-                items[free[row]] = i
-                free[row] += 1
-    return SparseRows(starts, items)
+            is_dropped = slots[i, j] == DROPPED
+            rows[i * distances + j] = DROPPED if is_dropped else slots[i, j] * distances + j
+    occurrences = group_by(rows, size * distances)
+    for at in range(len(occurrences.items)):
+        occurrences.items[at] //= distances
+    return occurrences
 
 
 class TouchedFactors(NamedTuple):

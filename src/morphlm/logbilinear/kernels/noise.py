@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.logbilinear.kernels.numerics import compiled, inlined, sigmoid
+from morphlm.logbilinear.kernels.numerics import compiled, group_by, inlined, sigmoid
 from morphlm.logbilinear.kernels.records import Layer, Predictions, SparseRows
 
 F = np.float32
@@ -39,11 +39,7 @@ class ContrastErrors(NamedTuple):
 def plan_contrast(targets: Array, noise: Array, samples: int, block: int, slot_of: Array) -> Contrast:
     """Slots of targets and noise words; `slot_of` is working space, -1 for every word before and after."""
     both = np.concatenate((targets, noise))
-    slots, words, counts = (
-        np.empty(len(both), np.int32),
-        np.empty(len(both), np.int32),
-        np.zeros(len(both) + 1, np.int64),
-    )
+    slots, words = np.empty(len(both), np.int32), np.empty(len(both), np.int32)
     size = 0
     for i in range(len(both)):
         if slot_of[both[i]] < 0:
@@ -51,17 +47,9 @@ def plan_contrast(targets: Array, noise: Array, samples: int, block: int, slot_o
             words[size] = both[i]
             size += 1
         slots[i] = slot_of[both[i]]
-        counts[slots[i] + 1] += 1
-    starts = np.cumsum(counts[: size + 1])
-    free = starts[:-1].copy()
-    items = np.empty(len(both), np.int32)
-    for i in range(len(both)):
-        items[free[slots[i]]] = i
-        free[slots[i]] += 1
     for slot in range(size):
         slot_of[words[slot]] = -1
-    length = len(targets)
-    entries = SparseRows(starts, items)
+    length, entries = len(targets), group_by(slots, size)
     return Contrast(words[:size].copy(), slots[:length].copy(), slots[length:].copy(), samples, block, entries)
 
 

@@ -1,4 +1,4 @@
-"""Small functions that the other kernels inline: a vectorised exponential, counter-based random numbers, AdaGrad."""
+"""Small functions that the other kernels share: a vectorised exponential, counter-based random numbers, AdaGrad."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from morphlm.arrays import Array
-from morphlm.logbilinear.kernels.records import AdaGrad, SurfaceDropout
+from morphlm.logbilinear.kernels.records import AdaGrad, SparseRows, SurfaceDropout
 
 F = np.float32
 
@@ -149,3 +149,20 @@ def scale_rows(table: Array, begin: int, end: int, factor: float) -> None:
     for row in range(begin, end):
         for k in range(table.shape[1]):
             table[row, k] *= factor
+
+
+@compiled
+def group_by(rows: Array, size: int) -> SparseRows:
+    """The indices i by rows[i], which is below `size`; negative ones are left out."""
+    starts = np.zeros(size + 1, np.int64)
+    for row in rows:
+        if row >= 0:
+            starts[row + 1] += 1
+    for row in range(size):
+        starts[row + 1] += starts[row]
+    free, items = starts[:-1].copy(), np.empty(starts[-1], np.int32)
+    for i in range(len(rows)):
+        if rows[i] >= 0:
+            items[free[rows[i]]] = i
+            free[rows[i]] += 1
+    return SparseRows(starts, items)

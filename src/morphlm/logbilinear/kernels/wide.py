@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.logbilinear.kernels.numerics import compiled, inlined
+from morphlm.logbilinear.kernels.numerics import compiled, group_by, inlined
 from morphlm.logbilinear.kernels.records import SparseRows
 
 F = np.float32
@@ -79,7 +79,7 @@ def plan_wide(
             slots[row] = slot_of[word]
     for slot in range(slots_used):
         slot_of[listed[slot]] = -1
-    holders = rows_by_slot(slots, weights, slots_used)
+    holders = group_by(np.where(weights > 0, slots, np.int32(-1)), slots_used)
     return listed[:slots_used].copy(), WideWindows(tokens, starts, slots, weights, holders, size)
 
 
@@ -96,23 +96,6 @@ def piece_bounds(positions: Array, size: int) -> tuple[Array, Array]:
             starts[pieces + 1] = starts[pieces] + min(size, positions[begin]) + i - begin - 1
             pieces += 1
     return tokens[: pieces + 1].copy(), starts[: pieces + 1].copy()
-
-
-@compiled
-def rows_by_slot(slots: Array, weights: Array, size: int) -> SparseRows:
-    """The rows with a weight above 0, by slot."""
-    starts = np.zeros(size + 1, np.int64)
-    for row in range(len(slots)):
-        if weights[row] > 0:
-            starts[slots[row] + 1] += 1
-    for slot in range(size):
-        starts[slot + 1] += starts[slot]
-    free, items = starts[:-1].copy(), np.empty(starts[-1], np.int32)
-    for row in range(len(slots)):
-        if weights[row] > 0:
-            items[free[slots[row]]] = row
-            free[slots[row]] += 1
-    return SparseRows(starts, items)
 
 
 @inlined

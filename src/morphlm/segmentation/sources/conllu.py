@@ -15,7 +15,7 @@ from pathlib import Path
 from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.segmentation.sources.factorisation import Factorisation, from_mapping
-from morphlm.segmentation.sources.lines import numbered_lines
+from morphlm.text.reading import numbered_lines
 
 Analysis = tuple[str, ...]
 Line = tuple[int, list[str]]  # the number of a line and its columns

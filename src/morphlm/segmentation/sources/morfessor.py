@@ -9,9 +9,8 @@ from pathlib import Path
 
 from morphlm.errors import InputError
 from morphlm.files import source_name
-from morphlm.segmentation.morphemes import Morpheme, Segmentation
-from morphlm.segmentation.sources.letters import keep_letters_whole
-from morphlm.segmentation.sources.lines import numbered_lines
+from morphlm.segmentation.morphemes import Morpheme, Segmentation, keep_letters_whole
+from morphlm.text.reading import numbered_lines
 
 CATEGORIES = ("PRE", "STM", "SUF", "ZZZ")  # ZZZ: FlatCat's non-morpheme
 EXPECTED = "`count morph + morph`"

@@ -18,9 +18,8 @@ import numpy as np
 from morphlm.arrays import Array
 from morphlm.errors import ConfigError
 from morphlm.segmentation.encoding import normalised
-from morphlm.segmentation.morphemes import Morpheme, Segmentation
+from morphlm.segmentation.morphemes import Morpheme, Segmentation, keep_letters_whole
 from morphlm.segmentation.sources.factorisation import Factorisation, kind_text
-from morphlm.segmentation.sources.letters import keep_letters_whole
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import Vocabulary
 

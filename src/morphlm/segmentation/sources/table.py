@@ -8,8 +8,7 @@ from pathlib import Path
 from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.segmentation.sources.factorisation import Factorisation, from_mapping
-from morphlm.segmentation.sources.lines import numbered_lines
-from morphlm.text.reading import split_tokens
+from morphlm.text.reading import numbered_lines, split_tokens
 
 
 def read_table(path: str | Path) -> Factorisation:
