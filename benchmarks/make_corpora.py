@@ -3,7 +3,7 @@
     python benchmarks/make_corpora.py DATA OUT [LANGUAGE...] [--tokens 1000000 | --all] [--processes 1]
 
 DATA is a folder of raw text as `morphlm.experiments.corpora` describes it. The texts of each language go to a folder
-of its own, OUT/LANGUAGE; those that are there already are kept.
+of its own, OUT/LANGUAGE.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def main() -> None:
             out = options.out / language
             tokens = None if options.all else options.tokens
             texts = prepare_language(options.data, language, out, tokens=tokens, processes=options.processes)
-            print(texts.format(), flush=True)
+            for part, counts in texts.counts.items():
+                print(f"{language} {part:<5} {counts.format()}", flush=True)
     except MorphlmError as error:
         print(error, file=sys.stderr)
         sys.exit(2)
