@@ -233,6 +233,13 @@ def test_what_cannot_work_is_one_line_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_only_plain_digits_are_a_number_of_classes(tmp_path: Path, text: Path, morphlm_command: Command) -> None:
+    texts = ["--train", text, "--dev", text]
+    outcome = morphlm_command("train", "clbl", *texts, "--out", tmp_path / "m", "--classes", "٣")
+    assert outcome.status == 2
+    assert "٣: there is no such file" in outcome.stderr
+
+
 @pytest.mark.parametrize(
     ("kind", "option", "others"),
     [

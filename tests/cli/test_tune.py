@@ -37,6 +37,7 @@ def test_the_command_that_it_prints_trains_with_the_best_settings(
     assert best.startswith("best: step ")
     words = shlex.split(command)
     assert words[:2] == ["morphlm", "train"]
+    assert "--full" in words  # a switch as it was given, not its opposite
     trained = json.loads(morphlm_command(*words[1:], "--json").stdout)
     assert str(trained["training"]["step"]) == words[words.index("--step") + 1]
     assert trained["training"]["seed"] == 2

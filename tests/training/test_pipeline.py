@@ -97,6 +97,11 @@ def test_mkn_is_that_of_train_ngram_on_the_same_vocabulary(tmp_path: Path) -> No
     assert load(tmp_path / "m").sentence(["na"]) == model.sentence(["na"])
 
 
+def test_discounts_that_cannot_be_estimated_are_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
+    train("mkn", [["a", "b"]], [["a"]], order=2, kappa=0.0)
+    assert capsys.readouterr().err.count("warning: no ") == 2  # one an order
+
+
 def test_a_given_vocabulary_shows_in_the_signature() -> None:
     vocabulary = train_ngram(SENTENCES, 1).vocabulary
     for kind, settings in (("mkn", {}), ("lbl", QUICK)):
