@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from morphlm.artefacts import FolderShelf, NoShelf, Producer, Shelf, find, find_or_make, fingerprint
+from morphlm.artefacts import FolderShelf, NoShelf, Producer, Shelf, find, find_or_make, fingerprint, lock
 from morphlm.errors import ConfigError, FormatError
 
 THING = Producer("thing", 1)
@@ -111,3 +111,16 @@ def test_a_folder_names_files_by_producer_and_key(tmp_path: Path, capsys: pytest
     assert path.read_text() == "content"
     assert find(THING, key, shelf) == "content"
     assert capsys.readouterr().err == f"thing: found in {path}\n"
+
+
+def test_a_second_writer_is_refused_until_the_first_has_ended(tmp_path: Path) -> None:
+    lock_file, target = tmp_path / ".lock", tmp_path / "target"
+    with lock(lock_file, target):
+        with pytest.raises(ConfigError) as refused, lock(lock_file, target, "give another --out"):
+            pass
+        assert str(refused.value) == (
+            f"{target}: another process is writing here; wait until it has ended, or give another --out"
+        )
+    with lock(lock_file, target):
+        pass
+    assert list(tmp_path.iterdir()) == []

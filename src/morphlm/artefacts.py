@@ -12,6 +12,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -20,7 +21,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from morphlm.errors import FormatError, InputError
-from morphlm.files import make_folder
+from morphlm.files import exclusive, make_folder
 from morphlm.progress import notify
 
 Result = TypeVar("Result")
@@ -108,6 +109,11 @@ class FolderShelf(Shelf[Result]):
     def keep(self, key: str, result: Result) -> None:
         make_folder(self.folder)
         self._write(self.path(key), result)
+
+
+def lock(lock_file: Path, target: Path, cure: str = "choose another place") -> AbstractContextManager[None]:
+    """Let nobody else write to a target until the block or the process ends; a second writer is refused."""
+    return exclusive(lock_file, f"{target}: another process is writing here; wait until it has ended, or {cure}")
 
 
 @dataclass(frozen=True)

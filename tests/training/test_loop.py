@@ -414,7 +414,7 @@ def test_two_trainings_cannot_write_to_one_place(tmp_path: Path, monkeypatch: py
     def step(learner: Learner, *arguments: Any) -> float:
         if not refused:
             for path in (tmp_path / "model", tmp_path / "link", tmp_path / "other" / ".." / "model"):
-                with pytest.raises(ConfigError, match=r"another training writes to this place; wait until it has"):
+                with pytest.raises(ConfigError, match=r"another process is writing here; wait until it has"):
                     train_model(task("lbl"), path, resume=True)
                 refused.append(path)
         return original(learner, *arguments)

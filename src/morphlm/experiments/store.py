@@ -26,9 +26,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from morphlm.artefacts import Shelf
+from morphlm.artefacts import Shelf, lock
 from morphlm.errors import InputError
-from morphlm.files import atomic_writer, exclusive, make_folder, sha256_of
+from morphlm.files import atomic_writer, make_folder, sha256_of
 from morphlm.modelfile import canonical_json
 
 FORMAT = 1
@@ -87,8 +87,7 @@ class Store:
 
     def locked(self) -> AbstractContextManager[None]:
         """Nobody else works in it until the block ends."""
-        taken = f"{self.folder}: another `morphlm reproduce` works in this store; wait for it, or give another --store"
-        return exclusive(self.folder / ".lock", taken)
+        return lock(self.folder / ".lock", self.folder, "give another --store")
 
     def shelf(self, kind: str) -> RecordShelf:
         """Where the records of a kind of step are found and kept."""

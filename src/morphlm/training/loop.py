@@ -17,9 +17,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from morphlm.arrays import Float32Array, Int32Array
-from morphlm.artefacts import Shelf
+from morphlm.artefacts import Shelf, lock
 from morphlm.errors import ConfigError, TrainingError
-from morphlm.files import atomic_writer, exclusive
+from morphlm.files import atomic_writer
 from morphlm.kinds import kind_named
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.engine import DECAY_EVERY, Learner
@@ -121,8 +121,7 @@ def train_model(
     more and the training ends with the best one so far. While one run writes to `out`, another one is refused.
     """
     path = None if out is None else Path(out)
-    taken = f"{path}: another training writes to this place; wait until it has ended, or choose another place"
-    with nullcontext() if path is None else exclusive(lock_path(path), taken):
+    with nullcontext() if path is None else lock(lock_path(path), path):
         model: LogBilinearModel | None = None
         if path is not None and resume:
             model = EndedTraining(task, path, resume=True).find(task.identity)

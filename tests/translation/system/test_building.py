@@ -331,7 +331,7 @@ def test_a_folder_with_something_else_in_it_stays_as_it_is(parts: Path, tmp_path
 
 def test_two_cannot_build_in_one_place(parts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def second(*_: object, **__: object) -> None:
-        with pytest.raises(ConfigError, match="another process is building here"):
+        with pytest.raises(ConfigError, match="another process is writing here; wait until it has ended"):
             build_system(tmp_path / "system", sources_of(parts), CONFIG)
         raise KeyboardInterrupt
 

@@ -189,7 +189,7 @@ def test_two_cannot_tune_one_system(place: Path, tmp_path: Path, monkeypatch: py
     shutil.copytree(place, tmp_path / "system")
 
     def second(*_: object, **__: object) -> None:
-        with pytest.raises(ConfigError, match="another process works on this system; wait for it"):
+        with pytest.raises(ConfigError, match="another process is writing here; wait until it has ended"):
             tune_system(tmp_path / "system", tuning_text(12), TUNING, seeds=[9])
         raise KeyboardInterrupt
 

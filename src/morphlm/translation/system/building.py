@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from morphlm.artefacts import Producer, Shelf, find_or_make
+from morphlm.artefacts import Producer, Shelf, find_or_make, lock
 from morphlm.errors import ConfigError, InputError, MorphlmError
-from morphlm.files import cannot_write, exclusive, make_folder, open_binary, partial_path, sha256_of
+from morphlm.files import cannot_write, make_folder, open_binary, partial_path, sha256_of
 from morphlm.language_model.base import LanguageModel
 from morphlm.modelfile import copy_model, read_model
 from morphlm.progress import notify, progress_bar
@@ -147,8 +147,7 @@ def build_system(
     _check_texts(sources)
     rules = _read_rules(sources.extra_rules, config, [model.name for model in models])
     was_there = directory.exists()
-    busy = f"{directory}: another process is building here; wait for it or choose another place"
-    with exclusive(directory / LOCK, busy):
+    with lock(directory / LOCK, directory):
         is_new = not (directory / MANIFEST).exists()
         try:
             builder = _Builder(directory, config, threads or available_cores())

@@ -9,9 +9,9 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from morphlm.artefacts import Shelf, find_or_make, fingerprint
+from morphlm.artefacts import Shelf, find_or_make, fingerprint, lock
 from morphlm.errors import ConfigError, InputError
-from morphlm.files import exclusive, source_name
+from morphlm.files import source_name
 from morphlm.progress import notify, with_progress
 from morphlm.text.reading import Mending, read_blocks
 from morphlm.translation.decoder.decoder import Rules
@@ -85,7 +85,7 @@ def tune_system(
     """
     config, directory = config or TuningConfig(), Path(directory)
     system = system or TranslationSystem.load(directory)
-    with exclusive(directory / LOCK, f"{directory}: another process works on this system; wait for it"):
+    with lock(directory / LOCK, directory):
         problem = _problem(system, text, config, threads)
         key = TUNE.key(problem=problem.key, config=asdict(config))
         shelf = _WeightsShelf(directory, system.identity, seeds)
