@@ -94,6 +94,7 @@ def test_its_settings_are_options_with_help_and_a_range(package: Path, morphlm_c
     assert "--classes" in shown
     assert "--factors" not in shown  # it needs none
     assert "--width" not in shown
+    assert "--checkpoint-minutes" not in shown  # it writes none
     assert NAME in morphlm_command("train", "--help").stdout
     refused = morphlm_command("train", NAME, "--train", TRAIN, "--dev", DEV, "--out", "x", "--alpha", "0")
     assert refused.stderr == "morphlm: --alpha is 0.0; it must be a finite number above 0\n"
