@@ -252,7 +252,8 @@ def test_what_a_step_says_goes_to_its_log(store: Store, capsys: pytest.CaptureFi
 
 
 def test_one_at_a_time(store: Store) -> None:
-    with store.locked(), pytest.raises(ConfigError, match=r"another process is writing here; .* give another --store"), store.locked():
+    refusal = r"another process is writing here; .* give another --store"
+    with store.locked(), pytest.raises(ConfigError, match=refusal), store.locked():
         pass
 
 

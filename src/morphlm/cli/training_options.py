@@ -20,7 +20,6 @@ from morphlm.training.pipeline import ModelOptions, setting_names
 Command = TypeVar("Command", bound=Callable[..., Any])
 grouped = setting_options.grouped
 FOR_FACTORS, FOR_CLASSES = {"factors", "corpus_weight"}, {"classes", "class_method"}
-FOR_LOOPS = {"threads", "checkpoint_minutes"}
 
 train = grouped("Text", "--train", "files", multiple=True, metavar="FILE", help="Training text; may be repeated ['-'].")
 dev = grouped("Text", "--dev", metavar="FILE", help="Development text: training stops when its perplexity rises.")
@@ -71,7 +70,9 @@ def used_options(kinds: Sequence[ModelKind]) -> set[str]:
     used |= InputOptions.declared().keys() - FOR_FACTORS - FOR_CLASSES
     used |= FOR_FACTORS if any(kind.needs_factors for kind in kinds) else set()
     used |= FOR_CLASSES if any(kind.needs_classes for kind in kinds) else set()
-    used |= {"resume"} | (FOR_LOOPS if any(kind.writes_checkpoints for kind in kinds) else set())
+    used |= {"checkpoint_minutes"} if any(kind.writes_checkpoints for kind in kinds) else set()
+    used |= {"threads"} if any(kind.writes_checkpoints or kind.needs_classes for kind in kinds) else set()
+    used |= {"resume"}
     return used
 
 

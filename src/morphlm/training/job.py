@@ -65,6 +65,7 @@ class TrainingJob:
             "counts": inputs.vocabulary.counts,
             "options": None if self.options is None else asdict(self.options),
             "record": inputs.record,
+            "seed": self.seed,
         }
         if self.kind.needs_factors and inputs.factors is not None:
             factors = inputs.factors

@@ -321,8 +321,10 @@ def test_text_without_a_pair_that_can_be_used(tmp_path: Path) -> None:
 
 
 def test_a_folder_with_something_else_in_it_stays_as_it_is(parts: Path, tmp_path: Path) -> None:
-    (tmp_path / "precious.txt").write_text("precious\n")
-    for place in (tmp_path, parts / "mkn", tmp_path / "precious.txt"):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "precious.txt").write_text("precious\n")
+    for place in (folder, parts / "mkn", folder / "precious.txt"):
         before = contents(place.parent)
         with pytest.raises(InputError, match=r"no translation system; choose another place|cannot write here"):
             build_system(place, sources_of(parts), CONFIG)
