@@ -56,7 +56,7 @@ def test_the_kind_of_the_page_has_less_than_100_lines() -> None:
 
 def test_it_is_unknown_until_its_package_is_installed(morphlm_command: Command) -> None:
     assert find_kind(NAME) is None
-    assert "No such command" in morphlm_command("train", NAME).stderr
+    assert "'class-bigram' is no kind of model; choose one of lbl, " in morphlm_command("train", NAME).stderr
 
 
 def test_the_commands_of_the_page(
@@ -210,3 +210,16 @@ def test_inside_the_translation_decoder(package: Path, tmp_path: Path, morphlm_c
         for path in (bigram, mixture):
             logprobs = morphlm.load(path).sentence(list(translation.tokens))
             assert translation.features[path.name] == pytest.approx(sum(logprobs), abs=1e-3)
+
+
+def test_a_package_that_cannot_be_imported_harms_no_other_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, morphlm_command: Command
+) -> None:
+    install(tmp_path, "import nothing_of_this_name\n", "[morphlm.kinds]\nclass-bigram = class_bigram:KIND\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    listed = morphlm_command("train", "--help")
+    assert (listed.status, "clbl++" in listed.stdout) == (0, True)
+    assert "warning: the kind 'class-bigram' of an installed package cannot be imported" in listed.stderr
+    refused = morphlm_command("train", NAME)
+    assert refused.status == 2
+    assert "cannot be imported (No module named 'nothing_of_this_name'); install that package again" in refused.stderr

@@ -18,8 +18,8 @@ class InputError(MorphlmError):
 
     def __init__(self, what: str, *, source: str | None = None, line: int | None = None) -> None:
         """Name the file and the line where they are known."""
-        place = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
-        super().__init__(place + what)
+        location = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
+        super().__init__(location + what)
         self.what, self.source, self.line = what, source, line
 
 

@@ -1,5 +1,6 @@
 """What a kind of model of one's own is made of; see docs/extending.md."""
 
+from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.kinds import ModelKind, register
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import UnknownContexts
@@ -20,6 +21,9 @@ __all__ = [
     "END_ID",
     "UNK_ID",
     "VOCABULARY_FILE",
+    "ConfigError",
+    "FormatError",
+    "InputError",
     "LanguageModel",
     "ModelFiles",
     "ModelKind",

@@ -16,6 +16,7 @@ from typing import Any
 
 from morphlm.artefacts import Producer
 from morphlm.errors import ConfigError
+from morphlm.progress import notify
 
 # Modules with a tuple KINDS of records. They are light: what a record names is imported when it is used.
 BUILT_IN = ("morphlm.logbilinear.kind", "morphlm.ngram.kind", "morphlm.scoring.mixture_kind")
@@ -100,7 +101,14 @@ def _of_packages(name: str | None = None) -> Iterator[ModelKind]:
     """Kinds of installed packages: an entry point has the name of the kind and leads to its record."""
     chosen = entry_points(group=ENTRY_POINTS) if name is None else entry_points(group=ENTRY_POINTS, name=name)
     for entry in chosen:
-        kind = entry.load()
+        try:
+            kind = entry.load()
+        except (ImportError, AttributeError) as error:
+            broken = f"the kind {entry.name!r} of an installed package cannot be imported ({error})"
+            if name is not None:
+                raise ConfigError(f"{broken}; install that package again") from error
+            notify(f"warning: {broken}")
+            continue
         if not isinstance(kind, ModelKind) or kind.name != entry.name:
             raise ConfigError(f"the entry point {entry.name!r} of {ENTRY_POINTS} leads to no record of that name")
         yield kind

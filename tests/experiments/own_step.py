@@ -22,7 +22,8 @@ class UnknownWordsStep(Step[float]):
 
     model: ModelStep
 
-    producer = Producer("unknown-words", 1)  # raise the number when the same inputs give another result
+    # Raise the number when the same inputs give another result; the modules are those whose code decides it.
+    producer = Producer("unknown-words", 1, ("morphlm.experiments.steps.unknown_words",))
     is_evaluation = True
 
     def describe(self) -> Description:

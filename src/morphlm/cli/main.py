@@ -89,8 +89,8 @@ def run(arguments: list[str] | None = None) -> None:
     except UnicodeEncodeError as error:
         _fail(f"{error.object[error.start : error.end]!r} cannot be written in {error.encoding}; use names in UTF-8", 2)
     except OSError as error:
-        place = "" if error.filename is None else f"{error.filename}: "
-        _fail(f"{place}{error.strerror or error}; check the place and its permissions", 2)
+        path = "" if error.filename is None else f"{error.filename}: "
+        _fail(f"{path}{error.strerror or error}; check the place and its permissions", 2)
     except MemoryError:
         _fail("the memory is used up; take less text, a lower order, or a larger machine", 2)
 

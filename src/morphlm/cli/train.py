@@ -9,7 +9,7 @@ import click
 
 from morphlm.cli import options, training_options
 from morphlm.errors import ConfigError, TrainingError
-from morphlm.kinds import ModelKind, find_kind, kind_named, kind_names
+from morphlm.kinds import ModelKind, kind_named, kind_names
 from morphlm.training.inputs import InputOptions
 from morphlm.training.job import RunOptions
 from morphlm.training.pipeline import ModelOptions, train_all, train_one
@@ -47,9 +47,7 @@ class _KindGroup(options.GroupedHelp, click.Group):
         return kind_names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        kind = find_kind(cmd_name)
-        if kind is None or not kind.train:
-            return None
+        kind = kind_named(cmd_name, trainable=True)  # refuses any other name, and lists the kinds
         return kind.load("command") if kind.command else _command_of(kind)  # type: ignore[return-value]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -70,6 +68,8 @@ class _KindGroup(options.GroupedHelp, click.Group):
 @click.pass_context
 def command(context: click.Context, /, everything: bool, kinds: str | None, **values: Any) -> None:
     """Train a model on prepared text: one sentence a line, tokens between spaces.
+
+    Begin with mkn and clbl++, and mix them (`morphlm mix`): that is what most people should use.
 
     The options below are those of --all. What is complete already, from the same text with the same settings, is not
     trained again.

@@ -21,9 +21,13 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 grouped = setting_options.grouped
 FOR_FACTORS, FOR_CLASSES = {"factors", "corpus_weight"}, {"classes", "class_method"}
 
-train = grouped("Text", "--train", "files", multiple=True, metavar="FILE", help="Training text; may be repeated ['-'].")
-dev = grouped("Text", "--dev", metavar="FILE", help="Development text: training stops when its perplexity rises.")
-out = grouped("Text", "--out", type=click.Path(), metavar="DIR", help="Write the model directory here.")
+train = grouped(
+    "Text", "--train", "files", multiple=True, metavar="FILE", help="Training text; may be repeated.  [default: stdin]"
+)
+dev = grouped(
+    "Text", "--dev", metavar="FILE", help="Development text: training stops when its perplexity rises.  [required]"
+)
+out = grouped("Text", "--out", type=click.Path(), metavar="DIR", help="Write the model directory here.  [required]")
 test = grouped("Text", "--test", metavar="FILE", help="Print the perplexity of this text in the end.")
 seed = grouped(
     "Run",

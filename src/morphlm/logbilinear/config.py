@@ -20,7 +20,7 @@ class LogBilinearConfig(Settings):
     context_factors: bool = True  # +c: Q = M Q^(f)
     output_factors: bool = True  # +o: R = M R^(f)
     order: int = setting(4, "n: the n - 1 words before a word are its context.", at_least=2, group="Model")
-    width: int = setting(100, "d: the length of a vector.", at_least=1, group="Model")
+    width: int = setting(100, "d: the length of the vectors q and r.", at_least=1, group="Model")
     diagonal: bool = setting(True, "Diagonal context matrices C_j, or full ones.", option="--diagonal/--full")
     wide: int = setting(0, "Words of the text before, whose weighted mean is one more context vector.", at_least=0)
     wide_decay: float = setting(

@@ -64,7 +64,9 @@ class BaselineSearch:
         self.state = kernels.BaselineState(
             letters=words.letters,
             table=table,
-            forest=kernels.Forest(*(np.zeros(len(table.keys), t) for t in (np.int64, np.int32, np.int32, np.int32))),
+            forest=kernels.SplitForest(
+                *(np.zeros(len(table.keys), t) for t in (np.int64, np.int32, np.int32, np.int32))
+            ),
             totals=empty_totals(len(words.alphabet)),
             corpus_weight=float(corpus_weight),
             buffers=kernels.make_buffers(words.longest),
@@ -80,7 +82,7 @@ class BaselineSearch:
         """Build the trees of these words anew, in this order."""
         letters = int(np.diff(self.words.bounds)[order].sum())
         table = grown_to(self.state.table, 2 * letters)
-        forest = kernels.Forest(*(lengthened(array, len(table.keys)) for array in self.state.forest))
+        forest = kernels.SplitForest(*(lengthened(array, len(table.keys)) for array in self.state.forest))
         self.state = self.state._replace(table=table, forest=forest)
         kernels.search(self.state, self.roots[order])
 

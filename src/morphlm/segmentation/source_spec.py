@@ -44,7 +44,10 @@ def choose_source(spec: str, vocabulary: Vocabulary, *, labels: bool = True) -> 
         known = ", ".join(f"{source.name}:{source.argument}" for source in known_factor_sources())
         raise ConfigError(f"{spec!r} names no source of factors; give one of {known}")
     read = loaded(source.read)
-    factors = read(argument, vocabulary) if source.takes_vocabulary else read(argument)
+    try:
+        factors = read(argument, vocabulary) if source.takes_vocabulary else read(argument)
+    except ValueError as error:
+        raise ConfigError(f"{spec}: {error}; write it like {source.name}:{source.argument}") from error
     if isinstance(factors, str):
         raise ConfigError(
             f"the source {name!r} gives the string {factors!r}; it must give a dict, a function or an object"

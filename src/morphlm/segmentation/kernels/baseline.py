@@ -40,7 +40,7 @@ class Totals(NamedTuple):
     steps: Array  # float64, (n + 1) log (n + 1) - n log n for small n
 
 
-class Forest(NamedTuple):
+class SplitForest(NamedTuple):
     """How the strings of the table are split."""
 
     count: Array  # int64
@@ -64,7 +64,7 @@ class BaselineState(NamedTuple):
 
     letters: Letters
     table: StringTable
-    forest: Forest
+    forest: SplitForest
     totals: Totals
     corpus_weight: float
     buffers: SearchBuffers
@@ -280,7 +280,7 @@ def search(state: BaselineState, roots: Array) -> None:
 
 
 @owning
-def collect_morphs(roots: Array, bounds: Array, forest: Forest, longest: int, morphs: Array, sizes: Array) -> None:
+def collect_morphs(roots: Array, bounds: Array, forest: SplitForest, longest: int, morphs: Array, sizes: Array) -> None:
     """The morphs of each word: word w's are morphs[bounds[w]] .. and sizes[w] is their number."""
     stack = np.empty(2 * longest + 2, np.int32)
     for word in range(len(roots)):
