@@ -15,6 +15,7 @@ import io
 import lzma
 import os
 import re
+import stat
 import sys
 import uuid
 import zlib
@@ -22,7 +23,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, cast
 
-from morphlm.errors import ConfigError, InputError
+from morphlm.errors import ConfigError, FormatError, InputError
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -226,6 +227,34 @@ def exclusive(path: Path, taken: str) -> Iterator[None]:
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as file:
+    """The SHA-256 of a regular file's bytes, in hexadecimal."""
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def open_regular(path: str | Path, largest: int | None = None, dir_fd: int | None = None) -> io.BufferedReader:
+    """Open a file of an artefact. Links are followed; a pipe or a device, which could block or never end, is refused.
+
+    A relative path counts from the folder `dir_fd`. A file of more than `largest` bytes is refused.
+    """
+    try:
+        # Without O_NONBLOCK, opening a named pipe waits for somebody to write to it.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0), dir_fd=dir_fd)
+    except ValueError as error:  # a NUL in the name
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path)) from error
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise FormatError(f"{path}: this is no regular file; put the file itself there")
+        if largest is not None and status.st_size > largest:
+            raise FormatError(f"{path}: {status.st_size:,} bytes, of at most {largest:,}; make it again")
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_regular(path: str | Path, largest: int) -> bytes:
+    """The content of a regular file of at most `largest` bytes."""
+    with open_regular(path, largest) as file:
+        return file.read(largest)

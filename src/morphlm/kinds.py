@@ -17,9 +17,16 @@ from typing import Any
 from morphlm.artefacts import Producer
 from morphlm.errors import ConfigError
 from morphlm.progress import notify
+from morphlm.schema import ArtefactSchema
 
 # Modules with a tuple KINDS of records. They are light: what a record names is imported when it is used.
 BUILT_IN = ("morphlm.logbilinear.kind", "morphlm.ngram.kind", "morphlm.scoring.mixture_kind")
+# Directories with a manifest that are no language models: their kind and their schema.
+OTHER_SCHEMAS = {
+    "segmenter": "morphlm.segmentation.schema:SEGMENTER",
+    "checkpoint": "morphlm.training.schema:CHECKPOINT",
+    "bitext": "morphlm.translation.grammar.schema:BITEXT",
+}
 ENTRY_POINTS = "morphlm.kinds"
 
 
@@ -31,6 +38,7 @@ class ModelKind:
     description: str  # one sentence for `morphlm train --help`
     read: str  # (directory, ModelFiles) -> LanguageModel
     train: str = ""  # (TrainingJob) -> LanguageModel; '': it is not trained (mixtures, ARPA files)
+    schema: str = ""  # schema.ArtefactSchema: what its directory may hold, checked before `read` is called
     options: str = ""  # frozen dataclass of settings, a subclass of morphlm.settings.Settings; '': there are none
     unused_options: tuple[str, ...] = ()  # settings of that dataclass which mean nothing to this kind
     revision: int = 1  # of its training: raise it when the same text and settings give another model
@@ -55,9 +63,14 @@ class ModelKind:
         reference = getattr(self, capability)
         if not reference:
             raise ConfigError(f"a model of the kind {self.name} has no {capability.replace('_', ' ')}")
-        module, _, attribute = reference.partition(":")
-        code: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+        code: Callable[..., Any] = _imported(reference)
         return code
+
+
+def _imported(reference: str) -> Any:
+    """What `module:attribute` names."""
+    module, _, attribute = reference.partition(":")
+    return getattr(importlib.import_module(module), attribute)
 
 
 _registered: dict[str, ModelKind] = {}
@@ -85,6 +98,21 @@ def kind_named(name: str, *, trainable: bool = False) -> ModelKind:
     if kind is None or (trainable and not kind.train):
         raise ConfigError(f"{name!r} is no kind of model; choose one of {', '.join(kind_names())}")
     return kind
+
+
+def find_schema(name: str) -> ArtefactSchema | None:
+    """What a directory of a kind may hold; None if there is no such kind."""
+    if name in OTHER_SCHEMAS:
+        reference = OTHER_SCHEMAS[name]
+    else:
+        kind = find_kind(name)
+        if kind is None:
+            return None
+        reference = kind.schema
+    schema = _imported(reference) if reference else None
+    if not isinstance(schema, ArtefactSchema):
+        raise ConfigError(f"the kind {name!r} declares no schema of its directory; correct the record of that kind")
+    return schema
 
 
 def kind_names(*, trainable: bool = True, packages: bool = True) -> list[str]:

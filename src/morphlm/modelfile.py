@@ -1,9 +1,10 @@
 """The model directory: manifest.json, tensors.safetensors and readable text files, replaced as a whole.
 
 The manifest holds the format version, the kind of model, its configuration and training record, the SHA-256 of every
-other file, and a self-test. A model made of others holds them in `components/`, each with a manifest of its own, whose
-SHA-256 stands in the outer one. A directory is written beside its final place and exchanged with what was there in one
-step of the operating system; a damaged one is refused, naming the file and the cause. Nothing is executed on loading.
+other file, and a self-test; the schema of the kind says what may be in all of them. A model made of others holds them
+in `components/`, each with a manifest of its own, whose SHA-256 stands in the outer one. A directory is written beside
+its final place and exchanged with what was there in one step of the operating system; one that is damaged or does not
+fit its schema is refused, naming the file and the cause. Nothing is executed on loading.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,21 @@ import numpy as np
 
 from morphlm.arrays import Array
 from morphlm.errors import FormatError, InputError
-from morphlm.files import cannot_write, partial_path, sha256_of
+from morphlm.files import cannot_write, open_regular, partial_path, read_regular, sha256_of
+from morphlm.kinds import find_schema, kind_names
+from morphlm.schema import (
+    Anything,
+    ArtefactSchema,
+    Contents,
+    Integer,
+    ListOf,
+    MapOf,
+    Record,
+    SchemaError,
+    String,
+    parse_json,
+)
+from morphlm.tensorfile import map_tensors, read_layouts, release_pages, write_tensors
 from morphlm.version import __version__
 
 FORMAT_VERSION = 1
@@ -32,8 +47,26 @@ MANIFEST = "manifest.json"
 TENSORS = "tensors.safetensors"
 COMPONENTS = "components"  # the folder of the models that a model is made of
 
-Opener = Callable[[str, int], int]  # a name and flags to a file descriptor
-PartWriter = Callable[[Path], None]  # writes a model directory
+LARGEST_MANIFEST, LARGEST_TENSORS = 1 << 26, 1 << 38  # bytes
+MOST_PARTS, DEEPEST_PARTS = 100, 8  # models in a model, counted as often as they occur; levels of them
+
+_FILE_NAME = String(pattern=r"(?!\.{1,2}$)[^/\x00]{1,255}")  # without a path, so that none lies outside
+_DIGEST = String(pattern="[0-9a-f]{64}")
+MANIFEST_SCHEMA = Record(
+    {
+        "format": Integer(),
+        "version": String(longest=100),
+        "kind": String(longest=100),
+        "configuration": Record({}, is_open=True),
+        "training": Record({}, is_open=True),
+        "self_test": ListOf(Anything()),
+        "files": MapOf(_DIGEST, keys=_FILE_NAME, longest=100),
+        "sha256": _DIGEST,
+    },
+    optional={"parts": MapOf(_DIGEST, keys=_FILE_NAME, longest=MOST_PARTS)},
+)
+
+PartWriter = Callable[[Path], object]  # writes a model directory
 
 
 @dataclass(frozen=True)
@@ -51,14 +84,19 @@ class ModelFiles:
     parts: Mapping[str, ModelFiles] = field(default_factory=dict)  # name -> the model in COMPONENTS that was read
     digest: str = ""  # SHA-256 of the manifest that was read: equal ones stand for equal models
 
+    @property
+    def models(self) -> int:
+        """How many models it is, those in it counted as often as they occur."""
+        return 1 + sum(part.models for part in self.parts.values())
+
 
 def canonical_json(content: dict[str, Any]) -> bytes:
     """The one way in which a manifest is written, so that any changed byte shows."""
     return (json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False) + "\n").encode()
 
 
-def write_model(directory: str | Path, files: ModelFiles, parts: Mapping[str, PartWriter] | None = None) -> None:
-    """Write the directory beside its final place, then put it there in one step.
+def write_model(directory: str | Path, files: ModelFiles, parts: Mapping[str, PartWriter] | None = None) -> str:
+    """Write the directory beside its final place, then put it there in one step; gives the digest of its manifest.
 
     `parts` write the models that this one is made of, each into the folder that it is called with.
     """
@@ -70,7 +108,9 @@ def write_model(directory: str | Path, files: ModelFiles, parts: Mapping[str, Pa
         for name, write_part in (parts or {}).items():
             write_part(beside / COMPONENTS / name)
         _write_files(beside, files, sorted(parts or {}))
+        digest = sha256_of(beside / MANIFEST)
         _put_in_place(beside, target)
+        return digest
     except OSError as error:
         raise cannot_write(directory, error) from error
     except InputError as error:  # of a part, whose place has a name for the moment only
@@ -172,7 +212,7 @@ def copy_model(source: Path, digest: str, target: Path) -> None:
         _link_or_copy(source / MANIFEST, target / MANIFEST)
         if sha256_of(target / MANIFEST) != digest:
             raise _damaged(source / MANIFEST)
-        manifest = _read_manifest(source / MANIFEST, (target / MANIFEST).read_bytes())
+        manifest = _read_manifest(source / MANIFEST, read_regular(target / MANIFEST, LARGEST_MANIFEST))
         for name, expected in manifest["files"].items():
             _link_or_copy(source / name, target / name)
             if sha256_of(target / name) != expected:
@@ -199,12 +239,15 @@ def _link_or_copy(source: Path, target: Path) -> None:
 
 
 def read_model(directory: str | Path) -> ModelFiles:
-    """Read and check a model directory. A writer that replaces it meanwhile leaves the reader with old or new."""
+    """Read a directory and check it against the schema of its kind.
+
+    A writer that replaces it meanwhile leaves the reader with the old or the new one.
+    """
     directory = Path(directory)
     while True:
         with _open_folder(directory) as folder:
             try:
-                return _read_folder(directory, folder)
+                return _Reading(directory, folder).read()
             except FormatError:
                 # The directory that we hold open cannot get its name back: if it has it, nobody has replaced it.
                 if _is_at(folder, directory):
@@ -216,7 +259,7 @@ def _open_folder(directory: Path) -> Iterator[int]:
     """A descriptor, relative to which all files are opened: it stays with one directory if the name changes hands."""
     try:
         folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    except FileNotFoundError as error:
+    except (FileNotFoundError, ValueError) as error:  # a name with a NUL
         raise FormatError(f"{directory}: there is no such model; check the name") from error
     except OSError as error:
         raise FormatError(f"{directory}: it cannot be read as a model ({error.strerror}); check the name") from error
@@ -233,163 +276,155 @@ def _is_at(folder: int, directory: Path) -> bool:
         return False
 
 
-def _read_folder(root: Path, folder: int, inside: str = "", digest: str | None = None) -> ModelFiles:
-    """The model in `inside`, a path below the open folder; its manifest must have the digest, if one is known."""
-    directory = root / inside
+@dataclass
+class _Reading:
+    """One reading of a directory with all models in it; what it costs is bounded, however they are linked."""
 
-    def opener(name: str, flags: int) -> int:
-        return os.open(f"{inside}{name}", flags, dir_fd=folder)
+    root: Path
+    folder: int  # descriptor of the root
+    known: dict[str, ModelFiles] = field(default_factory=dict)  # by the digest of the manifest: each is read once
 
-    with _opened(directory, MANIFEST, opener) as file:
-        raw = file.read()
-    actual_digest = hashlib.sha256(raw).hexdigest()
-    if digest is not None and actual_digest != digest:
-        raise _damaged(directory / MANIFEST)
-    manifest = _read_manifest(directory / MANIFEST, raw)
-    tensors, texts = _read_contents(directory, manifest["files"], opener)
-    parts = {
-        name: _read_folder(root, folder, f"{inside}{COMPONENTS}/{name}/", expected)
-        for name, expected in manifest.get("parts", {}).items()
-    }
-    return ModelFiles(
-        kind=manifest["kind"],
-        configuration=manifest["configuration"],
-        training=manifest["training"],
-        tensors=tensors,
-        texts=texts,
-        self_test=manifest["self_test"],
-        version=manifest["version"],
-        parts=parts,
-        digest=actual_digest,
-    )
+    def read(self, inside: str = "", digest: str | None = None, depth: int = 0) -> ModelFiles:
+        """The model in `inside`, a path below the root; its manifest must have the digest, if one is known."""
+        if digest is not None and digest in self.known:
+            return self.known[digest]
+        directory = self.root / inside
+        if depth > DEEPEST_PARTS or len(self.known) >= MOST_PARTS:
+            raise _too_many_parts(directory)
+        with self._opened(inside, MANIFEST, LARGEST_MANIFEST) as file:
+            raw = file.read(LARGEST_MANIFEST)
+        actual_digest = hashlib.sha256(raw).hexdigest()
+        if digest is not None and actual_digest != digest:
+            raise _damaged(directory / MANIFEST)
+        manifest = _read_manifest(directory / MANIFEST, raw)
+        files = self._read_contents(inside, manifest)
+        parts = {
+            name: self.read(f"{inside}{COMPONENTS}/{name}/", expected, depth + 1)
+            for name, expected in manifest.get("parts", {}).items()
+        }
+        files = replace(files, parts=parts, digest=actual_digest)
+        if files.models > MOST_PARTS:
+            raise _too_many_parts(directory)
+        self.known[actual_digest] = files
+        return files
+
+    def _read_contents(self, inside: str, manifest: dict[str, Any]) -> ModelFiles:
+        """The texts and tensors, each checked against its digest and the schema: first what is small."""
+        directory, digests = self.root / inside, manifest["files"]
+        schema = _schema_of(directory, manifest["kind"])
+        configuration = manifest["configuration"]
+        with _fitting(directory / MANIFEST):
+            schema.check_records(configuration, manifest["training"], manifest["self_test"])
+            if bool(manifest.get("parts")) != schema.has_parts:
+                raise SchemaError("it should have parts" if schema.has_parts else "it should have no parts")
+            if TENSORS not in digests:
+                raise SchemaError(f"the file {TENSORS} is missing")
+            declared = schema.texts_of(configuration, {name: None for name in digests if name != TENSORS})
+        texts = {name: self._read_text(inside, name, text.largest, digests[name]) for name, text in declared.items()}
+        with _fitting(directory):
+            sizes = schema.check_texts(configuration, texts)
+        contents = Contents(configuration, manifest["training"], texts, parts=tuple(manifest.get("parts", ())))
+        with self._opened(inside, TENSORS, LARGEST_TENSORS) as file, _fitting(directory / TENSORS):
+            layouts = read_layouts(file)
+            contents = replace(contents, layouts=layouts)
+            schema.check_tensors(contents, layouts, sizes)
+            _check_digest(directory / TENSORS, file, digests[TENSORS])
+            tensors = map_tensors(file)
+            schema.check_contents(replace(contents, tensors=tensors, sizes=sizes))
+            for tensor in list(tensors.values())[:1]:  # all are maps of one file
+                release_pages(tensor)
+        return ModelFiles(
+            kind=manifest["kind"],
+            configuration=configuration,
+            training=manifest["training"],
+            tensors=tensors,
+            texts=texts,
+            self_test=manifest["self_test"],
+            version=manifest["version"],
+        )
+
+    def _read_text(self, inside: str, name: str, largest: int, digest: str) -> str:
+        with self._opened(inside, name, largest) as file:
+            _check_digest(self.root / inside / name, file, digest)
+            return file.read(largest).decode()
+
+    @contextlib.contextmanager
+    def _opened(self, inside: str, name: str, largest: int) -> Iterator[io.BufferedReader]:
+        """A file of a model; whatever goes wrong with it becomes a message that names it."""
+        directory = self.root / inside
+        path = directory / name
+        try:
+            with open_regular(f"{inside}{name}", largest, dir_fd=self.folder) as file:
+                yield file
+        except FileNotFoundError as error:
+            if name == MANIFEST and not inside:
+                message = f"this is not a model, {MANIFEST} is missing; name a folder that morphlm wrote"
+                raise FormatError(f"{directory}: {message}") from error
+            raise FormatError(f"{path}: the file is missing; copy or make the model again") from error
+        except OSError as error:
+            raise FormatError(f"{path}: it cannot be read ({error.strerror}); check it with `ls -l`") from error
+        except UnicodeDecodeError as error:
+            raise FormatError(f"{path}: byte {error.start} is not UTF-8; make the model again") from error
+        except FormatError as error:
+            # `open_regular` knows only the name inside the folder.
+            problem = str(error).removeprefix(f"{inside}{name}: ")
+            raise error if problem == str(error) else FormatError(f"{path}: {problem}") from error
 
 
-def _read_contents(
-    directory: Path, digests: Mapping[str, str], opener: Opener
-) -> tuple[dict[str, Array], dict[str, str]]:
-    """The tensors and the texts, each checked against its digest."""
-    tensors: dict[str, Array] = {}
-    texts: dict[str, str] = {}
-    for name, digest in digests.items():
-        with _opened(directory, name, opener) as file:
-            if hashlib.file_digest(file, "sha256").hexdigest() != digest:
-                raise _damaged(directory / name)
-            file.seek(0)
-            if name == TENSORS:
-                tensors = map_tensors(file)
-            else:
-                texts[name] = file.read().decode()
-    return tensors, texts
+def _schema_of(directory: Path, kind: str) -> ArtefactSchema:
+    schema = find_schema(kind)
+    if schema is None:
+        known = ", ".join(sorted(kind_names(trainable=False)))
+        raise FormatError(
+            f"{directory}: a model of the kind {kind!a}; this morphlm knows {known}, use a newer one or install the "
+            "package that has it"
+        )
+    return schema
 
 
 @contextlib.contextmanager
-def _opened(directory: Path, name: str, opener: Opener) -> Iterator[io.BufferedReader]:
-    """A file of a model; whatever goes wrong with it becomes a message that names it."""
-    path = directory / name
+def _fitting(path: Path) -> Iterator[None]:
+    """What does not fit the schema names the file. The hashes may be right: then it was written so."""
     try:
-        with open(name, "rb", opener=opener) as file:
-            yield file
-    except FileNotFoundError as error:
-        if name == MANIFEST and directory.parent.name != COMPONENTS:
-            message = f"this is not a model, {MANIFEST} is missing; name a folder that morphlm wrote"
-            raise FormatError(f"{directory}: {message}") from error
-        raise FormatError(f"{path}: the file is missing; copy or make the model again") from error
-    except OSError as error:
-        raise FormatError(f"{path}: it cannot be read ({error.strerror}); check it with `ls -l`") from error
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:  # it was written so
-        raise FormatError(f"{path}: its content makes no sense; make the model again") from error
+        yield
+    except SchemaError as problem:
+        raise FormatError(f"{path}: {problem}; copy or make the model again") from problem
+
+
+def _check_digest(path: Path, file: io.BufferedReader, digest: str) -> None:
+    file.seek(0)
+    if hashlib.file_digest(file, "sha256").hexdigest() != digest:
+        raise _damaged(path)
+    file.seek(0)
 
 
 def _damaged(path: Path) -> FormatError:
     return FormatError(f"{path}: it was changed or damaged after it was written; copy or make the model again")
 
 
+def _too_many_parts(directory: Path) -> FormatError:
+    bounds = f"more than {MOST_PARTS} models, or more than {DEEPEST_PARTS} levels of them"
+    return FormatError(f"{directory}: this is made of {bounds}; mix fewer")
+
+
 def _read_manifest(path: Path, raw: bytes) -> dict[str, Any]:
     try:
-        manifest = json.loads(raw)
-        version = manifest["format"]
-        intact = canonical_json(manifest) == raw and manifest["sha256"] == _manifest_digest(manifest)
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise FormatError(f"{path}: not a manifest ({type(error).__name__}); copy or make the model again") from error
+        manifest = parse_json(raw, "the manifest")
+        if not isinstance(manifest, dict) or "format" not in manifest:
+            raise SchemaError("no object with a format")
+        intact = canonical_json(manifest) == raw and manifest.get("sha256") == _manifest_digest(manifest)
+    except SchemaError as error:
+        raise FormatError(f"{path}: not a manifest ({error}); copy or make the model again") from error
     if not intact:
         raise _damaged(path)
-    if version != FORMAT_VERSION:
+    if manifest["format"] != FORMAT_VERSION:
         raise FormatError(
-            f"{path}: format {version}, this morphlm reads {FORMAT_VERSION}; use the version that wrote it"
+            f"{path}: format {ascii(manifest['format'])[:60]}, this morphlm reads {FORMAT_VERSION}; use the version "
+            "that wrote it"
         )
-    if not _has_its_fields(manifest):
-        raise FormatError(f"{path}: it is not complete; make the model again")
-    return dict(manifest)
-
-
-_FIELDS = {"kind": str, "version": str, "configuration": dict, "training": dict, "self_test": list, "files": dict}
-
-
-def _has_its_fields(manifest: dict[str, Any]) -> bool:
-    """Whether all that is read later is there; files and models are named without a path, so that none lies outside."""
-    if not all(isinstance(manifest.get(name), kind) for name, kind in _FIELDS.items()):
-        return False
-    parts = manifest.get("parts", {})
-    names = [*manifest["files"], *parts] if isinstance(parts, dict) else [""]
-    return all(Path(name).name == name and name not in ("", "..") for name in names)
-
-
-_DTYPES = {
-    "F64": "<f8",
-    "F32": "<f4",
-    "F16": "<f2",
-    "I64": "<i8",
-    "I32": "<i4",
-    "U64": "<u8",
-    "U32": "<u4",
-    "U8": "|u1",
-}
-_LONGEST_HEADER = 100_000_000  # bytes, as the library has it
-
-
-def map_tensors(file: io.BufferedReader) -> dict[str, Array]:
-    """The tensors of an open safetensors file as read-only maps: readers of one model share its memory."""
-    header_length = int.from_bytes(file.read(8), "little")
-    if header_length > _LONGEST_HEADER:
-        raise ValueError("no such header")
-    header = json.loads(file.read(header_length))
-    header.pop("__metadata__", None)
-    data = np.memmap(file, mode="r", offset=8 + header_length) if _has_data(header) else np.zeros(0, np.uint8)
-    tensors = {}
-    for name, entry in header.items():
-        begin, end = entry["data_offsets"]
-        tensors[name] = np.asarray(data[begin:end].view(_DTYPES[entry["dtype"]]).reshape(entry["shape"]))
-    return tensors
-
-
-def write_tensors(path: Path, tensors: Mapping[str, Array]) -> None:
-    """A safetensors file, written array by array: the library would hold a second copy of all of them in memory.
-
-    Larger items come first, then by name, as the library orders them, so that every array is aligned to its items.
-    """
-    # np.ascontiguousarray would make a vector of an array without dimensions.
-    arrays = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
-    order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
-    codes = {np.dtype(dtype): code for code, dtype in _DTYPES.items()}
-    header: dict[str, Any] = {}
-    end = 0
-    for name in order:
-        begin, end = end, end + arrays[name].nbytes
-        header[name] = {
-            "dtype": codes[arrays[name].dtype],
-            "shape": list(arrays[name].shape),
-            "data_offsets": [begin, end],
-        }
-    encoded = json.dumps(header, separators=(",", ":")).encode()
-    encoded += b" " * (-len(encoded) % 8)
-    with path.open("wb") as file:
-        file.write(len(encoded).to_bytes(8, "little") + encoded)
-        for name in order:
-            file.write(arrays[name].reshape(-1).view(np.uint8).data)
-
-
-def _has_data(header: dict[str, Any]) -> bool:
-    return any(entry["data_offsets"][1] for entry in header.values())
+    with _fitting(path):
+        MANIFEST_SCHEMA.check(manifest, "the manifest")
+    return manifest
 
 
 def check_self_test(

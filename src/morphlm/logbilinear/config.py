@@ -19,10 +19,12 @@ class LogBilinearConfig(Settings):
     classes: bool = True  # P(w|h) = P(c|h) P(w|h,c); without: one softmax over all words
     context_factors: bool = True  # +c: Q = M Q^(f)
     output_factors: bool = True  # +o: R = M R^(f)
-    order: int = setting(4, "n: the n - 1 words before a word are its context.", at_least=2, group="Model")
-    width: int = setting(100, "d: the length of the vectors q and r.", at_least=1, group="Model")
+    order: int = setting(4, "n: the n - 1 words before a word are its context.", at_least=2, at_most=100, group="Model")
+    width: int = setting(100, "d: the length of the vectors q and r.", at_least=1, at_most=100_000, group="Model")
     diagonal: bool = setting(True, "Diagonal context matrices C_j, or full ones.", option="--diagonal/--full")
-    wide: int = setting(0, "Words of the text before, whose weighted mean is one more context vector.", at_least=0)
+    wide: int = setting(
+        0, "Words of the text before, whose weighted mean is one more context vector.", at_least=0, at_most=1_000_000
+    )
     wide_decay: float = setting(
         0.97, "gamma: weight of a word of the wide context relative to the next one.", above=0, at_most=1
     )

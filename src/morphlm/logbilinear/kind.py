@@ -25,6 +25,7 @@ def _record(name: str) -> ModelKind:
         name=name,
         description=DESCRIPTIONS[name],
         read="morphlm.logbilinear.model:logbilinear_from_files",
+        schema="morphlm.logbilinear.schema:LOGBILINEAR",
         train="morphlm.training.logbilinear:train_logbilinear",
         options="morphlm.training.config:LogBilinearOptions",
         unused_options=(*(() if has_factors else ("surface_dropout",)), *(NOISE if has_classes else ())),

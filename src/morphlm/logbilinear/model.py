@@ -20,7 +20,7 @@ from morphlm.language_model.signature import Signature
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.engine import Engine
 from morphlm.logbilinear.kernels.query import log_probability
-from morphlm.logbilinear.parameters import Parameters, shapes
+from morphlm.logbilinear.parameters import Parameters, check_shapes
 from morphlm.logbilinear.query import CachedQueries, compile_model, compile_part, new_cache
 from morphlm.logbilinear.structure import Structure, build_structure, with_new_words
 from morphlm.logbilinear.wide import WideQueries, WideState
@@ -232,15 +232,12 @@ def logbilinear_from_files(directory: str | Path, files: ModelFiles) -> LogBilin
     try:
         config = LogBilinearConfig(**files.configuration)
         structure = _read_structure(directory, config, files)
-        parameters = Parameters(*(files.tensors[name] for name in Parameters._fields))
     except (KeyError, TypeError, ValueError, IndexError, ConfigError) as error:
         raise FormatError(f"{directory}: parts are missing or do not fit ({error}); make the model again") from error
     if files.kind != config.kind:
         raise FormatError(f"{directory}: it says {files.kind!r} but is {config.kind!r}; make the model again")
-    for name, shape in shapes(config, structure).items():
-        array = getattr(parameters, name)
-        if array.shape != shape or array.dtype != np.float32:
-            raise FormatError(f"{directory}: {name} does not fit the vocabulary; make the model again")
+    parameters = Parameters(*(files.tensors[name] for name in Parameters._fields))
+    check_shapes(parameters, config, structure, directory)
     model = LogBilinearModel(config, structure, parameters, files.training)
     check_self_test(directory, files.self_test, model._score_few)
     return model

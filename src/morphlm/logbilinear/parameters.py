@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from morphlm.arrays import Array, Float32Array, Float64Array
+from morphlm.errors import FormatError
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.structure import Structure
 from morphlm.vocabulary.vocabulary import BEGIN_ID
+
+# Trained parameters stay below 100. With this bound p . r + b cannot overflow: (1e6 x factors)^2 x 1e6 x d^2.
+LARGEST_PARAMETER = 1e6
 
 
 class Parameters(NamedTuple):
@@ -37,13 +42,13 @@ class Parameters(NamedTuple):
         """The number of parameters."""
         return sum(array.size for array in self)
 
-    def first_not_finite(self) -> str | None:
-        """The name of the first array with a NaN or an infinity.
-
-        The sum in float64 of finite float32 numbers is finite; unlike `np.isfinite` it needs no second array.
-        """
-        with np.errstate(invalid="ignore"):  # infinity - infinity
-            return next((name for name, array in self.named() if not np.isfinite(array.sum(dtype=np.float64))), None)
+    def first_out_of_range(self, largest: float = LARGEST_PARAMETER) -> str | None:
+        """The name of the first array with a NaN, an infinity or a larger number."""
+        for name, array in self.named():
+            # NaN, if there is one, is the minimum and the maximum, and compares as false.
+            if array.size and not (array.min() >= -largest and array.max() <= largest):
+                return name
+        return None
 
 
 def shapes(config: LogBilinearConfig, structure: Structure) -> dict[str, tuple[int, ...]]:
@@ -58,6 +63,13 @@ def shapes(config: LogBilinearConfig, structure: Structure) -> dict[str, tuple[i
         "S": (classes, d),
         "t": (classes,),
     }
+
+
+def check_shapes(parameters: Parameters, config: LogBilinearConfig, structure: Structure, source: str | Path) -> None:
+    """Refuse arrays that belong to another vocabulary, other factors or other classes."""
+    for name, shape in shapes(config, structure).items():
+        if getattr(parameters, name).shape != shape:
+            raise FormatError(f"{source}: {name} does not fit the vocabulary; make it again")
 
 
 def initial_parameters(

@@ -13,6 +13,7 @@ from morphlm.arrays import BoolArray, Float32Array, Int32Array, Int64Array
 from morphlm.errors import FormatError, InputError
 from morphlm.files import atomic_writer, source_name
 from morphlm.ngram import kernels
+from morphlm.ngram.counting import MAX_ORDER
 from morphlm.ngram.trie import NgramTrie, check_number_of_nodes
 from morphlm.progress import progress_bar
 from morphlm.text.reading import END, RESERVED, UNKNOWN, numbered_lines, split_tokens
@@ -22,6 +23,7 @@ LN10 = np.log(10.0)
 _BUFFER_BYTES = 1 << 22
 _COUNT = re.compile(r"ngram\s+(\d+)\s*=\s*(\d{1,18})")
 MAX_NGRAMS = 2**31
+LARGEST_BACKOFF = 1000  # log10; back-offs of a context add up, and ln p must stay a number that can be written
 
 NgramRows = Int32Array  # (n-grams of one order, n) word ids
 
@@ -117,6 +119,8 @@ def _read_sizes(lines: _Lines) -> list[int]:
         if match is None or int(match[1]) != len(sizes) + 1 or int(match[2]) >= MAX_NGRAMS:
             raise lines.error(f"`ngram {len(sizes) + 1}=NUMBER` or \\1-grams: expected here; correct the header")
         sizes.append(int(match[2]))
+        if len(sizes) > MAX_ORDER:
+            raise lines.error(f"n-grams of more than {MAX_ORDER} words cannot be used; take a lower order")
     if not sizes:
         raise lines.error("the header names no order; `ngram 1=NUMBER` is missing")
     return sizes
@@ -148,8 +152,8 @@ def _read_order(lines: _Lines, n: int, size: int, highest: bool, ids: dict[str, 
             raise lines.error("the probability or the back-off is not a number; correct it") from None
         except KeyError as error:
             raise lines.error(f"{error.args[0]} is not among the unigrams; add it there") from None
-        if not (logprobs[-1] <= 0 and -1e30 < backoffs[-1] < 1e30):
-            raise lines.error("a log-probability is at most 0 and a back-off is finite; correct it")
+        if not (logprobs[-1] <= 0 and abs(backoffs[-1]) <= LARGEST_BACKOFF):
+            raise lines.error(f"a log-probability is at most 0, a back-off at most {LARGEST_BACKOFF}; correct it")
     values = np.array(logprobs)
     values[values <= -99] = -np.inf  # the convention for what is never predicted
     rows = np.array(words, np.int32).reshape(size, n)

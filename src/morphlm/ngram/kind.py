@@ -10,6 +10,7 @@ MKN = ModelKind(
     name="mkn",
     description="Interpolated modified Kneser-Ney, equal to KenLM's lmplz.",
     read="morphlm.ngram.model:ngram_from_files",
+    schema="morphlm.ngram.schema:NGRAM",
     train="morphlm.training.kneser_ney:train_mkn",
     options="morphlm.ngram.training:NgramOptions",
     modules=("morphlm.ngram",),
@@ -22,6 +23,7 @@ ARPA = ModelKind(
     name="arpa",
     description="A back-off model from an ARPA file.",
     read="morphlm.ngram.model:ngram_from_files",
+    schema="morphlm.ngram.schema:NGRAM",
     decoder_scorer=SCORER,
     decoder_heuristic=HEURISTIC,
 )

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
-from morphlm.errors import FormatError
 from morphlm.language_model.base import LanguageModel, check_unknown_contexts
 from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
@@ -18,7 +17,7 @@ from morphlm.ngram.kernels import ROOT
 from morphlm.ngram.trie import NgramTrie
 from morphlm.vocabulary.vocabulary import UNK_ID, VOCABULARY_FILE, Vocabulary, parse_vocabulary
 
-_ARRAYS = {"words": np.int32, "logprob": np.float32, "suffix": np.int32, "backoff": np.float32, "first_child": np.int64}
+_ARRAYS = ("words", "logprob", "suffix", "backoff", "first_child")
 TRUST_BUCKETS = 16  # of contexts of one length, by how much mass they keep for themselves
 
 
@@ -113,42 +112,11 @@ class NgramModel(LanguageModel):
 
 def ngram_from_files(directory: str | Path, files: ModelFiles) -> NgramModel:
     """The model that a checked directory holds; its self-test is run."""
-    try:
-        vocabulary = parse_vocabulary(files.texts[VOCABULARY_FILE], f"{directory}/{VOCABULARY_FILE}")
-        trie = NgramTrie(sizes=tuple(files.configuration["sizes"]), **{name: files.tensors[name] for name in _ARRAYS})
-    except KeyError as error:
-        raise FormatError(f"{directory}: {error.args[0]} is missing; make the model again") from error
-    _check_shapes(directory, trie, len(vocabulary))
+    vocabulary = parse_vocabulary(files.texts[VOCABULARY_FILE], f"{directory}/{VOCABULARY_FILE}")
+    trie = NgramTrie(sizes=tuple(files.configuration["sizes"]), **{name: files.tensors[name] for name in _ARRAYS})
     model = NgramModel(trie, vocabulary, files.training)
     check_self_test(directory, files.self_test, model.sentence)
     return model
-
-
-def _check_shapes(directory: str | Path, trie: NgramTrie, vocabulary_size: int) -> None:
-    """Arrays that do not belong together would be read beyond their ends by the kernels."""
-    nodes, inner = sum(trie.sizes), sum(trie.sizes[:-1])
-    expected = {"words": nodes, "logprob": nodes, "suffix": nodes, "backoff": inner, "first_child": inner + 1}
-    for name, length in expected.items():
-        if getattr(trie, name).shape != (length,):
-            raise FormatError(f"{directory}: {name} does not fit the number of n-grams; make the model again")
-    if any(getattr(trie, name).dtype != dtype for name, dtype in _ARRAYS.items()) or not _is_a_trie(trie):
-        raise FormatError(f"{directory}: the arrays are no n-grams; make the model again")
-    if trie.sizes[0] != vocabulary_size:
-        raise FormatError(f"{directory}: the vocabulary and the unigrams differ; make the model again")
-
-
-def _is_a_trie(trie: NgramTrie) -> bool:
-    """Whether all numbers of words and nodes lie where they must."""
-    nodes, children = len(trie.words), trie.first_child
-    return bool(
-        (trie.words >= 0).all()
-        and (trie.words < trie.sizes[0]).all()
-        and (trie.suffix >= -1).all()
-        and (trie.suffix < np.arange(nodes)).all()  # the suffix is of a lower order
-        and (children[:-1] <= children[1:]).all()
-        and children[0] >= 0
-        and children[-1] <= nodes
-    )
 
 
 def ngram_from_arpa(path: str | Path) -> NgramModel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from morphlm.errors import ConfigError, FormatError, InputError
-from morphlm.kinds import find_kind, kind_names
+from morphlm.kinds import find_kind
 from morphlm.language_model.base import LanguageModel
 from morphlm.modelfile import COMPONENTS, ModelFiles, read_model
 from morphlm.ngram.model import ngram_from_arpa
@@ -41,15 +41,11 @@ def model_from_files(path: str | Path, files: ModelFiles) -> LanguageModel:
         )
     kind = find_kind(files.kind)
     if kind is None:
-        known = ", ".join(sorted(kind_names(trainable=False)))
-        raise FormatError(
-            f"{path}: a model of the kind {files.kind!r}; this morphlm knows {known}, use a newer one or install the "
-            "package that has it"
-        )
+        raise FormatError(f"{path}: this holds a {files.kind}, not a language model; name another folder")
     try:
         model: LanguageModel = kind.load("read")(path, files)
         return model
-    except (InputError, ConfigError, KeyError, ValueError, TypeError, IndexError) as error:
+    except (InputError, ConfigError, KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
         # Every file has its hash, so it was written so: by another version, or by somebody else.
         what = f"parts are missing or do not fit ({type(error).__name__}: {error})"
         raise FormatError(f"{path}: {what}; make the model again") from error

@@ -29,6 +29,7 @@ from morphlm.segmentation.kernels.paths import (
     segment_words,
 )
 from morphlm.segmentation.kernels.strings import Letters, StringTable, insert_all
+from morphlm.vocabulary.vocabulary import parse_counts, two_columns
 
 WORDS_A_CALL = 8192
 # The share of its letters' code length that a new stem pays, in a new word and in a training word seen as new. Chosen
@@ -106,17 +107,17 @@ class PathModel:
 
 def parse_paths(table: str, tensors: Mapping[str, Array]) -> PathModel:
     """Read what `table` and `tensors` gave; a ValueError, KeyError or IndexError says what does not fit."""
-    rows = [line.rpartition("\t") for line in table.split("\n")[:-1]]
-    morphs, counts = tuple(row[0] for row in rows), np.array([int(row[2]) for row in rows], np.int64)
+    morphs, numbers = two_columns(table) or ([], [])
+    counts = parse_counts(numbers)
+    if counts is None or "" in morphs:
+        raise ValueError("the list of morphs is not `morph TAB count`")
     # Copies, of the type that a fresh segmenter has: kernels would be compiled again for arrays that are read-only.
     emissions, transitions, new_stem = (
         np.array(tensors[name], np.float64) for name in ("emissions", "transitions", "new_stem")
     )
-    if not morphs or "" in morphs or emissions.shape != (len(morphs), CATEGORIES):
-        raise ValueError("the morphs do not fit their costs")
-    if transitions.shape != (CATEGORIES + 1, CATEGORIES + 1):
-        raise ValueError("the steps between categories have another shape")
-    return PathModel(morphs, counts, emissions, transitions, float(new_stem[0]))
+    if morphs != sorted(set(morphs)):
+        raise ValueError("the morphs are not sorted, or one is there twice")
+    return PathModel(tuple(morphs), counts, emissions, transitions, float(new_stem[0]))
 
 
 def unknown_stems(base: float, letter_counts: Array, spelling: float) -> UnknownStems:

@@ -40,6 +40,7 @@ from morphlm.segmentation.new_words import (
     string_of,
 )
 from morphlm.settings import Settings, setting
+from morphlm.vocabulary.vocabulary import parse_counts
 
 Analysis = tuple[Morpheme, ...]
 
@@ -169,15 +170,18 @@ class MorphemeSegmenter:
 def _parse_lines(text: str) -> tuple[dict[str, Analysis], Int64Array]:
     """Read the lines of a segmenter; a ValueError says what is wrong."""
     analyses: dict[str, Analysis] = {}
-    counts: list[int] = []
+    numbers: list[str] = []
     for line in text.split("\n")[:-1]:
         count, _, rest = line.partition(" ")
         analysis = tuple(map(_parse_morpheme, rest.split(" + ")))
         analyses["".join(morpheme.form for morpheme in analysis)] = analysis
-        counts.append(int(count))
-    if len(analyses) != len(counts):
+        numbers.append(count)
+    if len(analyses) != len(numbers):
         raise ValueError(f"{SEGMENTATION} has a word twice")
-    return analyses, np.array(counts, np.int64)
+    counts = parse_counts(numbers)
+    if counts is None:
+        raise ValueError(f"{SEGMENTATION} has a count that is none")
+    return analyses, counts
 
 
 def _parse_morpheme(text: str) -> Morpheme:

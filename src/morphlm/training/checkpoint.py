@@ -7,7 +7,6 @@ and the counters of `Progress` suffice.
 
 from __future__ import annotations
 
-import mmap
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -22,8 +21,10 @@ from morphlm.files import partial_path, partial_pattern
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.modelfile import ModelFiles, read_model, write_model
 from morphlm.progress import notify
+from morphlm.tensorfile import release_pages
 
 KIND = "checkpoint"
+LARGEST_SQUARES = float(np.finfo(np.float32).max)
 
 
 @dataclass
@@ -89,10 +90,9 @@ def read_checkpoint(path: Path, identity: str) -> TrainingState:
             f"{path}: this checkpoint is of other data or other settings; resume with those it was begun with, or "
             "remove it to begin anew"
         )
-    try:
-        return TrainingState(Progress(**files.training), _copied(files, ""), _copied(files, "squares."))
-    except (TypeError, KeyError) as error:
-        raise FormatError(f"{path}: parts are missing or not known ({error}); remove it to begin anew") from error
+    if not files.tensors:
+        raise FormatError(f"{path}: it holds no parameters yet; remove it to begin anew")
+    return TrainingState(Progress(**files.training), _copied(files, ""), _copied(files, "squares."))
 
 
 def belongs_to(path: Path, identity: str) -> bool:
@@ -111,11 +111,7 @@ def _copied(files: ModelFiles, prefix: str) -> Parameters:
 def _unmapped(mapped: Array) -> Array:
     """A copy of a mapped array; the pages of the file are given back at once."""
     copy = np.array(mapped)
-    base: Any = mapped
-    while isinstance(base, np.ndarray):
-        base = base.base
-    if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-        base.madvise(mmap.MADV_DONTNEED)
+    release_pages(mapped)
     return copy
 
 

@@ -25,13 +25,14 @@ from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.engine import DECAY_EVERY, Learner
 from morphlm.logbilinear.kernels.wide import TokenOrigin
 from morphlm.logbilinear.model import LogBilinearModel, logbilinear_from_files
-from morphlm.logbilinear.parameters import Parameters, filled_like, initial_parameters
+from morphlm.logbilinear.parameters import Parameters, check_shapes, filled_like, initial_parameters
 from morphlm.logbilinear.structure import Structure, arranged_by_class
 from morphlm.modelfile import MANIFEST, check_can_hold_model, read_model, write_model
 from morphlm.progress import notify, progress_bar
 from morphlm.threads import Workers, available_cores, workers
 from morphlm.training.batches import minibatch_key, shuffled_positions
 from morphlm.training.checkpoint import (
+    LARGEST_SQUARES,
     Progress,
     TrainingState,
     checkpoint_path,
@@ -214,6 +215,8 @@ def _resumed_state(task: TrainingTask, out: Path) -> TrainingState:
     """The state in the checkpoint; the best model before it must still be there."""
     path = checkpoint_path(out)
     state = read_checkpoint(path, task.identity)
+    for arrays in (state.parameters, state.squares):
+        check_shapes(arrays, task.config, task.structure, path)
     progress = state.progress
     has_model = (out / MANIFEST).is_file() and read_model(out).training.get("identity") == task.identity
     if progress.best is not None and not has_model:
@@ -359,7 +362,7 @@ class TrainingRun:
 
     def _fail(self, where: str) -> NoReturn:
         """A number is not finite: say where, and keep the best model. The checkpoint would lead to the same error."""
-        name = self.learner.parameters.first_not_finite() or self.learner.squares.first_not_finite()
+        name = self.learner.parameters.first_out_of_range() or self.learner.squares.first_out_of_range(LARGEST_SQUARES)
         subject = f"the parameters {name} are" if name else "the objective is"
         kept = ""
         if self.out is not None:
@@ -380,7 +383,7 @@ class TrainingRun:
         started = time.monotonic()
         self.learner.tidy()
         perplexity = self._development_perplexity()
-        if not math.isfinite(perplexity) or self.learner.parameters.first_not_finite():
+        if not math.isfinite(perplexity) or self.learner.parameters.first_out_of_range():
             self._fail(f"evaluation after {describe_position(progress.epoch, progress.batch)}")
         progress.seconds += time.monotonic() - started
         is_best = progress.best is None or perplexity < progress.best

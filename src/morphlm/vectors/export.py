@@ -15,8 +15,8 @@ import numpy as np
 from morphlm.arrays import Float32Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import atomic_writer
-from morphlm.modelfile import write_tensors
 from morphlm.segmentation.factors import BLOCK_WORDS
+from morphlm.tensorfile import write_tensors
 from morphlm.text.reading import RESERVED, read_blocks, split_tokens
 from morphlm.vectors.forms import form_of, is_lowercased
 from morphlm.vectors.vectors import WordVectors

@@ -11,8 +11,8 @@ import numpy as np
 from morphlm.arrays import Array, Float32Array
 from morphlm.errors import ConfigError, FormatError, InputError, MorphlmError
 from morphlm.files import open_binary, source_name
-from morphlm.modelfile import map_tensors
 from morphlm.progress import notify
+from morphlm.tensorfile import map_tensors
 from morphlm.vectors.export import FORMAT_OF, FORMATS, VECTORS, WORDS, words_file
 from morphlm.vectors.keyed import KeyedVectors
 

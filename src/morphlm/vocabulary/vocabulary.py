@@ -84,12 +84,18 @@ def _split_columns(text: str) -> tuple[tuple[str, ...], Int64Array] | None:
     columns = two_columns(text)
     if columns is None or " " in text:
         return None
-    words, counts = tuple(columns[0]), columns[1]
-    digits = "".join(counts)
-    are_counts = digits.isascii() and digits.isdecimal() and "" not in counts and max(map(len, counts)) < 19
-    if not are_counts or "" in words or len(set(words)) < len(words):
+    words, counts = tuple(columns[0]), parse_counts(columns[1])
+    if counts is None or "" in words or len(set(words)) < len(words):
         return None
-    return words, np.fromiter(map(int, counts), np.int64, len(counts))
+    return words, counts
+
+
+def parse_counts(texts: Sequence[str]) -> Int64Array | None:
+    """Whole numbers of at most 18 decimal digits; None if any is something else."""
+    digits = "".join(texts)
+    if not texts or not (digits.isascii() and digits.isdecimal()) or "" in texts or max(map(len, texts)) >= 19:
+        return None
+    return np.fromiter(map(int, texts), np.int64, len(texts))
 
 
 def two_columns(text: str) -> tuple[list[str], list[str]] | None:

@@ -13,6 +13,8 @@ from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.morphemes import letters
 from morphlm.segmentation.sources.factorisation import Factorisation, kind_text
 
+LONGEST_NGRAM = 999  # letters
+
 
 def character_ngrams(shortest: int = 3, longest: int = 5) -> Factorisation:
     """All runs of `shortest` to `longest` letters of <word>, by length, then from left to right; of any word.
@@ -39,9 +41,9 @@ class NgramAnalyser:
     longest: int
 
     def __post_init__(self) -> None:
-        if not 1 <= self.shortest <= self.longest:
+        if not 1 <= self.shortest <= self.longest <= LONGEST_NGRAM:
             lengths = f"{self.shortest} to {self.longest} letters"
-            raise ConfigError(f"character n-grams of {lengths}; ask for 1 <= shortest <= longest")
+            raise ConfigError(f"character n-grams of {lengths}; ask for 1 <= shortest <= longest <= {LONGEST_NGRAM}")
 
     def ngrams_of(self, word: str) -> list[str]:
         """The n-grams of a word in Unicode NFC."""
@@ -64,5 +66,5 @@ class NgramAnalyser:
 @cache
 def _runs(length: int, shortest: int, longest: int) -> list[tuple[int, int]]:
     """Begin and end of all runs; a mark of an edge by itself is none."""
-    runs = [(begin, begin + n) for n in range(shortest, longest + 1) for begin in range(length - n + 1)]
+    runs = [(begin, begin + n) for n in range(shortest, min(longest, length) + 1) for begin in range(length - n + 1)]
     return [run for run in runs if run not in ((0, 1), (length - 1, length))]

@@ -27,7 +27,7 @@ from morphlm.translation.grammar.suffix_array import searchable
 
 KIND = "bitext"
 SOURCE_WORDS, TARGET_WORDS = "source.words.txt", "target.words.txt"
-_MARKS = (END_MARK, UNKNOWN_MARK)  # ids END and UNKNOWN
+MARKS = (END_MARK, UNKNOWN_MARK)  # ids END and UNKNOWN
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ def _with_ends(side: Side) -> tuple[tuple[str, ...], Array, Array]:
     is_word = np.ones(len(tokens), np.bool_)
     is_word[starts[1:] - 1] = False
     tokens[is_word] = new[side.tokens]
-    return (*_MARKS, *words), tokens, starts.astype(np.int64)
+    return (*MARKS, *words), tokens, starts.astype(np.int64)
 
 
 def _without_links(tokens: Array, extents: Array) -> Array:
@@ -160,20 +160,16 @@ def load_bitext(directory: str | Path) -> Bitext:
         raise FormatError(
             f"{directory}: this holds a {files.kind}, not aligned text; make that with `translate extract --from`"
         )
-    try:
-        tensors = files.tensors
-        tokens = tensors["target.tokens"]
-        pairs = {name: tensors[f"pairs.{name}"] for name in AlignedPairs._fields if name != "target_tokens"}
-        return Bitext(
-            _words(files.texts[SOURCE_WORDS]),
-            _words(files.texts[TARGET_WORDS]),
-            IndexedText(**{name: tensors[f"source.{name}"] for name in IndexedText._fields}),
-            IndexedText(**{name: tensors[f"target.{name}"] for name in IndexedText._fields}),
-            AlignedPairs(**pairs, target_tokens=tokens),
-            LexicalTable(**{name: tensors[f"lexicon.{name}"] for name in LexicalTable._fields}),
-        )
-    except KeyError as error:
-        raise FormatError(f"{directory}: {error} is missing; make it again") from error
+    tensors = files.tensors
+    pairs = {name: tensors[f"pairs.{name}"] for name in AlignedPairs._fields if name != "target_tokens"}
+    return Bitext(
+        _words(files.texts[SOURCE_WORDS]),
+        _words(files.texts[TARGET_WORDS]),
+        IndexedText(**{name: tensors[f"source.{name}"] for name in IndexedText._fields}),
+        IndexedText(**{name: tensors[f"target.{name}"] for name in IndexedText._fields}),
+        AlignedPairs(**pairs, target_tokens=tensors["target.tokens"]),
+        LexicalTable(**{name: tensors[f"lexicon.{name}"] for name in LexicalTable._fields}),
+    )
 
 
 def _words(text: str) -> tuple[str, ...]:

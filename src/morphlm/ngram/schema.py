@@ -1,0 +1,61 @@
+"""What the directory of an n-gram model holds: one trie of all orders, as `kernels` describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+
+from morphlm.language_model.schema import TRAINING
+from morphlm.ngram.counting import MAX_ORDER
+from morphlm.schema import ArtefactSchema, Contents, Integer, ListOf, Record, Tensor, Text
+from morphlm.vocabulary.vocabulary import VOCABULARY_FILE
+
+LARGEST_LOG = 1e6  # of a probability or a back-off, natural; sums of them stay finite and can be written as ARPA
+
+
+def _sizes(configuration: Mapping[str, Any]) -> dict[str, int]:
+    sizes = configuration["sizes"]
+    return {"V": sizes[0], "nodes": sum(sizes), "inner": sum(sizes[:-1])}
+
+
+def _is_trie(contents: Contents) -> str:
+    """The nodes of each order have their parents in the order below, their suffixes too, and sorted words."""
+    sizes = contents.configuration["sizes"]
+    words, suffix, first_child = (contents.tensors[name] for name in ("words", "suffix", "first_child"))
+    starts = [0, *accumulate(sizes)]
+    if len(sizes) != contents.configuration["order"]:
+        return f"the order is {contents.configuration['order']}, but there are {len(sizes)} sizes"
+    if first_child[starts[:-1]].tolist() != starts[1:] or (first_child[:-1] > first_child[1:]).any():
+        return "the n-grams of an order are not the children of those of the order below"
+    if not np.array_equal(words[: sizes[0]], np.arange(sizes[0])) or (suffix[: sizes[0]] != -1).any():
+        return "the unigrams are not the words of the vocabulary"
+    for (below, begin), end in zip(pairwise(starts), starts[2:], strict=False):
+        if begin < end and not (suffix[begin:end].min() >= below and suffix[begin:end].max() < begin):
+            return "a suffix is not of the order below"
+    is_first = np.zeros(len(words) + 1, bool)
+    is_first[first_child] = True
+    rises = words[sizes[0] : -1] < words[sizes[0] + 1 :]
+    if not (rises | is_first[sizes[0] + 1 : -1]).all():
+        return "the words after a context are not sorted"
+    return ""
+
+
+NGRAM = ArtefactSchema(
+    configuration=Record(
+        {"order": Integer(1, MAX_ORDER), "sizes": ListOf(Integer(0, 2**31 - 1), shortest=1, longest=MAX_ORDER)}
+    ),
+    training=TRAINING,
+    texts={VOCABULARY_FILE: Text(lines="V")},
+    sizes=_sizes,
+    tensors={
+        "words": Tensor("int32", ("nodes",), at_least=0, below="V"),
+        "logprob": Tensor("float32", ("nodes",), -LARGEST_LOG, LARGEST_LOG, or_minus_infinity=True),
+        "suffix": Tensor("int32", ("nodes",), at_least=-1, below="nodes"),
+        "backoff": Tensor("float32", ("inner",), -LARGEST_LOG, LARGEST_LOG, or_minus_infinity=True),
+        "first_child": Tensor("int64", ("inner+1",), at_least="V", at_most="nodes"),
+    },
+    relations=(_is_trie,),
+)

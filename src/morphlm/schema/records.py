@@ -1,0 +1,57 @@
+"""Schemas of settings: their types and ranges are declared in their dataclass already (settings.py)."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, get_args, get_type_hints
+
+from morphlm.schema.values import Boolean, Integer, Null, Number, OneOf, Record, SchemaError, String, Value
+from morphlm.settings import KEY, Setting
+
+LARGEST_SETTING = 2**31 - 1  # kernels count in 32 bits in places
+
+
+def settings_record(config: type[Any], **limits: Value) -> Record:
+    """The schema of a dataclass of settings as JSON; `limits` replace the schema of single fields.
+
+    Every field may be missing: then it has its default, as in models that were written before it was there.
+    """
+    hints = get_type_hints(config)
+    declared = {entry.name: _value_of(hints[entry.name], entry.metadata.get(KEY)) for entry in fields(config)}
+    return Record({}, optional=declared | limits)
+
+
+def _value_of(hint: Any, rule: Setting | None) -> Value:
+    options = [_plain(kind, rule) for kind in (get_args(hint) or (hint,))]
+    return options[0] if len(options) == 1 else OneOf(tuple(options))
+
+
+def _plain(kind: Any, rule: Setting | None) -> Value:
+    rule = rule or Setting("")
+    if isinstance(kind, str):  # one of a Literal
+        return String(choices=(kind,))
+    if kind is type(None):
+        return Null()
+    if kind is bool:
+        return Boolean()
+    if kind is int:
+        bounds = {"at_least": rule.at_least, "at_most": rule.at_most}
+        given = {name: int(bound) for name, bound in bounds.items() if bound is not None}
+        return Integer(**{"at_least": 0, "at_most": LARGEST_SETTING} | given)
+    if kind is float:
+        return _Ranged(rule)
+    if kind is str:
+        return String(choices=rule.choices)
+    raise TypeError(f"a setting of the type {kind} has no schema; give it one")
+
+
+class _Ranged(Value):
+    """A number in the range of a setting."""
+
+    def __init__(self, rule: Setting) -> None:
+        self.rule = rule
+
+    def check(self, value: Any, where: str) -> None:
+        Number().check(value, where)
+        if not self.rule.allows(value):
+            raise SchemaError(f"{where} is {value!r}, not {self.rule.describe_range()}")
