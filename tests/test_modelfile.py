@@ -4,8 +4,10 @@ import hashlib
 import json
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load, save
 
-from morphlm import modelfile
+from morphlm import kinds, modelfile
 from morphlm.errors import FormatError, InputError
 from morphlm.modelfile import (
     COMPONENTS,
@@ -22,11 +24,29 @@ from morphlm.modelfile import (
     ModelFiles,
     PartWriter,
     canonical_json,
-    map_tensors,
     read_model,
     write_model,
-    write_tensors,
 )
+from morphlm.schema import Anything, ArtefactSchema, ListOf, Record, Tensor, Text
+from morphlm.tensorfile import map_tensors, write_tensors
+
+SCHEMA = ArtefactSchema(
+    configuration=Record({}, is_open=True),
+    self_test=ListOf(Anything()),
+    texts={"vocabulary.tsv": Text(lines="V")},
+    tensors={"a": Tensor("float32", (2, 3)), "b": Tensor("int64", (5,)), "empty": Tensor("float32", (0,))},
+)
+WITH_PARTS = replace(SCHEMA, has_parts=True)
+
+
+@pytest.fixture(autouse=True)
+def _known_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(kinds.OTHER_SCHEMAS, "test", f"{__name__}:SCHEMA")
+    monkeypatch.setitem(kinds.OTHER_SCHEMAS, "test with parts", f"{__name__}:WITH_PARTS")
+
+
+def model_of_parts() -> ModelFiles:
+    return replace(small_model(), kind="test with parts")
 
 
 def small_model(value: float = 1.5) -> ModelFiles:
@@ -206,7 +226,7 @@ def part(value: float) -> PartWriter:
 
 
 def test_parts_are_written_and_read(tmp_path: Path) -> None:
-    write_model(tmp_path / "model", small_model(), {"one": part(2.0), "two": part(3.0)})
+    write_model(tmp_path / "model", model_of_parts(), {"one": part(2.0), "two": part(3.0)})
     read = read_model(tmp_path / "model")
     assert {name: inner.tensors["a"][0, 0] for name, inner in read.parts.items()} == {"one": 2.0, "two": 3.0}
     assert read.parts["one"].digest == read_model(tmp_path / "model" / COMPONENTS / "one").digest
@@ -220,7 +240,7 @@ def test_a_model_without_parts_says_nothing_of_them(tmp_path: Path) -> None:
 
 
 def test_a_part_that_belongs_to_another_model_is_refused(tmp_path: Path) -> None:
-    write_model(tmp_path / "model", small_model(), {"one": part(2.0)})
+    write_model(tmp_path / "model", model_of_parts(), {"one": part(2.0)})
     write_model(tmp_path / "model" / COMPONENTS / "one", small_model(3.0))
     with pytest.raises(FormatError, match=r"model/components/one/manifest\.json: it was changed or damaged"):
         read_model(tmp_path / "model")
@@ -234,11 +254,11 @@ def test_an_interrupted_part_leaves_the_old_model(tmp_path: Path) -> None:
         raise OSError(28, "No space left on device")
 
     def fail(folder: Path) -> None:
-        write_model(folder, small_model(9.0), {"inner": full})
+        write_model(folder, model_of_parts(), {"inner": full})
 
-    write_model(tmp_path / "model", small_model(), {"one": part(2.0)})
+    write_model(tmp_path / "model", model_of_parts(), {"one": part(2.0)})
     with pytest.raises(InputError, match=rf"^{tmp_path / 'model'}: cannot write here \(No space left on device\)"):
-        write_model(tmp_path / "model", small_model(), {"one": part(3.0), "two": fail})
+        write_model(tmp_path / "model", model_of_parts(), {"one": part(3.0), "two": fail})
     assert read_model(tmp_path / "model").parts["one"].tensors["a"][0, 0] == 2.0
     assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
 
@@ -247,26 +267,32 @@ def test_an_interrupted_part_leaves_the_old_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "named"),
     [
-        {"files": None},
-        {"files": {"../other/manifest.json": "0" * 64}},
-        {"kind": 3},
-        {"configuration": []},
-        {"self_test": {}},
-        {"parts": []},
-        {"parts": {"../one": "0" * 64}},
-        {"parts": {"..": "0" * 64}},
-        {"files": {".": "0" * 64}},
+        ({"files": None}, "files"),
+        ({"files": {"../other/manifest.json": "0" * 64}}, "files"),
+        ({"kind": 3}, "kind"),
+        ({"configuration": []}, "configuration"),
+        ({"self_test": {}}, "self_test"),
+        ({"parts": []}, "parts"),
+        ({"parts": {"../one": "0" * 64}}, "parts"),
+        ({"parts": {"..": "0" * 64}}, "parts"),
+        ({"parts": {"one": "0" * 64}}, "parts"),
+        ({"files": {".": "0" * 64}}, "files"),
+        ({"files": {"tensors.safetensors": "0"}}, "files"),
+        ({"files": {}}, "tensors.safetensors"),
+        ({"files": {"tensors.safetensors": "0" * 64}}, "vocabulary.tsv"),
+        ({"format": True}, "format"),
+        ({"more": 1}, "more"),
     ],
 )
-def test_a_manifest_that_lacks_something_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+def test_a_manifest_that_lacks_something_is_refused(tmp_path: Path, change: dict[str, object], named: str) -> None:
     write_model(tmp_path / "model", small_model())
     path = tmp_path / "model" / MANIFEST
     manifest = json.loads(path.read_bytes()) | change
     manifest["sha256"] = modelfile._manifest_digest(manifest)
     path.write_bytes(canonical_json(manifest))
-    with pytest.raises(FormatError, match=r"manifest\.json: it is not complete"):
+    with pytest.raises(FormatError, match=rf"manifest\.json: .*{named}"):
         read_model(tmp_path / "model")
 
 
@@ -299,7 +325,7 @@ def test_content_that_was_written_so_but_makes_no_sense_is_refused(tmp_path: Pat
     manifest["files"][name] = hashlib.sha256(content).hexdigest()
     manifest["sha256"] = modelfile._manifest_digest(manifest)
     path.write_bytes(canonical_json(manifest))
-    with pytest.raises(FormatError, match=f"{name}: its content makes no sense"):
+    with pytest.raises(FormatError, match=f"model/{name}: "):
         read_model(tmp_path / "model")
 
 
@@ -376,3 +402,78 @@ def test_what_is_read_cannot_be_changed(tmp_path: Path) -> None:
     write_model(tmp_path / "model", small_model())
     with pytest.raises(ValueError, match="read-only"):
         read_model(tmp_path / "model").tensors["a"][0, 0] = 2.0
+
+
+# ---------------------------------------------------------------- files of strangers
+
+
+@pytest.mark.parametrize("name", [MANIFEST, TENSORS, "vocabulary.tsv"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "loop"])
+def test_only_regular_files_are_read(tmp_path: Path, name: str, kind: str) -> None:
+    """A pipe would block, /dev/zero would never end."""
+    write_model(tmp_path / "model", small_model())
+    path = tmp_path / "model" / name
+    path.unlink()
+    makers: dict[str, Callable[[], None]] = {
+        "pipe": lambda: os.mkfifo(path),
+        "device": lambda: path.symlink_to("/dev/zero"),
+        "folder": path.mkdir,
+        "loop": lambda: path.symlink_to(name),
+    }
+    makers[kind]()
+    with pytest.raises(FormatError, match=rf"model/{name}: (this is no regular file|it cannot be read)"):
+        read_model(tmp_path / "model")
+
+
+def test_links_to_regular_files_are_followed(tmp_path: Path) -> None:
+    write_model(tmp_path / "model", small_model())
+    for name in (MANIFEST, TENSORS, "vocabulary.tsv"):
+        (tmp_path / "model" / name).rename(tmp_path / name)
+        (tmp_path / "model" / name).symlink_to(tmp_path / name)
+    assert read_model(tmp_path / "model").tensors["a"][0, 0] == 1.5
+
+
+def test_a_file_that_claims_to_be_huge_is_refused_before_it_is_hashed(tmp_path: Path) -> None:
+    write_model(tmp_path / "model", small_model())
+    for name, size in ((MANIFEST, 1 << 40), ("vocabulary.tsv", 1 << 40), (TENSORS, 1 << 40), (TENSORS, 1 << 37)):
+        original = (tmp_path / "model" / name).read_bytes()
+        with (tmp_path / "model" / name).open("r+b") as file:
+            file.truncate(size)
+        with pytest.raises(FormatError, match=f"model/{name}: .*{size:,}"):
+            read_model(tmp_path / "model")
+        (tmp_path / "model" / name).write_bytes(original)
+
+
+def chain(folder: Path, depth: int) -> list[Path]:
+    """Models of two parts that are one model of two parts ...: level k has 2^k models at its end, in k + 1 folders."""
+    places = [folder / "0"]
+    write_model(places[0], small_model())
+    for level in range(1, depth + 1):
+        outer, inner = folder / str(level), places[-1]
+        write_model(outer, model_of_parts(), {"one": part(1.0), "two": part(1.0)})
+        manifest = json.loads((outer / MANIFEST).read_bytes())
+        for name in ("one", "two"):
+            shutil.rmtree(outer / COMPONENTS / name)
+            (outer / COMPONENTS / name).symlink_to(inner)
+            manifest["parts"][name] = hashlib.sha256((inner / MANIFEST).read_bytes()).hexdigest()
+        manifest["sha256"] = modelfile._manifest_digest(manifest)
+        (outer / MANIFEST).write_bytes(canonical_json(manifest))
+        places.append(outer)
+    return places
+
+
+def test_models_in_models_are_bounded_and_each_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hashed: list[Path] = []
+    check = modelfile._check_digest
+
+    def count(path: Path, *rest: Any) -> None:
+        hashed.append(path)
+        check(path, *rest)
+
+    monkeypatch.setattr(modelfile, "_check_digest", count)
+    places = chain(tmp_path / "models", 10)
+    assert read_model(places[5]).models == 63
+    assert len(hashed) == 12  # the tensors and the text of each of the six levels
+    for place in places[6:]:
+        with pytest.raises(FormatError, match="this is made of more than 100 models, or more than 8 levels of them"):
+            read_model(place)

@@ -258,12 +258,12 @@ def test_one_nan_shows_in_the_log_probabilities(kind: str, diagonal: bool, one: 
 
 def test_the_first_block_that_is_not_finite_is_named() -> None:
     fine = make_case("clbl++").parameters
-    assert fine.first_not_finite() is None
+    assert fine.first_out_of_range() is None
     for name in Parameters._fields:
         for value in (np.nan, np.inf, -np.inf):
             copy = Parameters(*(array.copy() for array in fine))
             getattr(copy, name).reshape(-1)[-1] = value
-            assert copy.first_not_finite() == name
+            assert copy.first_out_of_range() == name
     assert all((table == 2).all() for table in filled_like(fine, 2.0))
 
 

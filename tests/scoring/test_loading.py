@@ -12,6 +12,7 @@ import morphlm
 from morphlm.errors import FormatError
 from morphlm.kinds import kind_names
 from morphlm.logbilinear.config import VARIANTS
+from morphlm.logbilinear.parameters import filled_like
 from morphlm.modelfile import read_model, write_model
 from morphlm.ngram.training import train_ngram
 from morphlm.scoring.loading import load
@@ -50,7 +51,8 @@ def test_an_ngram_model_and_its_arpa_file(tmp_path: Path) -> None:
 def test_a_checkpoint_is_no_model_and_the_message_tells_what_to_do(tmp_path: Path, with_arrays: bool) -> None:
     place = checkpoint_path(tmp_path / "model")
     arrays = train_model(task(epochs=1)).parameters if with_arrays else None
-    write_checkpoint(place, "identity", Progress(), arrays, arrays)
+    squares = None if arrays is None else filled_like(arrays, 1.0)
+    write_checkpoint(place, "identity", Progress(), arrays, squares)
     with pytest.raises(FormatError) as refused:
         load(place)
     message = str(refused.value)

@@ -7,15 +7,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from morphlm import kinds
 from morphlm.errors import FormatError
 from morphlm.modelfile import COMPONENTS, MANIFEST, ModelFiles, read_model, write_model
 from morphlm.ngram.training import train_ngram
+from morphlm.schema import Anything, ArtefactSchema, Integer, ListOf, Record, Tensor, Text
 from morphlm.scoring.loading import load
 from morphlm.scoring.mixing import mix
 from morphlm.segmentation.segmenter import MorphemeSegmenter, train_segmenter
@@ -215,26 +218,38 @@ def mapped_kilobytes(pid: int, path: Path) -> dict[str, int]:
     return total
 
 
+PART = ArtefactSchema(
+    configuration=Record({"value": Integer(1)}),
+    self_test=ListOf(Anything()),
+    texts={"t.txt": Text()},
+    tensors={"a": Tensor("int64", (100,))},
+)
+WHOLE = replace(PART, has_parts=True)
+
 WRITER = """
 import sys
 from pathlib import Path
 import numpy as np
 from morphlm.modelfile import ModelFiles, write_model
 
-def files(value):
-    return ModelFiles("test", {"value": value}, {}, {"a": np.full(100, value)}, {"t.txt": f"{value}\\n"})
+def files(kind, value):
+    return ModelFiles(kind, {"value": value}, {}, {"a": np.full(100, value)}, {"t.txt": f"{value}\\n"})
 
 value = 0
 while True:
     value += 1
-    write_model(sys.argv[1], files(value), {"part": lambda folder: write_model(folder, files(value))})
+    write_model(sys.argv[1], files("whole", value), {"part": lambda folder: write_model(folder, files("part", value))})
     if value == 1:
         print("ready", flush=True)
 """
 
 
-def test_readers_see_the_old_or_the_new_model_while_another_process_replaces_it(tmp_path: Path) -> None:
+def test_readers_see_the_old_or_the_new_model_while_another_process_replaces_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """For two seconds, as fast as both can: what is read belongs together, and never is older than before."""
+    for kind, schema in (("part", "PART"), ("whole", "WHOLE")):
+        monkeypatch.setitem(kinds.OTHER_SCHEMAS, kind, f"{__name__}:{schema}")
     place = tmp_path / "model"
     writer = subprocess.Popen([sys.executable, "-c", WRITER, str(place)], stdout=subprocess.PIPE)
     seen: list[int] = []

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from morphlm.errors import FormatError
-from morphlm.logbilinear.model import LogBilinearModel, logbilinear_from_files
-from morphlm.modelfile import ModelFiles
+from morphlm.logbilinear.model import LogBilinearModel
+from morphlm.modelfile import ModelFiles, write_model
 from morphlm.scoring.loading import load
 from morphlm.segmentation.analyser import MORPHS_FILE, analyser_from_files
 from morphlm.segmentation.factors import Factors, build_factors
@@ -155,17 +155,18 @@ def changed(files: ModelFiles, change: dict[str, Any]) -> ModelFiles:
         {"analyser.new_stem": np.zeros(0)},
     ],
 )
-def test_what_does_not_fit_is_refused(change: dict[str, Any]) -> None:
-    files = changed(model_with().to_files({}), change)
-    with pytest.raises(FormatError, match=r"analyser\.(json|tsv)|do not fit"):
-        logbilinear_from_files("model", files)
+def test_what_does_not_fit_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+    write_model(tmp_path / "model", changed(model_with().to_files({}), change))
+    with pytest.raises(FormatError, match=r"analyser\."):
+        load(tmp_path / "model")
 
 
-def test_parts_of_an_analyser_that_are_missing_are_named() -> None:
+def test_parts_of_an_analyser_that_are_missing_are_named(tmp_path: Path) -> None:
     files = model_with().to_files({})
     tensors = {name: tensor for name, tensor in files.tensors.items() if name != "analyser.emissions"}
-    with pytest.raises(FormatError, match="emissions"):
-        analyser_from_files(files.texts, tensors)
+    write_model(tmp_path / "model", replace(files, tensors=tensors))
+    with pytest.raises(FormatError, match=r"the tensor analyser\.emissions is missing"):
+        load(tmp_path / "model")
 
 
 @pytest.mark.parametrize("name", [KIND_FILE, MORPHS_FILE])

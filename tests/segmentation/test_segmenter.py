@@ -13,6 +13,7 @@ import pytest
 
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.modelfile import ModelFiles, read_model, write_model
+from morphlm.ngram.training import train_ngram
 from morphlm.segmentation.morphemes import LABELS, Morpheme, letters
 from morphlm.segmentation.segmenter import MorphemeSegmenter, train_segmenter
 from morphlm.vocabulary.vocabulary import Vocabulary
@@ -113,7 +114,7 @@ def test_a_damaged_or_foreign_directory_is_refused(tmp_path: Path) -> None:
     morphemes.write_text(morphemes.read_text().replace("a", "b"))
     with pytest.raises(FormatError, match=r"morphemes\.tsv"):
         MorphemeSegmenter.load(place)
-    write_model(tmp_path / "other", ModelFiles("mkn", {}, {}, {}))
+    train_ngram([["a"]], order=1).save(tmp_path / "other")
     with pytest.raises(FormatError, match="not a segmenter"):
         MorphemeSegmenter.load(tmp_path / "other")
 
@@ -151,7 +152,7 @@ def test_parts_that_do_not_fit_are_refused_though_the_hashes_are_right(tmp_path:
     texts = {name: part for name, part in parts.items() if isinstance(part, str)}
     tensors = {name: part for name, part in parts.items() if isinstance(part, np.ndarray)}
     write_model(place, ModelFiles("segmenter", parts["configuration"], {}, tensors, texts, parts["self_test"]))
-    with pytest.raises(FormatError, match=r"segmenter: parts are missing or do not fit \(.+\); train it again"):
+    with pytest.raises(FormatError, match=r"segmenter[:/].*(train it again|make the model again)"):
         MorphemeSegmenter.load(place)
 
 
