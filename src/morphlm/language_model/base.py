@@ -15,10 +15,11 @@ from morphlm.arrays import Float64Array, Int32Array
 from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError
 from morphlm.language_model.guards import (
-    check_hashable,
     check_sentences,
     composed_ids,
     guard_methods,
+    is_hashable,
+    no_state,
     state_list,
     states_and_words,
 )
@@ -57,12 +58,14 @@ class LanguageModel(ABC):
         in the states that follow: UNK, or ("composed") the sum of its known factors.
         """
 
-    def check_state(self, state: Any) -> None:
-        """Raise StateError for what is no state of this model.
+    def is_state(self, state: Any) -> bool:
+        """Whether something can be a state of this model; by default anything that can be hashed can."""
+        return is_hashable(state)
 
-        A kind of model says here what its states are; by default they are anything that can be hashed.
-        """
-        check_hashable(state)
+    def check_state(self, state: Any) -> None:
+        """Raise StateError for what is no state of this model."""
+        if not self.is_state(state):
+            raise no_state(state)
 
     def next_sentence(self, state: Any) -> Any:
         """The state at the start of the sentence after a state; `begin()` unless the model looks back further."""

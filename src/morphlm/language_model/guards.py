@@ -28,12 +28,13 @@ def no_state(state: object) -> StateError:
     return StateError(f"{shown(state)} is no state of this model; take those that its begin() and score() give")
 
 
-def check_hashable(state: object) -> None:
-    """Refuse what cannot be a state of any model."""
+def is_hashable(state: object) -> bool:
+    """Whether something can be a state of some model."""
     try:
         hash(state)
     except TypeError:
-        raise no_state(state) from None
+        return False
+    return True
 
 
 def state_list(states: Sequence[Any]) -> list[Any]:

@@ -17,7 +17,7 @@ from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array
 from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel, check_unknown_contexts
-from morphlm.language_model.guards import check_sentences, composed_ids, no_state
+from morphlm.language_model.guards import check_sentences, composed_ids
 from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.language_model.signature import Signature
 from morphlm.logbilinear.config import LogBilinearConfig
@@ -90,19 +90,18 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
             return begin._replace(before=state.before)
         return begin
 
-    def check_state(self, state: State) -> None:
+    def is_state(self, state: State) -> bool:
         """States are `n - 1` ids of words; with wide contexts, also those of at most `wide` words before."""
         if type(state) is not (WideState if self.config.wide else tuple):
-            raise no_state(state)
+            return False
         parts = state if isinstance(state, WideState) else WideState(state, ())
         if not parts.fits(self.config):
-            raise no_state(state)
+            return False
         try:
-            ids = array("I", parts.words + parts.before)  # refuses what is negative or no whole number
+            ids = array("I", parts.words + parts.before)  # not made of what is negative or no whole number
         except (TypeError, OverflowError):
-            raise no_state(state) from None
-        if max(ids, default=0) >= len(self.vocabulary):
-            raise no_state(state)
+            return False
+        return max(ids) < len(self.vocabulary)
 
     @property
     def reach(self) -> int:

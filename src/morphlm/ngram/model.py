@@ -37,8 +37,8 @@ class NgramModel(LanguageModel, checks_itself=True):
         check_unknown_contexts(self.kind, unknown_contexts)
         return self.trie.begin() if sentence else ROOT
 
-    def check_state(self, state: int) -> None:
-        self.trie.check_state(state)
+    def is_state(self, state: int) -> bool:
+        return self.trie.is_state(state)
 
     def score_id(self, state: int, word: int) -> tuple[float, int]:
         return self.trie.score(state, word)

@@ -61,12 +61,16 @@ class NgramTrie:
         logprob, next_state = kernels.score_word(state, word, *self.arrays)
         return float(logprob), int(next_state)
 
-    def check_state(self, state: NgramState) -> NgramState:
-        """The state as an int; one of another model would lead the kernels astray."""
+    def is_state(self, state: NgramState) -> bool:
+        """Whether it is one; that of another model would lead the kernels astray."""
         node = as_integer(state)
-        if node is None or not ROOT <= node < self.contexts:
+        return node is not None and ROOT <= node < self.contexts
+
+    def check_state(self, state: NgramState) -> NgramState:
+        """The state as an int; what is none is refused."""
+        if not self.is_state(state):
             raise no_state(state)
-        return node
+        return int(state)
 
     def check_states(self, states: Sequence[NgramState] | Int64Array) -> Int64Array:
         """Many states at once."""

@@ -127,22 +127,17 @@ class MixtureModel(LanguageModel, checks_itself=True):
         states = [component.model.begin(sentence=sentence) for component in self.components]
         return self._state(BEGIN_ID if sentence else UNK_ID, states)
 
-    def check_state(self, state: State) -> None:
+    def is_state(self, state: State) -> bool:
         """The number of a bucket, then a state of each component."""
-        for component, own in zip(self.components, self._split(state)[1], strict=True):
-            component.model.check_state(own)
-
-    def _split(self, state: State) -> tuple[int, list[Any]]:
-        """The bucket and the states of the components, which these check."""
         if type(state) is not tuple or len(state) != self._state_size:
-            raise no_state(state)
+            return False
         bucket, *states = state
         if type(bucket) is not int or not 0 <= bucket < self._buckets:
-            raise no_state(state)
-        return bucket, states
+            return False
+        return all(component.model.is_state(own) for component, own in zip(self.components, states, strict=True))
 
     def next_sentence(self, state: State) -> State:
-        self._split(state)
+        self.check_state(state)
         states = [component.model.next_sentence(own) for component, own in zip(self.components, state[1:], strict=True)]
         return self._state(BEGIN_ID, states)
 
@@ -196,7 +191,8 @@ class MixtureModel(LanguageModel, checks_itself=True):
         return result
 
     def distribution(self, state: State) -> Float64Array:
-        bucket, states = self._split(state)
+        self.check_state(state)
+        bucket, *states = state
         result = np.zeros(len(self.vocabulary))
         for component, own, weight in zip(self.components, states, self.weights[bucket], strict=True):
             result += weight * component.distribution(own)
@@ -236,7 +232,8 @@ class MixtureModel(LanguageModel, checks_itself=True):
         return self.contexts.before(word_ids(tokens, len(self.vocabulary)))
 
     def bucket_of_state(self, state: State) -> int:
-        return self._split(state)[0]
+        self.check_state(state)
+        return int(state[0])
 
     def describe_bucket(self, bucket: int) -> str:
         return self.contexts.describe(bucket)
