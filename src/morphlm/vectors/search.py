@@ -25,10 +25,10 @@ class Neighbour(NamedTuple):
 
 def checked_vectors(vectors: object, dimensions: int) -> Array:
     """Vectors to be compared with others: a matrix of finite numbers, with a row for each."""
-    if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
+    if not isinstance(vectors, np.ndarray) or vectors.dtype.kind not in "fiu":
         raise ConfigError(f"{shown(vectors)} is no vector; give words, or arrays of {dimensions} numbers")
-    if vectors.shape[1] != dimensions:
-        raise ConfigError(f"a vector of {vectors.shape[1]} numbers among those of {dimensions}; give one alike")
+    if vectors.ndim != 2 or vectors.shape[1] != dimensions:
+        raise ConfigError(f"a vector of shape {vectors.shape[1:]} among those of {dimensions}; give one alike")
     if not np.isfinite(vectors).all():
         raise ConfigError("a vector has a number that is not finite; give finite ones")
     return vectors
