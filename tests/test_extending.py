@@ -114,6 +114,19 @@ def test_from_python_and_found_again(package: Path, tmp_path: Path, capsys: pyte
     assert f"{NAME}: found" not in capsys.readouterr().err
 
 
+def test_ids_and_states_are_checked_around_its_methods(package: Path, tmp_path: Path) -> None:
+    model = morphlm.train(NAME, [["na", "dom"], ["dom"]] * 5, [["dom"]], tmp_path / "m", classes=2)
+    for word in (-1, len(model.vocabulary), 1.5, None):
+        with pytest.raises(morphlm.WordIdError, match="is no id of a word"):
+            model.score_id(model.begin(), word)  # type: ignore[arg-type]
+        with pytest.raises(morphlm.WordIdError, match="is no id of a word"):
+            model.score_tokens([3, word])  # type: ignore[arg-type]
+    for state in (-1, 2, None, (0,), [0]):
+        for ask in (model.distribution, lambda state: model.score(state, "dom"), model.next_sentence):
+            with pytest.raises(morphlm.StateError, match="is no state of this model"):
+                ask(state)
+
+
 def test_a_model_whose_package_is_gone_is_refused_by_name(
     package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,9 @@ from .errors import FetchError as FetchError
 from .errors import FormatError as FormatError
 from .errors import InputError as InputError
 from .errors import MorphlmError as MorphlmError
+from .errors import StateError as StateError
 from .errors import TrainingError as TrainingError
+from .errors import WordIdError as WordIdError
 from .language_model.base import LanguageModel as LanguageModel
 from .language_model.perplexity import Perplexity as Perplexity
 from .ngram.model import NgramModel as NgramModel

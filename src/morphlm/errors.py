@@ -1,4 +1,4 @@
-"""What can go wrong, in four classes. Each message says what is wrong and how to mend it.
+"""What can go wrong, in a few classes. Each message says what is wrong and how to mend it.
 
 The command line prints the message as one line on stderr and exits with status 2; a Python caller catches the class.
 """
@@ -42,6 +42,17 @@ class FormatError(MorphlmError):
 
 class ConfigError(MorphlmError):
     """Options or arguments that contradict each other or lie outside their range."""
+
+
+class WordIdError(MorphlmError, IndexError):
+    """What is no id of a word: outside of the vocabulary, or no whole number."""
+
+
+class StateError(ConfigError, IndexError):
+    """What is no state of the model that is asked.
+
+    Earlier versions raised ConfigError (n-grams) or IndexError (log-bilinear models); both still catch it.
+    """
 
 
 class TrainingError(MorphlmError):

@@ -1,6 +1,6 @@
 """What a kind of model of one's own is made of; see docs/extending.md."""
 
-from morphlm.errors import ConfigError, FormatError, InputError
+from morphlm.errors import ConfigError, FormatError, InputError, StateError, WordIdError
 from morphlm.kinds import ModelKind, register
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import UnknownContexts
@@ -57,12 +57,14 @@ __all__ = [
     "Number",
     "Record",
     "Settings",
+    "StateError",
     "String",
     "Tensor",
     "Text",
     "TrainingJob",
     "UnknownContexts",
     "Vocabulary",
+    "WordIdError",
     "check_self_test",
     "nullable",
     "parse_vocabulary",

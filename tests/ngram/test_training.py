@@ -152,9 +152,9 @@ def test_words_outside_a_given_vocabulary_become_unk() -> None:
 @pytest.mark.parametrize("state", [-2, 99, 10**12])
 def test_a_state_of_another_model_is_refused(state: int) -> None:
     model = train_ngram([["a", "b"]], 2)
-    with pytest.raises(ConfigError, match="not a state"):
+    with pytest.raises(ConfigError, match="is no state"):
         model.score(state, "a")
-    with pytest.raises(ConfigError, match="not a state"):
+    with pytest.raises(ConfigError, match="is no state"):
         model.distribution(state)
 
 

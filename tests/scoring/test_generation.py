@@ -112,11 +112,11 @@ def test_very_low_temperatures_are_nearly_that() -> None:
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"max_words": 0}, "max-words 0"),
-        ({"temperature": -1.0}, "temperature -1.0"),
-        ({"temperature": float("nan")}, "temperature nan"),
-        ({"temperature": float("inf")}, "temperature inf"),
-        ({"top_k": -1}, "top-k -1"),
+        ({"max_words": 0}, "max-words is 0"),
+        ({"temperature": -1.0}, "temperature is -1.0"),
+        ({"temperature": float("nan")}, "temperature is nan"),
+        ({"temperature": float("inf")}, "temperature is inf"),
+        ({"top_k": -1}, "top-k is -1"),
     ],
 )
 def test_options_that_cannot_be_meant(options: Any, what: str) -> None:

@@ -204,7 +204,7 @@ def test_unknown_words_on_purpose(tmp_path: Path) -> None:
     [
         ({"best": True}, "nothing says which hypothesis is best"),
         ({"lm_weights": (1.0, 2.0)}, "2 --lm-weight for 1 models"),
-        ({"lm_weights": (math.nan,)}, "not finite"),
+        ({"lm_weights": (math.nan,)}, "an --lm-weight is nan; it must be a finite number"),
         ({"lm_weights": (1.0,), "weights": {"mkn": (1.0,)}}, "mkn has a weight in --weights and an --lm-weight"),
         ({"normalise": True}, "no record of how its training text was prepared"),
     ],

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from morphlm.arguments import whole_number
 from morphlm.arrays import Int32Array, Int64Array
 from morphlm.classes.bigrams import count_pairs, mutual_information
 from morphlm.errors import ConfigError
@@ -35,6 +36,10 @@ class Partition:
     mutual_information: float | None = None  # of adjacent classes in the training text, in nats
 
     def __post_init__(self) -> None:
+        whole_number("the number of classes", self.classes, at_least=1)
+        is_array = isinstance(self.class_of, np.ndarray) and self.class_of.ndim == 1
+        if not is_array or self.class_of.dtype.kind not in "iu":
+            raise ConfigError("the classes of words are not an array of whole numbers; give one for each word")
         if len(self.class_of) != len(self.vocabulary):
             raise ConfigError(
                 f"{len(self.class_of):,} classes are given for {len(self.vocabulary):,} words; give each one"
@@ -71,6 +76,7 @@ class Partition:
 
     def examples(self, count: int = 10) -> list[list[str]]:
         """The most frequent words of each class."""
+        count = whole_number("the number of examples", count)
         return [[self.vocabulary.words[word] for word in words[:count]] for words in self.members]
 
     def to_tsv(self) -> str:
@@ -128,7 +134,7 @@ def number_of_classes(vocabulary: Vocabulary, classes: int | None) -> int:
     words = len(vocabulary) - 1  # all but BEGIN
     if classes is None:
         return min(words, round(math.sqrt(len(vocabulary))))
-    if classes < 1:
+    if whole_number("the number of classes", classes) < 1:
         raise ConfigError(f"{classes} classes cannot hold anything; ask for 1 or more")
     if classes > words:
         raise ConfigError(f"{words:,} words cannot fill {classes:,} classes; ask for at most {words:,}")

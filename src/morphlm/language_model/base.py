@@ -10,9 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from morphlm.arguments import whole_number, word_ids
 from morphlm.arrays import Float64Array, Int32Array
 from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError
+from morphlm.language_model.guards import (
+    check_sentences,
+    composed_ids,
+    guard_methods,
+    is_hashable,
+    no_state,
+    state_list,
+    states_and_words,
+)
 from morphlm.language_model.open_vocabulary import Spelling
 from morphlm.language_model.perplexity import Perplexity, ScoredText, UnknownContexts, score_text, text_signature
 from morphlm.language_model.signature import Signature, in_thousands
@@ -24,12 +34,21 @@ from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary
 
 
 class LanguageModel(ABC):
-    """What scoring, decoding and the analyses need of a model. Log-probabilities are natural."""
+    """What scoring, decoding and the analyses need of a model. Log-probabilities are natural.
+
+    Methods refuse what is no id of a word (WordIdError) and what is no state of the model (StateError).
+    """
 
     kind: str  # "mkn", "clbl++", ...
     order: int  # n: a word depends on the n - 1 words before it
     vocabulary: Vocabulary
     training: dict[str, Any]  # how the model came about; stored in its manifest
+
+    def __init_subclass__(cls, *, checks_itself: bool = False, **named: Any) -> None:
+        """Check ids and states before the methods of a class, unless it says that they do so themselves."""
+        super().__init_subclass__(**named)
+        if not checks_itself:
+            guard_methods(cls)
 
     @abstractmethod
     def begin(self, *, sentence: bool = True, unknown_contexts: UnknownContexts = "unk") -> Any:
@@ -39,12 +58,23 @@ class LanguageModel(ABC):
         in the states that follow: UNK, or ("composed") the sum of its known factors.
         """
 
+    def is_state(self, state: Any) -> bool:
+        """Whether something can be a state of this model; by default anything that can be hashed can."""
+        return is_hashable(state)
+
+    def check_state(self, state: Any) -> None:
+        """Raise StateError for what is no state of this model."""
+        if not self.is_state(state):
+            raise no_state(state)
+
     def next_sentence(self, state: Any) -> Any:
         """The state at the start of the sentence after a state; `begin()` unless the model looks back further."""
+        self.check_state(state)
         return self.begin()
 
     def after_text(self, sentences: Iterable[Sequence[str]]) -> LanguageModel:
         """The model for sentences after a text; itself, unless the words of the text count in it."""
+        check_sentences(sentences)
         return self
 
     @property
@@ -79,23 +109,26 @@ class LanguageModel(ABC):
 
     def score_many(self, states: Sequence[Any], words: Sequence[int] | Int32Array) -> tuple[Float64Array, list[Any]]:
         """ln p(words[k] | states[k]) for every k, and the states after; words are ids."""
-        scored = [self.score_id(state, int(word)) for state, word in zip(states, words, strict=True)]
+        states, ids = states_and_words(states, words, len(self.vocabulary))
+        scored = [self.score_id(state, word) for state, word in zip(states, ids.tolist(), strict=True)]
         return np.array([logprob for logprob, _ in scored], np.float64), [state for _, state in scored]
 
     def score_grid(self, states: Sequence[Any], words: Sequence[int] | Int32Array) -> Float64Array:
         """ln p of every word after every state, (states, words); words are ids."""
+        ids = word_ids(words, len(self.vocabulary))
         with np.errstate(divide="ignore"):
-            return np.log(self.distributions(states)[:, np.asarray(words, np.int64)])
+            return np.log(self.distributions(states)[:, ids])
 
     def distributions(self, states: Sequence[Any]) -> Float64Array:
         """p of every word of the vocabulary after every state, (states, words)."""
-        if not len(states):
+        listed = state_list(states)
+        if not listed:
             return np.empty((0, len(self.vocabulary)))
-        return np.stack([self.distribution(state) for state in states])
+        return np.stack([self.distribution(state) for state in listed])
 
     def top_words(self, states: Sequence[Any], k: int) -> list[list[tuple[str, float]]]:
         """The k most probable words after every state with their ln p, the best first."""
-        rows = []
+        k, rows = whole_number("k", k), []
         for probabilities in self.distributions(states):
             best = np.argsort(-probabilities, kind="stable")[:k]
             possible = best[probabilities[best] > 0].tolist()
@@ -113,7 +146,8 @@ class LanguageModel(ABC):
 
         It is scored as UNK; contexts see it as the sum of its known factors, if the model has factors there.
         """
-        return self.score_tokens(np.where(tokens < len(self.vocabulary), tokens, np.int32(UNK_ID)))
+        ids = composed_ids(tokens, forms, len(self.vocabulary))
+        return self.score_tokens(np.where(ids < len(self.vocabulary), ids, np.int32(UNK_ID)))
 
     @property
     def composes_contexts(self) -> bool:
@@ -207,7 +241,7 @@ class LanguageModel(ABC):
 
 def check_unknown_contexts(kind: str, unknown_contexts: UnknownContexts) -> None:
     """Refuse states that compose unknown words; whole texts can be scored so."""
-    if unknown_contexts != "unk":
+    if not (isinstance(unknown_contexts, str) and unknown_contexts == "unk"):
         raise ConfigError(
             f"states of a model of the kind {kind} have UNK for unknown words, not {unknown_contexts!r}; score whole "
             "texts with unknown_contexts='composed'"

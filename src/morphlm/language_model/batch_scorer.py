@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from morphlm.arguments import finite_number, word_ids
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
+from morphlm.errors import ConfigError
 from morphlm.kinds import find_kind
 from morphlm.language_model.base import LanguageModel
 from morphlm.vocabulary.vocabulary import BEGIN_ID
@@ -40,6 +42,22 @@ class BatchScorer(ABC):
         raise NotImplementedError
 
 
+def checked_queries(contexts: Int32Array, words: Int32Array, order: int, size: int) -> tuple[Int32Array, Int32Array]:
+    """Contexts, (m, n - 1), and words, (m,), as compiled code wants them, for a model of `size` words."""
+    before, ids = checked_contexts(contexts, order, size), word_ids(words, size)
+    if len(before) != len(ids):
+        raise ConfigError(f"{len(before):,} contexts and {len(ids):,} words; give a word for each context")
+    return before, ids
+
+
+def checked_contexts(contexts: Int32Array, order: int, size: int) -> Int32Array:
+    """The words before words, (m, n - 1), for a model of `size` words."""
+    ids = word_ids(contexts, size, dimensions=2)
+    if ids.shape[1] != order - 1:
+        raise ConfigError(f"contexts of {ids.shape[1]} words for a model of order {order}; give {order - 1} for each")
+    return ids
+
+
 def batch_scorer(model: LanguageModel) -> BatchScorer:
     """The scorer of the model's kind; one that asks states if the kind has none, or is not registered."""
     kind = find_kind(model.kind)
@@ -56,14 +74,17 @@ class StateScorer(BatchScorer):
         self.model, self.order = model, model.order
 
     def new_cache(self, megabytes: float) -> StateCache:
+        megabytes = finite_number("the size of a cache in MB", megabytes, at_least=0)
         return StateCache(int(megabytes * (1 << 20)) // STATE_BYTES)
 
     def log_probabilities(self, contexts: Int32Array, words: Int32Array, cache: StateCache) -> Float64Array:
+        contexts, words = checked_queries(contexts, words, self.order, len(self.model.vocabulary))
         logprobs, _ = self.model.score_many(self._states(contexts, cache), words)
         return logprobs
 
     def context_buckets(self, contexts: Int32Array, cache: StateCache) -> Int64Array:
         model: Any = self.model
+        contexts = checked_contexts(contexts, self.order, len(model.vocabulary))
         return np.array([model.bucket_of_state(state) for state in self._states(contexts, cache)], np.int64)
 
     def _states(self, contexts: Int32Array, cache: StateCache) -> list[Any]:

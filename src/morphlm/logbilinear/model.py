@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -11,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from morphlm.arguments import word_ids
 from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array
 from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel, check_unknown_contexts
+from morphlm.language_model.guards import check_sentences, composed_ids
 from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.language_model.signature import Signature
 from morphlm.logbilinear.config import LogBilinearConfig
@@ -42,7 +45,7 @@ _COMPILING = threading.Lock()
 State = tuple[int, ...] | WideState  # the n - 1 words before, the nearest first; more with wide contexts
 
 
-class LogBilinearModel(LanguageModel):
+class LogBilinearModel(LanguageModel, checks_itself=True):
     """Any of the eight models of the paper. Word vectors are composed once, so that CLBL++ scores as fast as CLBL."""
 
     threads: int | None = None  # for scoring a text; None: all cores
@@ -81,21 +84,37 @@ class LogBilinearModel(LanguageModel):
 
     def next_sentence(self, state: State) -> State:
         """The state at the start of the sentence after a state: wide contexts go on."""
+        self.check_state(state)
         begin = self.begin()
         if isinstance(begin, WideState) and isinstance(state, WideState):
             return begin._replace(before=state.before)
         return begin
+
+    def is_state(self, state: State) -> bool:
+        """States are `n - 1` ids of words; with wide contexts, also those of at most `wide` words before."""
+        if type(state) is not (WideState if self.config.wide else tuple):
+            return False
+        parts = state if isinstance(state, WideState) else WideState(state, ())
+        if not parts.fits(self.config):
+            return False
+        try:
+            ids = array("I", parts.words + parts.before)  # not made of what is negative or no whole number
+        except (TypeError, OverflowError):
+            return False
+        return max(ids) < len(self.vocabulary)
 
     @property
     def reach(self) -> int:
         return self.config.wide
 
     def score_id(self, state: State, word: int) -> tuple[float, State]:
+        queries: Any = self.wide_queries if self.config.wide else self.queries  # they refuse each other's states
+        logprob: float = queries.log_probability(state, word)
         if word == BEGIN_ID:
             return -np.inf, self.begin()
         if isinstance(state, WideState):
-            return self.wide_queries.log_probability(state, word), self.wide_queries.after(state, word)
-        return self.queries.log_probability(state, word), (word, *state[:-1])
+            return logprob, self.wide_queries.after(state, word)
+        return logprob, (word, *state[:-1])
 
     def after_text(self, sentences: Iterable[Sequence[str]]) -> LogBilinearModel:
         """The model for one more sentence after a text: the wide context is fixed, so that states are n - 1 words.
@@ -103,6 +122,7 @@ class LogBilinearModel(LanguageModel):
         Made for decoders: queries are as fast as without wide contexts. The first word of the sentence has the same
         probability as under this model; the wide context of later words does not include the sentence itself.
         """
+        check_sentences(sentences)
         if not self.config.wide:
             return self
         text: list[str] = []
@@ -114,12 +134,13 @@ class LogBilinearModel(LanguageModel):
         return LogBilinearModel(config, self.structure, self.wide_queries.fixed(before), training, self._output)
 
     def score_tokens(self, tokens: Int32Array) -> Float64Array:
-        return self._score(tokens, self.structure)
+        return self._score(word_ids(tokens, len(self.vocabulary)), self.structure)
 
     def score_composed(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:
         """`score_tokens` with id V + k for an unknown word forms[k], composed of its known factors in contexts."""
         if not self.composes_contexts or self.structure.factors is None:
             return super().score_composed(tokens, forms)
+        tokens = composed_ids(tokens, forms, len(self.vocabulary))
         structure = with_new_words(self.structure, self.structure.factors.of_new_words(forms))
         known = np.where(tokens < len(self.vocabulary), tokens, np.int32(UNK_ID))
         return self._score(known, structure, tokens)
@@ -140,9 +161,9 @@ class LogBilinearModel(LanguageModel):
             engine = Engine(self.config, structure, self.parameters, threads)
             return engine.log_probabilities(tokens, self._output, self._biases, contexts)
 
-    def distribution(self, state: State) -> Float64Array:
+    def distribution(self, state: Any) -> Float64Array:
         """P of every word after a state, by id; BEGIN has none."""
-        if isinstance(state, WideState):
+        if self.config.wide:
             return self.wide_queries.distribution(state)
         return self.queries.distribution(state, self.threads or available_cores())
 

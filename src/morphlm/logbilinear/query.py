@@ -6,14 +6,17 @@ once by `log_probabilities` of kernels/query_batch.py, with a cache of its own. 
 
 from __future__ import annotations
 
+import struct
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from morphlm.arguments import finite_number, word_id, word_ids
 from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array, Int64Array
 from morphlm.errors import ConfigError
+from morphlm.language_model.guards import no_state
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.kernels import query as kernels
 from morphlm.logbilinear.kernels import query_batch
@@ -135,8 +138,7 @@ def new_cache(model: CompiledModel, megabytes: float) -> Cache:
 
     Memory is taken from the system only where entries are stored.
     """
-    if not megabytes >= 0:
-        raise ConfigError(f"a cache of {megabytes} MB cannot be; give 0 or more")
+    megabytes = finite_number("the size of a cache in MB", megabytes, at_least=0)
     order = model_order(model)
     sets = int(megabytes * MEGABYTE) // set_bytes(order)
     return Cache(
@@ -177,6 +179,8 @@ class CachedQueries:
         self.model, self.megabytes = model, megabytes
         self._members, self._own = members, _ThreadState()
         self._words = len(model.position_of)
+        # Refuses another number of words, and what is no whole number, negative, or too large for 32 bits.
+        self._pack: Callable[..., None] = struct.Struct(f"{model_order(model) - 1}I").pack_into
 
     @property
     def cache(self) -> Cache:
@@ -187,32 +191,35 @@ class CachedQueries:
             own.context = np.zeros(model_order(self.model) - 1, np.int32)
         return own.cache
 
-    def log_probability(self, state: Sequence[int], word: int) -> float:
+    def log_probability(self, state: tuple[int, ...], word: int) -> float:
         """ln P(word | state); the nearest word of the state first."""
         cache = self.cache
         context = self._context(state)
-        if not 0 <= word < self._words:
-            raise IndexError(f"{word} is no id of a word")
+        if type(word) is not int or not 0 <= word < self._words:
+            word = word_id(word, self._words)
         logprob: float = kernels.log_probability(self.model, cache, context, word)
+        if logprob != logprob:  # noqa: PLR0124  NaN; math.isnan takes longer
+            self._check_words(state)
         return logprob
 
     def log_probabilities(self, contexts: Int32Array, words: Int32Array) -> Float64Array:
         """ln P of many words, (m,), each after its own context, (m, n - 1); equal contexts are computed once."""
         cache = self.cache
-        contexts, words = np.ascontiguousarray(contexts, np.int32), np.ascontiguousarray(words, np.int32)
+        contexts, words = word_ids(contexts, self._words, dimensions=2), word_ids(words, self._words)
         if contexts.shape != (len(words), len(self._own.context)):
-            raise ValueError(f"contexts of shape {contexts.shape} for {len(words)} words")
-        for ids in (contexts, words):
-            if ids.size and not 0 <= ids.min() <= ids.max() < self._words:
-                raise IndexError("a number is no id of a word")
+            raise ConfigError(
+                f"contexts of shape {contexts.shape} for {len(words)} words; give each the {len(self._own.context)} "
+                "words before it"
+            )
         with workers(1):
             logprobs: Float64Array = query_batch.log_probabilities(self.model, cache, contexts, words)
         return logprobs
 
-    def distribution(self, state: Sequence[int], threads: int) -> Float64Array:
+    def distribution(self, state: tuple[int, ...], threads: int) -> Float64Array:
         """P of every word after a state, by id."""
         _ = self.cache
         context = self._context(state)
+        self._check_words(state)
         model, scores = self.model, np.empty(len(self._members), np.float32)
         if model.output.size < DISTRIBUTED or threads == 1:
             kernels.score_positions(0, len(scores), model, context, scores)
@@ -223,10 +230,18 @@ class CachedQueries:
         kernels.distribute(model, context, self._members, scores, result)
         return result
 
-    def _context(self, state: Sequence[int]) -> Int32Array:
-        """The state in this thread's array; ids are checked, since compiled code would read beyond the tables."""
+    def _context(self, state: tuple[int, ...]) -> Int32Array:
+        """The state in this thread's array; what are not n - 1 whole numbers from 0 on is refused."""
+        if type(state) is not tuple:
+            raise no_state(state)
         context = self._own.context
-        if len(state) != len(context) or min(state) < 0 or max(state) >= self._words:
-            raise IndexError(f"{state} is no state of this model")
-        context[:] = state
+        try:
+            self._pack(context, 0, *state)
+        except struct.error:
+            raise no_state(state) from None
         return context
+
+    def _check_words(self, state: tuple[int, ...]) -> None:
+        """Refuse a state with ids beyond the vocabulary."""
+        if max(state) >= self._words:
+            raise no_state(state)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
-from morphlm.language_model.batch_scorer import BatchScorer
+from morphlm.language_model.batch_scorer import BatchScorer, checked_contexts, checked_queries
 from morphlm.ngram.kernels import score_after_contexts, states_after_contexts
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.trie import NgramTrie
@@ -22,10 +22,12 @@ class NgramScorer(BatchScorer):
         return None
 
     def log_probabilities(self, contexts: Int32Array, words: Int32Array, cache: None) -> Float64Array:
+        contexts, words = checked_queries(contexts, words, self.order, len(self.model.vocabulary))
         logprobs: Float64Array = score_after_contexts(contexts, words, *self.model.trie.arrays)
         return logprobs
 
     def context_buckets(self, contexts: Int32Array, cache: None) -> Int64Array:
+        contexts = checked_contexts(contexts, self.order, len(self.model.vocabulary))
         return self.model.bucket_of(states_after_contexts(contexts, *self.model.trie.arrays))
 
 

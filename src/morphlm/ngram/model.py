@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from morphlm.arguments import whole_number
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
+from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel, check_unknown_contexts
 from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
@@ -21,7 +23,7 @@ _ARRAYS = ("words", "logprob", "suffix", "backoff", "first_child")
 TRUST_BUCKETS = 16  # of contexts of one length, by how much mass they keep for themselves
 
 
-class NgramModel(LanguageModel):
+class NgramModel(LanguageModel, checks_itself=True):
     """Interpolated modified Kneser-Ney, or any back-off model that was read from an ARPA file."""
 
     def __init__(self, trie: NgramTrie, vocabulary: Vocabulary, training: dict[str, Any]) -> None:
@@ -34,6 +36,9 @@ class NgramModel(LanguageModel):
         """The trie node of <s>, or with `sentence=False` the root, whose context is empty."""
         check_unknown_contexts(self.kind, unknown_contexts)
         return self.trie.begin() if sentence else ROOT
+
+    def is_state(self, state: int) -> bool:
+        return self.trie.is_state(state)
 
     def score_id(self, state: int, word: int) -> tuple[float, int]:
         return self.trie.score(state, word)
@@ -60,6 +65,7 @@ class NgramModel(LanguageModel):
         N(h) different words. So contexts are sorted by their mean count c(h) / N(h), as Chen & Goodman (1998) advise;
         the count alone tells less.
         """
+        states = self.trie.check_states(states)
         trie, nodes = self.trie, np.maximum(states, 0)
         if len(trie.backoff) == 0:
             return np.zeros(len(states), np.int64)
@@ -70,6 +76,8 @@ class NgramModel(LanguageModel):
 
     def bucket_of_state(self, state: int) -> int:
         """The bucket of one state, looked up."""
+        if type(state) is not int or not ROOT <= state < self.trie.contexts:
+            state = self.trie.check_state(state)
         return int(self._bucket_of_node[state])
 
     @cached_property
@@ -81,6 +89,9 @@ class NgramModel(LanguageModel):
 
     def describe_bucket(self, bucket: int) -> str:
         """What contexts a bucket holds, in words."""
+        bucket = whole_number("the number of a bucket", bucket)
+        if bucket >= self.context_buckets:
+            raise ConfigError(f"there are {self.context_buckets} buckets, so none has the number {bucket}")
         length, trust = divmod(bucket, TRUST_BUCKETS)
         words = "1 word" if length == 1 else f"{length} words"
         return f"{words}, keeps up to {2 ** (-trust / 2):.3f}" if length else "no words"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from morphlm.arguments import as_integer, integers, word_id, word_ids
 from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array, Int64Array
 from morphlm.errors import ConfigError
+from morphlm.language_model.guards import no_state
 from morphlm.ngram import kernels
+from morphlm.ngram.kernels import ROOT
 from morphlm.vocabulary.vocabulary import BEGIN_ID
 
 NgramState = int  # the node of the longest context that can still matter; ROOT for none
@@ -30,15 +34,19 @@ class NgramTrie:
     suffix: Int32Array  # (nodes) the node without its first word
     backoff: Float32Array  # (nodes below the highest order) ln of the back-off weight
     first_child: Int64Array  # (nodes below the highest order, + 1)
+    arrays: tuple[Array, ...] = field(init=False, repr=False)  # what the query kernels take, in their order
+    contexts: int = field(init=False, repr=False)  # states are ROOT and the nodes below this number
+    vocabulary_size: int = field(init=False, repr=False)  # word ids are below it
 
     @property
     def order(self) -> int:
         return len(self.sizes)
 
-    @property
-    def arrays(self) -> tuple[Array, ...]:
-        """What the query kernels take, in their order."""
-        return self.first_child, self.words, self.logprob, self.backoff, self.suffix
+    def __post_init__(self) -> None:
+        """What every query needs is at hand."""
+        arrays = self.first_child, self.words, self.logprob, self.backoff, self.suffix
+        for name, value in (("arrays", arrays), ("contexts", len(self.backoff)), ("vocabulary_size", self.sizes[0])):
+            object.__setattr__(self, name, value)
 
     def begin(self) -> NgramState:
         """The state at the start of a sentence."""
@@ -46,30 +54,48 @@ class NgramTrie:
 
     def score(self, state: NgramState, word: int) -> tuple[float, NgramState]:
         """ln p(word | state) and the state after it."""
-        self._check_state(state)
+        if type(word) is not int or not 0 <= word < self.vocabulary_size:
+            word = word_id(word, self.vocabulary_size)
+        if type(state) is not int or not ROOT <= state < self.contexts:
+            state = self.check_state(state)
         logprob, next_state = kernels.score_word(state, word, *self.arrays)
         return float(logprob), int(next_state)
 
-    def _check_state(self, state: NgramState) -> None:
-        """A state of another model would lead the kernels astray."""
-        if not kernels.ROOT <= state < len(self.backoff):
-            raise ConfigError(f"{state} is not a state of this model; begin with its begin()")
+    def is_state(self, state: NgramState) -> bool:
+        """Whether it is one; that of another model would lead the kernels astray."""
+        node = as_integer(state)
+        return node is not None and ROOT <= node < self.contexts
+
+    def check_state(self, state: NgramState) -> NgramState:
+        """The state as an int; what is none is refused."""
+        if not self.is_state(state):
+            raise no_state(state)
+        return int(state)
+
+    def check_states(self, states: Sequence[NgramState] | Int64Array) -> Int64Array:
+        """Many states at once."""
+        nodes: Int64Array = integers(
+            states, self.contexts, first=ROOT, dtype=np.int64, error=lambda state, _: no_state(state)
+        )
+        return nodes
 
     def score_tokens(self, tokens: Int32Array) -> Float64Array:
         """ln p of every token of sentences that each end with END."""
-        scores: Float64Array = kernels.score_tokens(tokens, self.begin(), *self.arrays)
+        ids = word_ids(tokens, self.vocabulary_size)
+        scores: Float64Array = kernels.score_tokens(ids, self.begin(), *self.arrays)
         return scores
 
     def states_before(self, tokens: Int32Array) -> Int64Array:
         """The state before every token of sentences that each end with END."""
-        states: Int64Array = kernels.states_before(tokens, self.begin(), *self.arrays)
+        ids = word_ids(tokens, self.vocabulary_size)
+        states: Int64Array = kernels.states_before(ids, self.begin(), *self.arrays)
         return states
 
     def distribution(self, state: NgramState) -> Float64Array:
         """p(word | state) of every word: the unigrams, overlaid context by context from the shortest to the longest."""
-        self._check_state(state)
+        state = self.check_state(state)
         contexts = []
-        while state != kernels.ROOT:
+        while state != ROOT:
             contexts.append(state)
             state = int(self.suffix[state])
         probabilities = np.exp(self.logprob[: self.sizes[0]].astype(np.float64))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from morphlm.arguments import finite_number, shown, whole_number
 from morphlm.arrays import Float64Array
 from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
@@ -28,12 +29,9 @@ class GenerationOptions:
     unknown: bool = False  # whether UNK may be drawn
 
     def __post_init__(self) -> None:
-        if self.max_words < 1:
-            raise ConfigError(f"max-words {self.max_words} leaves no words; take 1 or more")
-        if not (self.temperature >= 0 and math.isfinite(self.temperature)):
-            raise ConfigError(f"temperature {self.temperature} is not a number from 0 on; 1 draws as the model says")
-        if self.top_k < 0:
-            raise ConfigError(f"top-k {self.top_k} is below 0; 0 draws from all words")
+        whole_number("max-words", self.max_words, at_least=1)
+        finite_number("temperature", self.temperature, at_least=0)
+        whole_number("top-k", self.top_k)
 
 
 @dataclass(frozen=True)
@@ -56,6 +54,8 @@ def generate(
     options: GenerationOptions | None = None,
 ) -> Iterator[Generated]:
     """Sample sentences that begin with the given words; the iterator does not end."""
+    if not isinstance(rng, np.random.Generator):
+        raise ConfigError(f"{shown(rng)} is no source of randomness; give numpy.random.default_rng(seed)")
     start, settings = Predictor(model).state_after(begin), options or GenerationOptions()
     return (_sentence(model, rng, list(begin), start, settings) for _ in count())
 

@@ -17,10 +17,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from morphlm.arguments import word_ids
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel, check_unknown_contexts
+from morphlm.language_model.guards import check_sentences, composed_ids, no_state
 from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.language_model.signature import Signature, in_thousands
 from morphlm.modelfile import COMPONENTS, ModelFiles, PartWriter, check_self_test, copy_model, write_model
@@ -90,7 +92,7 @@ def contexts_of(components: Sequence[Component], weights_by: WeightsBy) -> Conte
 # ---------------------------------------------------------------- the model
 
 
-class MixtureModel(LanguageModel):
+class MixtureModel(LanguageModel, checks_itself=True):
     """A linear interpolation of other models, over the vocabulary of the first."""
 
     kind = KIND
@@ -115,6 +117,7 @@ class MixtureModel(LanguageModel):
         with np.errstate(divide="ignore"):  # a weight of 0
             self._log_weights = np.log(weights)
         self._log_rows: list[list[float]] = self._log_weights.tolist()  # single numbers are quicker so
+        self._state_size, self._buckets = len(self.components) + 1, len(self._log_rows)
 
     # ------------------------------------------------------------ scoring
 
@@ -124,11 +127,22 @@ class MixtureModel(LanguageModel):
         states = [component.model.begin(sentence=sentence) for component in self.components]
         return self._state(BEGIN_ID if sentence else UNK_ID, states)
 
+    def is_state(self, state: State) -> bool:
+        """The number of a bucket, then a state of each component."""
+        if type(state) is not tuple or len(state) != self._state_size:
+            return False
+        bucket, *states = state
+        if type(bucket) is not int or not 0 <= bucket < self._buckets:
+            return False
+        return all(component.model.is_state(own) for component, own in zip(self.components, states, strict=True))
+
     def next_sentence(self, state: State) -> State:
+        self.check_state(state)
         states = [component.model.next_sentence(own) for component, own in zip(self.components, state[1:], strict=True)]
         return self._state(BEGIN_ID, states)
 
     def after_text(self, sentences: Iterable[Sequence[str]]) -> MixtureModel:
+        check_sentences(sentences)
         if not self.reach:
             return self
         text = [list(sentence) for sentence in sentences]
@@ -145,16 +159,23 @@ class MixtureModel(LanguageModel):
         return (self.contexts.after(word, states), *states)
 
     def score_id(self, state: State, word: int) -> tuple[float, State]:
+        if type(state) is not tuple or len(state) != self._state_size:
+            raise no_state(state)
         bucket, *states = state
+        if type(bucket) is not int or not 0 <= bucket < self._buckets:
+            raise no_state(state)
+        # The first component has the mixture's ids, so that it refuses a word before the others map it.
         scored = [component.score_id(own, word) for component, own in zip(self.components, states, strict=True)]
         joint = [weight + logprob for weight, (logprob, _) in zip(self._log_rows[bucket], scored, strict=True)]
         return _log_sum(joint), self._state(word, [after for _, after in scored])
 
     def score_tokens(self, tokens: Int32Array) -> Float64Array:
+        tokens = word_ids(tokens, len(self.vocabulary))
         return self.combine(component_scores(self.components, tokens), self.contexts.before(tokens))
 
     def score_composed(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:
         """Components that can compose an unknown word in contexts do so."""
+        tokens = composed_ids(tokens, forms, len(self.vocabulary))
         known = np.where(tokens < len(self.vocabulary), tokens, np.int32(UNK_ID))
         columns = [component.model.score_composed(component.own_ids(tokens), forms) for component in self.components]
         return self.combine(np.stack(columns, axis=1), self.contexts.before(known))
@@ -170,6 +191,7 @@ class MixtureModel(LanguageModel):
         return result
 
     def distribution(self, state: State) -> Float64Array:
+        self.check_state(state)
         bucket, *states = state
         result = np.zeros(len(self.vocabulary))
         for component, own, weight in zip(self.components, states, self.weights[bucket], strict=True):
@@ -207,9 +229,10 @@ class MixtureModel(LanguageModel):
         return self.contexts.buckets
 
     def buckets_before(self, tokens: Int32Array) -> Int64Array:
-        return self.contexts.before(tokens)
+        return self.contexts.before(word_ids(tokens, len(self.vocabulary)))
 
     def bucket_of_state(self, state: State) -> int:
+        self.check_state(state)
         return int(state[0])
 
     def describe_bucket(self, bucket: int) -> str:

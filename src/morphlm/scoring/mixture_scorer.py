@@ -8,7 +8,7 @@ import numpy as np
 
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.kinds import find_kind
-from morphlm.language_model.batch_scorer import BatchScorer, batch_scorer
+from morphlm.language_model.batch_scorer import BatchScorer, batch_scorer, checked_contexts, checked_queries
 from morphlm.ngram.batch_scorer import SearchHeuristic
 from morphlm.scoring.mixture import Component, MixtureModel
 
@@ -25,6 +25,7 @@ class MixtureScorer(BatchScorer):
         return [scorer.new_cache(megabytes / len(self.scorers)) for scorer in self.scorers]
 
     def log_probabilities(self, contexts: Int32Array, words: Int32Array, cache: list[Any]) -> Float64Array:
+        contexts, words = checked_queries(contexts, words, self.order, len(self.model.vocabulary))
         logprobs = np.empty((len(words), len(self.scorers)))
         for k, (scorer, component) in enumerate(zip(self.scorers, self.model.components, strict=True)):
             own = _own_context(component, scorer, contexts)
@@ -36,6 +37,7 @@ class MixtureScorer(BatchScorer):
             scorer, component = self.scorers[number], self.model.components[number]
             return scorer.context_buckets(_own_context(component, scorer, contexts), cache[number])
 
+        contexts = checked_contexts(contexts, self.order, len(self.model.vocabulary))
         return self.model.contexts.of_contexts(contexts, of_component)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from morphlm.arguments import check_word, whole_number
 from morphlm.arrays import Float64Array, Int64Array
 from morphlm.errors import located
 from morphlm.language_model.base import LanguageModel
@@ -69,6 +70,8 @@ class Predictor:
 
         With a prefix, only words that begin with it. Without, `end` admits the sentence's end and `unknown` UNK.
         """
+        k = whole_number("k", k)
+        check_word(prefix)
         if prefix:
             check_tokens([prefix], allow_unknown=True, number=1)
             prefix = "".join(self._normalise([prefix]))

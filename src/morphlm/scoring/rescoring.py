@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from morphlm.arguments import finite_number
 from morphlm.errors import ConfigError, InputError, located
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import UnknownContexts
@@ -24,6 +25,7 @@ from morphlm.scoring.streaming import (
     TextScorer,
     Unit,
     arriving_blocks,
+    check_unit,
     normaliser_of,
     sentence_sums,
 )
@@ -49,6 +51,11 @@ class RescoringOptions:
     weights: Values | None = None  # order by the sum of weight times feature
     lm_weights: tuple[float, ...] = ()  # one for each model: added to the given score, or to that sum
     best: bool = False  # of each sentence only the first in the new order
+
+    def __post_init__(self) -> None:
+        check_unit(self.unit)
+        for weight in self.lm_weights:
+            finite_number("an --lm-weight", weight)
 
     @property
     def ranks(self) -> bool:
@@ -177,8 +184,6 @@ def _lm_weights(names: list[str], options: RescoringOptions) -> dict[str, float]
         return {}
     if len(options.lm_weights) != len(names):
         raise ConfigError(f"{len(options.lm_weights)} --lm-weight for {len(names)} models; give one for each")
-    if not all(map(math.isfinite, options.lm_weights)):
-        raise ConfigError("an --lm-weight is not finite; give a number")
     if both := [name for name in names if name in (options.weights or {})]:
         raise ConfigError(f"{both[0]} has a weight in --weights and an --lm-weight; give it one")
     return dict(zip(names, options.lm_weights, strict=True))

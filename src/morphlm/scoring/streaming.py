@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from morphlm.arguments import shown
 from morphlm.arrays import Float64Array, Int32Array
 from morphlm.errors import ConfigError, located
 from morphlm.language_model.base import LanguageModel
@@ -33,6 +34,12 @@ with suppress(ImportError):  # not on every system
 Unit = Literal["nats", "log10", "bits"]
 UNITS: dict[Unit, float] = {"nats": 1.0, "log10": 1 / math.log(10), "bits": 1 / math.log(2)}  # of one nat
 Normaliser = Callable[[Sequence[str]], list[str]]
+
+
+def check_unit(unit: object) -> None:
+    """Refuse what is no unit of log-probabilities."""
+    if not isinstance(unit, str) or unit not in UNITS:
+        raise ConfigError(f"{shown(unit)} is no unit; choose one of {', '.join(UNITS)}")
 
 
 @dataclass(frozen=True)
@@ -143,6 +150,7 @@ def score_lines(
     unknown_contexts: UnknownContexts = "unk",
 ) -> Iterator[list[LineScore]]:
     """Score the lines of a text ('-': standard input); each list holds what could be read without waiting."""
+    check_unit(unit)
     scorer, scale = TextScorer(model, unknown_contexts), UNITS[unit]
     normaliser = normaliser_of(model) if normalise else None
     # Text that `morphlm prepare` wrote may hold UNK on purpose; its record says so.

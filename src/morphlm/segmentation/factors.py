@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from morphlm.arguments import as_integer, check_words, shown, word_id
 from morphlm.arrays import Array, BoolArray, Int32Array, Int64Array
 from morphlm.errors import ConfigError, FormatError
 from morphlm.segmentation.morphemes import Segmentation
@@ -42,6 +43,7 @@ class Inverse:
 
     def __getitem__(self, factor: int) -> Int32Array:
         """The ids of the words that contain a factor; twice, where it occurs twice."""
+        factor = _factor_id(factor, len(self.indptr) - 1)
         return self.words[self.indptr[factor] : self.indptr[factor + 1]]
 
 
@@ -62,11 +64,13 @@ class Factors:
 
     def __getitem__(self, word: int) -> Int32Array:
         """The factors of the word with this id."""
+        if type(word) is not int or not 0 <= word < len(self.vocabulary.words):
+            word = word_id(word, len(self.vocabulary))
         return self.indices[self.indptr[word] : self.indptr[word + 1]]
 
     def kind_of(self, factor: int) -> Kind:
         """Whether a factor is a word's surface form, or a morpheme or whatever else the source gives."""
-        return "surface" if factor < self.surfaces else "morpheme"
+        return "surface" if _factor_id(factor, len(self)) < self.surfaces else "morpheme"
 
     @cached_property
     def ids(self) -> dict[str, int]:
@@ -79,6 +83,7 @@ class Factors:
 
     def of_new_words(self, words: Sequence[str]) -> list[Int32Array]:
         """The ids of the known factors of many words, which is quicker than one by one."""
+        check_words(words)
         if self.analyser is None:
             return [np.zeros(0, np.int32) for _ in words]
         ids = self.ids
@@ -93,6 +98,8 @@ class Factors:
 
     def times(self, table: Array) -> Array:
         """M R for a table R with a row for each factor: the sum of the rows of each word's factors."""
+        if not isinstance(table, np.ndarray) or table.shape[:1] != (len(self),):
+            raise ConfigError(f"{shown(table)} is no table of {len(self):,} rows; give one with a row for each factor")
         product = np.empty((len(self.vocabulary), *table.shape[1:]), table.dtype)
         for begin in range(0, len(product), BLOCK_WORDS):
             starts = self.indptr[begin : begin + BLOCK_WORDS + 1]
@@ -144,6 +151,13 @@ class Factors:
 
     def _factors_text(self) -> str:
         return "".join(f"{self.kind_of(number)}\t{name}\n" for number, name in enumerate(self.names))
+
+
+def _factor_id(value: object, size: int) -> int:
+    number = as_integer(value)
+    if number is None or not 0 <= number < size:
+        raise ConfigError(f"{shown(value)} is no id of a factor; ids are whole numbers in 0..{size - 1:,}")
+    return number
 
 
 def _indptr(lengths: NDArray[np.integer[Any]]) -> Int64Array:

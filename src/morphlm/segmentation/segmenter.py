@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from morphlm.arguments import check_word, shown
 from morphlm.arrays import Array, Int64Array
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.files import atomic_writer
@@ -47,6 +48,7 @@ Analysis = tuple[Morpheme, ...]
 KIND = "segmenter"
 MORPHEMES, SEGMENTATION = "morphemes.tsv", "segmentation.txt"
 SELF_TEST_WORDS = 5
+LONGEST_WORD = 10_000  # characters; the search takes the square of a word's length, here about a second
 
 
 @dataclass(frozen=True)
@@ -87,10 +89,16 @@ class MorphemeSegmenter:
 
     def segment(self, word: str) -> Analysis:
         """The morphemes of a word, seen or not; joined they give the word in NFC."""
+        check_word(word)
         return self.segment_all([word])[word]
 
     def segment_all(self, words: Iterable[str]) -> Segmentation:
         """The morphemes of many words."""
+        if isinstance(words, str | bytes) or not isinstance(words, Iterable):
+            raise InputError(f"{shown(words)} is no list of words; give one, or ask segment for a single word")
+        words = list(words)
+        for word in words:
+            check_word(word)
         analyses = {word: self.segmentation.analyses.get(normalised(word)) for word in words}
         new = [word for word, analysis in analyses.items() if analysis is None]
         with progress_bar("segmenting", len(new), "word") as bar:
@@ -102,6 +110,11 @@ class MorphemeSegmenter:
     def _new_words(self, words: Sequence[str]) -> Iterator[Analysis]:
         if "" in words:
             raise InputError("an empty word cannot be segmented; remove it")
+        longest = max(map(len, words), default=0)
+        if longest > LONGEST_WORD:
+            raise InputError(
+                f"a word of {longest:,} characters takes too long to segment; words have at most {LONGEST_WORD:,}"
+            )
         names = LABELS if self.config.categories else (None,) * CATEGORIES
         known: list[dict[str, Morpheme]] = [{} for _ in names]  # one object for each; to make one takes longer
         for forms, labels in self.paths.pieces(list(map(normalised, words))):

@@ -7,9 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
+from morphlm.arguments import check_word, check_words, shown
 from morphlm.arrays import Array, Float32Array
 from morphlm.errors import ConfigError
-from morphlm.vectors.search import nearest, unit_rows
+from morphlm.vectors.search import checked_vectors, nearest, unit_rows
 
 Key = str | Array  # a word, or a vector
 
@@ -20,6 +21,9 @@ class KeyedVectors:
     def __init__(self, words: Iterable[str], vectors: Array) -> None:
         """Take words, each once, and the matrix of their vectors."""
         self.index_to_key: list[str] = list(words)
+        check_words(self.index_to_key)
+        if not isinstance(vectors, np.ndarray) or vectors.dtype.kind not in "fiu":
+            raise ConfigError(f"{shown(vectors)} is no matrix of numbers; give an array")
         self.key_to_index: dict[str, int] = {word: number for number, word in enumerate(self.index_to_key)}
         self.vectors = vectors
         if vectors.ndim != 2 or len(vectors) != len(self.index_to_key):
@@ -36,12 +40,13 @@ class KeyedVectors:
         return len(self.index_to_key)
 
     def __contains__(self, word: object) -> bool:
-        return word in self.key_to_index
+        return isinstance(word, str) and word in self.key_to_index
 
     def __getitem__(self, words: str | Sequence[str]) -> Array:
         """The vector of a word, or a row for each of several."""
         if isinstance(words, str):
             return self.get_vector(words)
+        check_words(words)
         return self.vectors[[self._index(word) for word in words]]
 
     def get_vector(self, word: str, norm: bool = False) -> Array:
@@ -50,6 +55,7 @@ class KeyedVectors:
         return row
 
     def _index(self, word: str) -> int:
+        check_word(word)
         if word not in self.key_to_index:
             raise KeyError(f"{word!r} has no vector")
         return self.key_to_index[word]
@@ -70,6 +76,7 @@ class KeyedVectors:
 
     def rows(self, words: Sequence[str]) -> Float32Array:
         """A row for each word; zeros for those that have no vector."""
+        check_words(words)
         indices = np.array([self.key_to_index.get(word, -1) for word in words], np.int64)
         rows = self.vectors[indices].astype(np.float32)
         rows[indices < 0] = 0
@@ -88,11 +95,17 @@ class KeyedVectors:
         if not chosen:
             raise ConfigError("nothing to be similar to; give at least one word or vector")
         weights = np.repeat(np.array([1, -1], np.float32), [len(_listed(positive)), len(_listed(negative))])
-        rows = np.stack([self.get_vector(key, norm=True) if isinstance(key, str) else key for key in chosen])
+        rows = np.concatenate([self._query_row(key) for key in chosen])
         query = (weights[:, None] * rows).mean(axis=0, keepdims=True)
         skip = [self._index(key) for key in chosen if isinstance(key, str)]
         ((indices, cosines),) = nearest(self._units, query, topn, [skip])
         return [(self.index_to_key[index], float(cosine)) for index, cosine in zip(indices, cosines, strict=True)]
+
+    def _query_row(self, key: Key) -> Array:
+        """A word's vector with length 1, or a given one, as a matrix of one row."""
+        if isinstance(key, np.ndarray):
+            return checked_vectors(key[None], self.vector_size)
+        return self.get_vector(key, norm=True)[None]
 
     def similarity(self, w1: str, w2: str) -> float:
         """The cosine of two words."""
@@ -103,13 +116,17 @@ class KeyedVectors:
 
     def n_similarity(self, some: Sequence[str], others: Sequence[str]) -> float:
         """The cosine of the means of two groups of words."""
-        if not (some and others):
+        for group in (some, others):
+            check_words(group)
+        if not (len(some) and len(others)):
             raise ConfigError("a group without words has no mean; give at least one word for each")
         means = unit_rows(np.stack([self[list(some)].mean(axis=0), self[list(others)].mean(axis=0)]))
         return float(means[0] @ means[1])
 
     def doesnt_match(self, words: Iterable[str]) -> str:
         """The word that is farthest from the mean of all; words without a vector do not take part."""
+        words = list(words)
+        check_words(words)
         used = [word for word in words if word in self]
         if not used:
             raise ConfigError("none of the words has a vector; give some that have")
@@ -121,4 +138,6 @@ class KeyedVectors:
 def _listed(keys: Key | Sequence[Key]) -> list[Key]:
     if isinstance(keys, str) or (isinstance(keys, np.ndarray) and keys.ndim == 1):
         return [keys]
+    if not isinstance(keys, Sequence | np.ndarray):
+        raise ConfigError(f"{shown(keys)} is neither a word nor a vector nor a list of them")
     return list(keys)

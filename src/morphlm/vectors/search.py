@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from morphlm.arguments import shown, whole_number
 from morphlm.arrays import Array, Float32Array, Int64Array
+from morphlm.errors import ConfigError
 
 RankedRows = tuple[Int64Array, Float32Array]  # rows, nearest first, and their cosines
 
@@ -19,6 +21,17 @@ class Neighbour(NamedTuple):
 
     name: str
     similarity: float
+
+
+def checked_vectors(vectors: object, dimensions: int) -> Array:
+    """Vectors to be compared with others: a matrix of finite numbers, with a row for each."""
+    if not isinstance(vectors, np.ndarray) or vectors.dtype.kind not in "fiu":
+        raise ConfigError(f"{shown(vectors)} is no vector; give words, or arrays of {dimensions} numbers")
+    if vectors.ndim != 2 or vectors.shape[1] != dimensions:
+        raise ConfigError(f"a vector of shape {vectors.shape[1:]} among those of {dimensions}; give one alike")
+    if not np.isfinite(vectors).all():
+        raise ConfigError("a vector has a number that is not finite; give finite ones")
+    return vectors
 
 
 def unit_rows(rows: Array) -> Float32Array:
@@ -37,7 +50,7 @@ def nearest(
 
     `units` are rows of length 1, queries are rows of any length.
     """
-    queries = unit_rows(queries)
+    k, queries = whole_number("the number of neighbours", k), unit_rows(queries)
     for begin in range(0, len(queries), QUERIES_A_CALL):
         batch = queries[begin : begin + QUERIES_A_CALL]
         table = batch @ units.T if len(batch) > 1 else (units @ batch[0])[None]  # (queries, rows)

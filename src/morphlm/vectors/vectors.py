@@ -14,13 +14,14 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from morphlm.arguments import check_word, check_words, shown
 from morphlm.arrays import Float32Array, Float64Array, Int32Array
 from morphlm.errors import ConfigError
 from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.factors import BLOCK_WORDS, Factors
 from morphlm.text.reading import RESERVED
 from morphlm.vectors.keyed import KeyedVectors
-from morphlm.vectors.search import Neighbour, RankedRows, nearest, unit_rows
+from morphlm.vectors.search import Neighbour, RankedRows, checked_vectors, nearest, unit_rows
 from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
 
 Side = Literal["both", "context", "output"]
@@ -148,10 +149,12 @@ class WordVectors:
 
     def _id_of(self, word: str) -> int:
         """The word as it stands, or else in Unicode NFC."""
+        check_word(word)
         return self.vocabulary.ids.get(word) or self.vocabulary.id_of(normalised(word))
 
     def rows(self, words: Sequence[str]) -> Float32Array:
         """The vectors of many words, a row each."""
+        check_words(words)
         ids = np.fromiter(map(self._id_of, words), np.int32, len(words))
         q, r = self.context.of_words(ids), self.output.of_words(ids)
         if self.compose and self.factors is not None:
@@ -211,6 +214,7 @@ class WordVectors:
     def _morpheme_id(self, name: str) -> int:
         if self.factors is None:
             raise ConfigError("this model has no morphemes; ask one with factors (+c, +o or ++)")
+        check_word(name)
         if name not in self.factors.ids:
             raise ConfigError(f"{name!r} is no morpheme of this model; write it as in its morphemes.tsv: form/LABEL")
         return self.factors.ids[name]
@@ -219,7 +223,7 @@ class WordVectors:
 
     def neighbours(self, query: str | Float32Array, k: int = 10, *, morpheme: bool = False) -> list[Neighbour]:
         """The words nearest to a word, to a morpheme (`morpheme=True`), or to a vector; the word itself left out."""
-        return self.neighbours_of_all([query] if isinstance(query, str) else query[None], k, morphemes=morpheme)[0]
+        return self.neighbours_of_all(_listed(query), k, morphemes=morpheme)[0]
 
     def neighbours_of_all(
         self, queries: Sequence[str] | Float32Array, k: int = 10, *, morphemes: bool = False
@@ -231,9 +235,7 @@ class WordVectors:
 
     def nearest_morphemes(self, query: str | Float32Array, k: int = 10, *, morpheme: bool = False) -> list[Neighbour]:
         """The morphemes nearest to a word, to a morpheme, which is left out, or to a vector."""
-        return self.nearest_morphemes_of_all([query] if isinstance(query, str) else query[None], k, morphemes=morpheme)[
-            0
-        ]
+        return self.nearest_morphemes_of_all(_listed(query), k, morphemes=morpheme)[0]
 
     def nearest_morphemes_of_all(
         self, queries: Sequence[str] | Float32Array, k: int = 10, *, morphemes: bool = False
@@ -251,6 +253,9 @@ class WordVectors:
 
     def analogies(self, triples: Sequence[tuple[str, str, str]], k: int = 10) -> list[list[Neighbour]]:
         """The answers to many analogies."""
+        for triple in triples:
+            if not isinstance(triple, tuple | list) or len(triple) != 3:
+                raise ConfigError(f"{shown(triple)} is no analogy; give three words")
         a, b, c = (unit_rows(self.rows([triple[i] for triple in triples])) for i in range(3))
         return self._named(
             nearest(self._units, b - a + c, k, [self._indices(triple) for triple in triples]), self.words
@@ -262,11 +267,10 @@ class WordVectors:
 
     def _query_rows(self, queries: Sequence[str] | Float32Array, morphemes: bool) -> Float32Array:
         if not isinstance(queries, np.ndarray):
+            check_words(queries)
             rows = [self.morpheme(name) for name in queries] if morphemes else self.rows(queries)
             return np.asarray(rows, np.float32).reshape(len(queries), self.dimensions)
-        if queries.ndim != 2 or queries.shape[1] != self.dimensions:
-            raise ConfigError(f"a vector of shape {queries.shape[1:]} among those of {self.dimensions}; give one alike")
-        return queries
+        return checked_vectors(queries, self.dimensions)
 
     @staticmethod
     def _named(ranked: Iterable[RankedRows], names: Sequence[str]) -> list[list[Neighbour]]:
@@ -294,3 +298,8 @@ class WordVectors:
         for begin, end in pairwise([*range(first, last, BLOCK_WORDS), last]):
             units[begin - first : end - first] = unit_rows(rows(begin, end))
         return units
+
+
+def _listed(query: str | Float32Array) -> Sequence[str] | Float32Array:
+    """One query as many; an array is a vector."""
+    return query[None] if isinstance(query, np.ndarray) else [query]

@@ -17,6 +17,7 @@ from typing import IO, cast
 
 import numpy as np
 
+from morphlm.arguments import shown
 from morphlm.arrays import Int32Array, Int64Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import source_name
@@ -238,6 +239,8 @@ def tokens_of_block(block: Block) -> list[bytes]:
 
 
 def _batches_of_sentences(sentences: Iterable[Sequence[str]], allow_unknown: bool) -> Iterator[list[bytes]]:
+    if not isinstance(sentences, Iterable):
+        raise InputError(f"{shown(sentences)} is no text; give a path, or sentences that are lists of tokens")
     batch: list[bytes] = []
     for number, sentence in enumerate(sentences, 1):
         batch += check_tokens(sentence, allow_unknown, number)
@@ -259,10 +262,10 @@ def check_tokens(sentence: Sequence[str], allow_unknown: bool, number: int) -> l
         raise refuse("a sentence is a list of tokens, not a string; split it")
     try:
         joined = " ".join(sentence)
-        encoded = joined.encode().split(b" ") if joined else []
+        encoded, count = joined.encode().split(b" ") if joined else [], len(sentence)
     except (TypeError, UnicodeEncodeError):
         raise refuse("a token is not a proper string; give words as str") from None
-    if len(encoded) != len(sentence) or b"" in encoded or any(space in joined for space in "\t\n\r\0"):
+    if len(encoded) != count or b"" in encoded or any(space in joined for space in "\t\n\r\0"):
         raise refuse("a token is empty or has white space inside; split it")
     for mark in RESERVED:
         if mark.encode() in encoded and not (allow_unknown and mark == RESERVED[UNK_ID]):

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
 
+from morphlm.arguments import check_word, check_words
 from morphlm.arrays import BoolArray, Int32Array, Int64Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import atomic_writer, source_name
@@ -30,6 +32,12 @@ class Vocabulary:
     counts: Int64Array
 
     def __post_init__(self) -> None:
+        if not isinstance(self.words, tuple) or len(self.counts) != len(self.words):
+            raise ConfigError("a vocabulary is a tuple of words with a count for each; give as many of both")
+        try:
+            "".join(self.words).encode()
+        except (TypeError, UnicodeEncodeError):
+            raise ConfigError("a word of the vocabulary is not a proper string; give words as str") from None
         if self.words[: len(RESERVED)] != RESERVED:
             raise ConfigError(f"a vocabulary begins with {', '.join(RESERVED)}; this one with {self.words[:3]}")
         if len(self.ids) != len(self.words):
@@ -52,11 +60,14 @@ class Vocabulary:
 
     def id_of(self, word: str) -> int:
         """The id of a word, UNK's if it is not known."""
+        if type(word) is not str:
+            check_word(word)
         return self.ids.get(word, UNK_ID)
 
     def encode(self, tokens: Sequence[str]) -> Int32Array:
         """The ids of a sentence's tokens."""
-        return np.fromiter((self.ids.get(token, UNK_ID) for token in tokens), np.int32, len(tokens))
+        check_words(tokens)
+        return np.fromiter(map(self.ids.get, tokens, repeat(UNK_ID)), np.int32, len(tokens))
 
     def to_tsv(self) -> str:
         """One `word TAB count` a line, in order of ids."""

@@ -240,7 +240,13 @@ def compute_normaliser(model: CompiledModel, cache: Cache, context: Array, code:
 
 @called_inside
 def log_probability(model: CompiledModel, cache: Cache, context: Array, word: int) -> float:
-    """ln P(word | context); the context is int32 (n - 1,), the nearest word first. BEGIN has no probability: -inf."""
+    """ln P(word | context); the context is int32 (n - 1,), the nearest word first. BEGIN has no probability: -inf.
+
+    NaN after a context with an id beyond the vocabulary: to look here costs Python callers nothing.
+    """
+    for j in range(context.size):
+        if not 0 <= context[j] < len(model.position_of):
+            return np.nan
     position = np.int64(model.position_of[word])
     if position < 0:
         return -np.inf

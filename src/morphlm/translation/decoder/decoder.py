@@ -8,6 +8,7 @@ from copy import copy
 from dataclasses import replace
 from typing import TypeVar
 
+from morphlm.arguments import whole_number
 from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
 from morphlm.threads import available_cores, map_in_order
@@ -102,8 +103,7 @@ class Decoder:
         if not callable(rules):
             rules = self.prepare(rules)
         count = available_cores() if threads is None else threads
-        if count < 1:
-            raise ConfigError(f"{count} threads cannot decode; give 1 or more")
+        whole_number("the number of threads", count, at_least=1)
 
         def work(tokens: Sequence[str]) -> Result:
             return task(self.decode(tokens, rules(tokens) if callable(rules) else rules))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from morphlm.arguments import check_words
 from morphlm.arrays import Float64Array, Int32Array, Int64Array, starts_of
 from morphlm.errors import ConfigError, InputError
 from morphlm.translation.decoder.config import (
@@ -191,6 +192,7 @@ def sentence_grammar(rules: PreparedRules, tokens: Sequence[str]) -> SentenceGra
     """Add the rules that only this sentence has."""
     if isinstance(tokens, str):
         raise InputError("a sentence is a list of tokens, not a string; split it")
+    check_words(tokens)
     count, words = len(tokens), rules.ids.shape[1]
     token_ids = rules.models.ids(tokens) if count else np.zeros((len(rules.models.columns), 0), np.int32)
     added_features = _added_features(rules, token_ids)

@@ -24,6 +24,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from morphlm.arguments import check_words
 from morphlm.arrays import Array, Float32Array, starts_of
 from morphlm.threads import map_in_order
 from morphlm.translation.grammar.bitext import Bitext
@@ -62,6 +63,7 @@ class GrammarExtractor:
 
     def extract(self, tokens: Sequence[str]) -> RuleTable:
         """The rules whose source sides are in this sentence; empty if it has no known word."""
+        check_words(tokens)
         patterns, allowed = self._patterns(list(tokens))
         if not patterns:
             return table_of([], FEATURES)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from morphlm.arguments import check_words
 from morphlm.artefacts import fingerprint
 from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel
@@ -142,6 +143,8 @@ class TranslationSystem:
         return rules
 
     def _tokens(self, sentence: Sentence) -> list[str]:
+        if not isinstance(sentence, str):
+            check_words(sentence)
         tokens = self.config.prepare(sentence) if isinstance(sentence, str) else list(sentence)
         widest = self.config.decoder.span_of(len(tokens))
         if widest < min(self.config.decoder.max_span, len(tokens)):
