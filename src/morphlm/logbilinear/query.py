@@ -178,6 +178,10 @@ class CachedQueries:
         self._members, self._own = members, _ThreadState()
         self._words = len(model.position_of)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the caches."""
+        return CachedQueries, (self.model, self._members, self.megabytes)
+
     @property
     def cache(self) -> Cache:
         """The cache of this thread."""

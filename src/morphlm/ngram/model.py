@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,9 @@ import numpy as np
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.errors import FormatError
 from morphlm.language_model.base import LanguageModel, check_unknown_contexts
+from morphlm.language_model.origin import Origin
 from morphlm.language_model.perplexity import UnknownContexts
+from morphlm.lazy import cached_property
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
 from morphlm.ngram.arpa import read_arpa, write_arpa
 from morphlm.ngram.kernels import ROOT
@@ -108,7 +109,7 @@ class NgramModel(LanguageModel):
             texts={VOCABULARY_FILE: self.vocabulary.to_tsv()},
             self_test=self.self_test(),
         )
-        write_model(directory, files)
+        self.origin = Origin.of(self, directory, write_model(directory, files))
 
 
 def ngram_from_files(directory: str | Path, files: ModelFiles) -> NgramModel:
