@@ -8,6 +8,7 @@ import os
 import pickle
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,7 +17,9 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
+from numba.core.compiler_lock import global_compiler_lock
 
+from morphlm.compiling import njit
 from morphlm.errors import FormatError
 from morphlm.language_model.base import LanguageModel
 from morphlm.logbilinear import model as logbilinear
@@ -217,6 +220,33 @@ def test_a_fork_while_another_thread_composes_a_model() -> None:
     finally:
         done.set()
         thread.join()
+
+
+def test_a_fork_waits_while_another_thread_compiles_a_kernel() -> None:
+    # Numba's lock would be held for ever in the child.
+    held = threading.Event()
+
+    def compile_slowly() -> None:
+        with global_compiler_lock:
+            held.set()
+            time.sleep(0.3)
+
+    expected, model = answers(fresh("mkn")), fresh("mkn")
+    thread = threading.Thread(target=compile_slowly)
+    thread.start()
+    held.wait()
+    context = multiprocessing.get_context("fork")
+    child = context.Process(target=_compile_something)
+    child.start()
+    child.join(60)
+    child.kill()
+    thread.join()
+    assert child.exitcode == 0
+    assert _fork_answers(model) == expected
+
+
+def _compile_something() -> None:
+    assert njit()(lambda number: number + 1)(1) == 2
 
 
 def _fork_answers(model: LanguageModel) -> Any:
