@@ -114,6 +114,8 @@ def _unmapped(mapped: Array) -> Array:
     base: Any = mapped
     while isinstance(base, np.ndarray):
         base = base.base
+    if isinstance(base, memoryview):  # so NumPy holds the map
+        base = base.obj
     if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
         base.madvise(mmap.MADV_DONTNEED)
     return copy
