@@ -4,9 +4,5 @@ from __future__ import annotations
 
 import lazy_loader
 
-from morphlm import kernel_cache
-
-kernel_cache.discard_stale()  # before any kernel is imported
-
 # The names are those of __init__.pyi. The compiler behind the kernels takes half a second to load, so it waits.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -43,7 +43,7 @@ def test_a_training_gives_the_same_bytes_with_an_empty_and_with_a_filled_cache(t
         lines = sentences(count, seed, rare=True)
         (tmp_path / name).write_text("".join(" ".join(line) + "\n" for line in lines))
     compiled = train_all(tmp_path, tmp_path / "compiled")
-    assert any((tmp_path / "cache").rglob("*.nbi"))
+    assert any((tmp_path / "cache").rglob("*.nbc"))
     cached = train_all(tmp_path, tmp_path / "cached")
     assert sorted(compiled) == ["clbl++.mean", "clbl++.sum", "lbl++.mean", "lbl++.sum"]
     differing = [

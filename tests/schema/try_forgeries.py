@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from morphlm.compiling import njit
 from morphlm.errors import MorphlmError
 from tests.schema.artefacts import use
 from tests.schema.forged_directories import Forgery, forgeries

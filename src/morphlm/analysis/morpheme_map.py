@@ -10,7 +10,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from morphlm.arrays import Array, BoolArray, Float32Array, Float64Array, Int64Array
 from morphlm.errors import ConfigError
+from morphlm.lazy import cached_property
 from morphlm.segmentation.factors import Factors
 from morphlm.segmentation.morphemes import LABELS, STEM
 from morphlm.tables import Table

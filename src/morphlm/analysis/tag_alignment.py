@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate, zip_longest
 from pathlib import Path
 from typing import TypeVar
@@ -20,6 +20,7 @@ from morphlm.analysis.scores import sentences_of
 from morphlm.analysis.tag_reading import JOIN, Column, Format, TaggedSentence, TaggedToken, read_tagged
 from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.base import LanguageModel
+from morphlm.lazy import cached_property
 from morphlm.scoring.streaming import Normaliser, normaliser_of, recorded_options
 from morphlm.text.prepare import PrepareOptions, prepare_line, read_preparation
 from morphlm.vocabulary.corpus import Source, as_paths, describe

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from morphlm.arrays import Int32Array, Int64Array
+from morphlm.arrays import Array, Int32Array, Int64Array
 from morphlm.classes import kernels
 from morphlm.classes.kernels import Bigrams
 from morphlm.errors import ConfigError
@@ -35,9 +35,10 @@ def count_pairs(tokens: Int32Array, boundary: int, types: int) -> Bigrams:
     del firsts  # as large as the text
     left = np.diff(ends, prepend=0)
     repeats = np.zeros(types, np.int32)
-    by_first = kernels.run_lengths(seconds, ends, repeats)
+    by_first: tuple[Array, Array, Array] = kernels.run_lengths(seconds, ends, repeats)
     del seconds
-    return Bigrams(*by_first, *kernels.transpose(*by_first), repeats, left, right)
+    by_second: tuple[Array, Array, Array] = kernels.transpose(*by_first)
+    return Bigrams(*by_first, *by_second, repeats, left, right)
 
 
 def mutual_information(bigrams: Bigrams) -> float:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from morphlm.arrays import Int32Array, Int64Array
 from morphlm.classes.bigrams import count_pairs, mutual_information
 from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer
+from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.vocabulary.corpus import Corpus
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, Vocabulary
 
@@ -26,7 +26,7 @@ NO_CLASS = -1
 
 
 @dataclass(frozen=True)
-class Partition:
+class Partition(PickledWithoutCaches):
     """The class of every word."""
 
     vocabulary: Vocabulary

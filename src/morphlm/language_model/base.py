@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import importlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,8 +26,10 @@ from morphlm.language_model.guards import (
     states_and_words,
 )
 from morphlm.language_model.open_vocabulary import Spelling
+from morphlm.language_model.origin import Origin
 from morphlm.language_model.perplexity import Perplexity, ScoredText, UnknownContexts, score_text, text_signature
 from morphlm.language_model.signature import Signature, in_thousands
+from morphlm.lazy import without_cached
 from morphlm.text.reading import RESERVED
 from morphlm.vectors.vectors import WordVectors
 from morphlm.version import __version__
@@ -43,6 +47,7 @@ class LanguageModel(ABC):
     order: int  # n: a word depends on the n - 1 words before it
     vocabulary: Vocabulary
     training: dict[str, Any]  # how the model came about; stored in its manifest
+    origin: Origin | None = None  # the directory that the model was read from or saved to
 
     def __init_subclass__(cls, *, checks_itself: bool = False, **named: Any) -> None:
         """Check ids and states before the methods of a class, unless it says that they do so themselves."""
@@ -189,6 +194,27 @@ class LanguageModel(ABC):
             spelling=spelling,
             unknown_contexts=unknown_contexts,
         )
+
+    # ------------------------------------------------------------ other processes, copies
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """By the model's directory, if it has one, else by its files; so other processes get it, see `transport`."""
+        transport = importlib.import_module("morphlm.scoring.transport")  # it can load models, so it stands above
+        return (
+            transport.reduce_by_directory(self) or transport.reduce_by_content(self) or super().__reduce_ex__(protocol)
+        )
+
+    def __copy__(self) -> Self:
+        """One with settings and caches of its own, which shares what it knows, since that does not change."""
+        other = object.__new__(type(self))
+        vars(other).update(without_cached(self))
+        return other
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """A copy that has its own record of the training, too."""
+        other = memo[id(self)] = copy.copy(self)
+        other.training = copy.deepcopy(self.training, memo)
+        return other
 
     @property
     def parts(self) -> tuple[LanguageModel, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,11 +18,13 @@ from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel, check_unknown_contexts
 from morphlm.language_model.guards import check_sentences, composed_ids
+from morphlm.language_model.origin import Origin
 from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.language_model.signature import Signature
+from morphlm.lazy import cached_property
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.engine import Engine
-from morphlm.logbilinear.kernels.query import log_probability
+from morphlm.logbilinear.kernels.query import CompiledModel, log_probability
 from morphlm.logbilinear.parameters import Parameters, check_shapes
 from morphlm.logbilinear.query import CachedQueries, compile_model, compile_part, new_cache
 from morphlm.logbilinear.structure import Structure, build_structure, with_new_words
@@ -40,7 +42,18 @@ CLASSES_FILE = "classes.tsv"
 FIXED = "fixed_wide_context"  # in the training record of a model whose wide context was fixed: how many words it had
 CLASS_OF = "class_of"  # the tensor that is read; classes.tsv is for people
 SMALL_TEXT = 4096  # tokens; a shorter text is scored by one thread, which starts sooner
-_COMPILING = threading.Lock()
+
+_compiling = threading.RLock()  # composing a model takes memory, so it is done by one thread at a time
+
+
+def _renew_lock() -> None:
+    """In a forked child: a thread that held the lock is not there."""
+    global _compiling  # noqa: PLW0603
+    _compiling = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 State = tuple[int, ...] | WideState  # the n - 1 words before, the nearest first; more with wide contexts
 
@@ -170,14 +183,17 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
     @cached_property
     def queries(self) -> CachedQueries:
         """The model compiled for queries, at the first use; threads share it."""
-        with _COMPILING:
+        with _compiling:
             if "queries" in self.__dict__:  # another thread was faster
                 return self.__dict__["queries"]  # type: ignore[no-any-return]
-            with workers(self.threads or available_cores()) as threads:
-                compiled = compile_model(self.config, self.structure, self.parameters, threads, self._output)
             members = self.structure.layout.members
-            queries = self.__dict__["queries"] = CachedQueries(compiled, members, self.cache_megabytes)
+            queries = self.__dict__["queries"] = CachedQueries(self._compiled, members, self.cache_megabytes)
         return queries
+
+    @cached_property
+    def _compiled(self) -> CompiledModel:
+        with workers(self.threads or available_cores()) as threads:
+            return compile_model(self.config, self.structure, self.parameters, threads, self._output)
 
     @cached_property
     def wide_queries(self) -> WideQueries:
@@ -188,8 +204,13 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         """R = M R^(f) by position."""
         if self._precomposed_output is not None:
             return self._precomposed_output
-        with workers(self.threads or available_cores()) as threads:
-            return Engine(self.config, self.structure, self.parameters, threads).output_vectors()
+        with _compiling:
+            if "_output" in self.__dict__:  # another thread was faster
+                return self.__dict__["_output"]  # type: ignore[no-any-return]
+            with workers(self.threads or available_cores()) as threads:
+                output = Engine(self.config, self.structure, self.parameters, threads).output_vectors()
+            self.__dict__["_output"] = output
+        return output
 
     @cached_property
     def _biases(self) -> Float32Array:
@@ -210,6 +231,13 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         cache = new_cache(part, 0)
         return [float(log_probability(part, cache, *query)) for query in zip(contexts, ids, strict=True)]
 
+    def __copy__(self) -> Self:
+        """With queries of its own, but what was composed for them is not composed again."""
+        other = super().__copy__()
+        composed = ("_compiled", "_output", "_biases", "wide_queries")
+        vars(other).update({name: vars(self)[name] for name in composed if name in vars(self)})
+        return other
+
     # ------------------------------------------------------------ vectors
 
     @cached_property
@@ -223,7 +251,7 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
 
     def save(self, directory: str | Path, *, notes: Mapping[str, str] | None = None) -> None:
         """Write the model directory; one that is there is replaced in one step. Notes are files for people."""
-        write_model(directory, self.to_files(notes or {}))
+        self.origin = Origin.of(self, directory, write_model(directory, self.to_files(notes or {})))
 
     def to_files(self, notes: Mapping[str, str]) -> ModelFiles:
         structure = self.structure

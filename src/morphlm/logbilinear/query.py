@@ -182,6 +182,10 @@ class CachedQueries:
         # Refuses another number of words, and what is no whole number, negative, or too large for 32 bits.
         self._pack: Callable[..., None] = struct.Struct(f"{model_order(model) - 1}I").pack_into
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the caches."""
+        return CachedQueries, (self.model, self._members, self.megabytes)
+
     @property
     def cache(self) -> Cache:
         """The cache of this thread."""

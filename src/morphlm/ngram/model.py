@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,9 @@ from morphlm.arguments import whole_number
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel, check_unknown_contexts
+from morphlm.language_model.origin import Origin
 from morphlm.language_model.perplexity import UnknownContexts
+from morphlm.lazy import cached_property
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
 from morphlm.ngram.arpa import read_arpa, write_arpa
 from morphlm.ngram.kernels import ROOT
@@ -118,7 +119,7 @@ class NgramModel(LanguageModel, checks_itself=True):
             texts={VOCABULARY_FILE: self.vocabulary.to_tsv()},
             self_test=self.self_test(),
         )
-        write_model(directory, files)
+        self.origin = Origin.of(self, directory, write_model(directory, files))
 
 
 def ngram_from_files(directory: str | Path, files: ModelFiles) -> NgramModel:

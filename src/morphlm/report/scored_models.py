@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,6 +16,7 @@ from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
+from morphlm.lazy import cached_property
 from morphlm.progress import progress_bar
 from morphlm.report.models import model_names, shown, vectors_of
 from morphlm.scoring.loading import load

@@ -7,6 +7,7 @@ from pathlib import Path
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.kinds import find_kind
 from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.origin import Origin
 from morphlm.modelfile import COMPONENTS, ModelFiles, read_model
 from morphlm.ngram.model import ngram_from_arpa
 from morphlm.scoring.mixture import MixtureModel, mixture_from_files
@@ -44,6 +45,7 @@ def model_from_files(path: str | Path, files: ModelFiles) -> LanguageModel:
         raise FormatError(f"{path}: this holds a {files.kind}, not a language model; name another folder")
     try:
         model: LanguageModel = kind.load("read")(path, files)
+        model.origin = Origin.of(model, path, files.digest)
         return model
     except (InputError, ConfigError, KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
         # Every file has its hash, so it was written so: by another version, or by somebody else.

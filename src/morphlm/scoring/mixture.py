@@ -6,14 +6,16 @@ A directory of a mixture holds its components, so that it can be moved and read 
 
 from __future__ import annotations
 
+import importlib
 import math
 import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -23,6 +25,7 @@ from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel, check_unknown_contexts
 from morphlm.language_model.guards import check_sentences, composed_ids, no_state
+from morphlm.language_model.origin import Origin
 from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.language_model.signature import Signature, in_thousands
 from morphlm.modelfile import COMPONENTS, ModelFiles, PartWriter, check_self_test, copy_model, write_model
@@ -70,7 +73,7 @@ class Component:
                 return copy_model(self.directory, self.digest, folder)
             except FormatError:
                 shutil.rmtree(folder, ignore_errors=True)
-        return self.model.save(folder)
+        return copy(self.model).save(folder)  # which is moved, so that the model itself need not remember it
 
 
 def component_scores(components: Sequence[Component], tokens: Int32Array) -> Float64Array:
@@ -254,6 +257,20 @@ class MixtureModel(LanguageModel, checks_itself=True):
             fields.setdefault(name, own.get(name) or "+".join(value for value in values if value is not None))
         return Signature("ppl", tuple(fields.items()))
 
+    # ------------------------------------------------------------ other processes, copies
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """By the directory, if there is one, else by the components, each of which may have one."""
+        transport = importlib.import_module("morphlm.scoring.transport")
+        content = self.components, self.weights, self.weights_by, self.training, self.development_tokens
+        return transport.reduce_by_directory(self) or (type(self), content)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        other = super().__deepcopy__(memo)
+        copies = [replace(component, model=deepcopy(component.model, memo)) for component in self.components]
+        other.components, other.contexts = tuple(copies), contexts_of(copies, self.weights_by)
+        return other
+
     # ------------------------------------------------------------ files
 
     def save(self, directory: str | Path) -> None:
@@ -268,7 +285,7 @@ class MixtureModel(LanguageModel, checks_itself=True):
             self_test=self.self_test(),
         )
         parts: dict[str, PartWriter] = {component.name: component.write for component in self.components}
-        write_model(directory, files, parts)
+        self.origin = Origin.of(self, directory, write_model(directory, files, parts))
 
     def _weights_table(self) -> str:
         """The weights as a readable table, without buckets that the development text does not reach."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from morphlm.arguments import check_word, whole_number
 from morphlm.arrays import Float64Array, Int64Array
 from morphlm.errors import located
 from morphlm.language_model.base import LanguageModel
+from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.scoring.streaming import Normaliser, normaliser_of
 from morphlm.text.reading import RESERVED, read_blocks, split_tokens
 from morphlm.vectors.search import largest
@@ -54,7 +54,7 @@ class Continuations:
         }
 
 
-class Predictor:
+class Predictor(PickledWithoutCaches):
     """Answers many queries to one model: the words are sorted once, and the last distribution is cached."""
 
     def __init__(self, model: LanguageModel, *, normalise: bool = False) -> None:

@@ -12,7 +12,6 @@ from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from morphlm.arguments import as_integer, check_words, shown, word_id
 from morphlm.arrays import Array, BoolArray, Int32Array, Int64Array
 from morphlm.errors import ConfigError, FormatError
+from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.segmentation.morphemes import Segmentation
 from morphlm.segmentation.sources.factorisation import Analyser, Factor, Factorisation, from_segmentation
 from morphlm.text.reading import RESERVED
@@ -48,7 +48,7 @@ class Inverse:
 
 
 @dataclass(frozen=True, eq=False)
-class Factors:
+class Factors(PickledWithoutCaches):
     """M in compressed rows. Surface factors come first, in order of word ids; then the others, frequent ones first."""
 
     vocabulary: Vocabulary

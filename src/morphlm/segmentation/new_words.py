@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.arrays import Array, Float64Array, Int32Array, Int64Array
+from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.segmentation.baseline import WordMorphs
 from morphlm.segmentation.categories import CategoryModel, morphs_of_pieces, used_slots
 from morphlm.segmentation.encoding import EncodedWords, encode_letters, make_letters, make_table, split_letters
@@ -48,7 +48,7 @@ class SegmentedWords:
 
 
 @dataclass(frozen=True)
-class PathModel:
+class PathModel(PickledWithoutCaches):
     """All that segmenting a new word needs: the morphs, what they cost in each category, and what a new stem costs."""
 
     morphs: tuple[str, ...]  # sorted

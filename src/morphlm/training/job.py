@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from morphlm.artefacts import Shelf
 from morphlm.kinds import ModelKind
 from morphlm.language_model.base import LanguageModel
+from morphlm.lazy import cached_property
 from morphlm.modelfile import MANIFEST, read_model
 from morphlm.progress import notify
 from morphlm.settings import Settings, setting

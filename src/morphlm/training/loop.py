@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -21,6 +20,7 @@ from morphlm.artefacts import Shelf, lock
 from morphlm.errors import ConfigError, TrainingError
 from morphlm.files import atomic_writer
 from morphlm.kinds import kind_named
+from morphlm.lazy import cached_property
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.engine import DECAY_EVERY, Learner
 from morphlm.logbilinear.kernels.wide import TokenOrigin

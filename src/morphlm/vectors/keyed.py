@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 
 import numpy as np
 
 from morphlm.arguments import check_word, check_words, shown
 from morphlm.arrays import Array, Float32Array
 from morphlm.errors import ConfigError
+from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.vectors.search import checked_vectors, nearest, unit_rows
 
 Key = str | Array  # a word, or a vector
 
 
-class KeyedVectors:
+class KeyedVectors(PickledWithoutCaches):
     """A vector for each of some words. Names and results are gensim's; a missing word is a KeyError, as there."""
 
     def __init__(self, words: Iterable[str], vectors: Array) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from morphlm.arrays import Array, Float32Array
+from morphlm.arrays import Array, Float32Array, without_file
 from morphlm.errors import ConfigError, FormatError, InputError, MorphlmError
 from morphlm.files import open_binary, source_name
 from morphlm.progress import notify
@@ -149,7 +149,7 @@ def _check_number(path: str | Path, words: int, expected: int) -> None:
 def _read_npy(path: str | Path) -> tuple[list[str], Array]:
     with open_binary(words_file(path)) as stream:
         words = _split(words_file(path), stream.read())
-    return words, _mapped(path, len(words), lambda: np.load(path, mmap_mode="r", allow_pickle=False))
+    return words, _mapped(path, len(words), lambda: without_file(np.load(path, mmap_mode="r", allow_pickle=False)))
 
 
 def _read_safetensors(path: str | Path) -> tuple[list[str], Array]:

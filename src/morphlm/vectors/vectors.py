@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import Literal, get_args
 
@@ -17,6 +16,7 @@ import numpy as np
 from morphlm.arguments import check_word, check_words, shown
 from morphlm.arrays import Float32Array, Float64Array, Int32Array
 from morphlm.errors import ConfigError
+from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.factors import BLOCK_WORDS, Factors
 from morphlm.text.reading import RESERVED
@@ -72,7 +72,7 @@ class SideVectors:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WordVectors:
+class WordVectors(PickledWithoutCaches):
     """The vectors of a model. Choose others by `using(side=..., centre=..., normalise=..., compose=...)`."""
 
     vocabulary: Vocabulary

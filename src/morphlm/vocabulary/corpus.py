@@ -18,7 +18,7 @@ from typing import IO, cast
 import numpy as np
 
 from morphlm.arguments import shown
-from morphlm.arrays import Int32Array, Int64Array
+from morphlm.arrays import Int32Array, Int64Array, without_file
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import source_name
 from morphlm.progress import progress_bar
@@ -70,7 +70,7 @@ class _IdStore:
         self._spill()
         self._file.flush()
         with self._file:  # the map outlives the file object
-            return np.memmap(self._file, np.int32, mode="r+")
+            return without_file(np.memmap(self._file, np.int32, mode="r+"))
 
 
 @dataclass(frozen=True, eq=False)

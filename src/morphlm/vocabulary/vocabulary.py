@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import repeat
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from morphlm.arguments import check_word, check_words
 from morphlm.arrays import BoolArray, Int32Array, Int64Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import atomic_writer, source_name
+from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.text.reading import BEGIN, END, RESERVED, UNKNOWN, read_blocks
 
 UNK_ID, BEGIN_ID, END_ID = 0, 1, 2
@@ -25,7 +25,7 @@ VOCABULARY_FILE = "vocabulary.tsv"  # in a model directory
 
 
 @dataclass(frozen=True, eq=False)
-class Vocabulary:
+class Vocabulary(PickledWithoutCaches):
     """Words by id, each with its count in the training text."""
 
     words: tuple[str, ...]

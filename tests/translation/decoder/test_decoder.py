@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -306,3 +308,19 @@ def test_a_cache_changes_nothing_but_the_time() -> None:
     with_cache = [one.score for one in decoder(pop_limit=10).decode_all(sentences, TABLE, threads=1)]
     without = [one.score for one in decoder(pop_limit=10, cache_megabytes=0).decode_all(sentences, TABLE, threads=1)]
     assert with_cache == pytest.approx(without, abs=1e-5)
+
+
+# ---------------------------------------------------------------- other processes
+
+
+def test_a_decoder_survives_pickles_and_copies() -> None:
+    original = decoder()
+    sentences = random_sentences(4)
+    expected = [original.decode(tokens, TABLE).to_json() for tokens in sentences]
+    after = original.after_text([["w0", "w1"]])
+    turns: list[Callable[[Any], Any]] = [lambda item: pickle.loads(pickle.dumps(item)), copy.copy, copy.deepcopy]
+    for turn in turns:
+        other = turn(original)
+        assert [other.decode(tokens, TABLE).to_json() for tokens in sentences] == expected
+        assert turn(after).decode(["a", "b"], TABLE).to_json() == after.decode(["a", "b"], TABLE).to_json()
+        assert turn(Weights()) == Weights()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,6 +61,20 @@ def test_text_and_tokens(system: TranslationSystem) -> None:
     assert tuple(translation.features) == system.feature_names
     score = sum(system.weights.get(name, 0.0) * value for name, value in translation.features.items())
     assert translation.score == pytest.approx(score, abs=1e-4)
+
+
+@pytest.mark.parametrize("turn", [lambda system: pickle.loads(pickle.dumps(system)), copy.copy, copy.deepcopy])
+def test_a_system_survives_pickles_and_copies(place: Path, turn: Callable[[TranslationSystem], Any]) -> None:
+    system, text = TranslationSystem.load(place), "the noun1s verb3 the noun2 ."
+    before = turn(system)
+    expected = system.translate(text).to_json()
+    assert before.translate(text).to_json() == turn(system).translate(text).to_json() == expected
+    assert turn(system).weights == system.weights
+    bitext, again = system.extractor.bitext, turn(system).extractor.bitext
+    assert (again.source_words, again.lexicon.forward.tolist()) == (
+        bitext.source_words,
+        bitext.lexicon.forward.tolist(),
+    )
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\t"])

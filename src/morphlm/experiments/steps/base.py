@@ -11,13 +11,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from morphlm.artefacts import Producer
 from morphlm.costs import Cost
 from morphlm.experiments.store import Record, Store, hashes_of
+from morphlm.lazy import cached_property
 
 if TYPE_CHECKING:  # a cell has steps
     from morphlm.experiments.cell import Cell

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from morphlm.arrays import Array
+from morphlm.compiling import njit
 from morphlm.logbilinear.kernels.records import AdaGrad, SparseRows, SurfaceDropout
 
 F = np.float32

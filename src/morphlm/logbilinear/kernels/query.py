@@ -7,9 +7,9 @@ alone, and over the words of one class. The cache keeps both. With them a query 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from morphlm.arrays import Array
+from morphlm.compiling import njit
 from morphlm.logbilinear.kernels.context import BLOCK as TRANSFORMED
 from morphlm.logbilinear.kernels.context import compose
 from morphlm.logbilinear.kernels.numerics import FAST, compiled, exponential, inlined, mixed

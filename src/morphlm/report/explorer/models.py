@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from morphlm.errors import InputError
 from morphlm.language_model.base import LanguageModel
+from morphlm.lazy import cached_property
 from morphlm.report.models import model_names, vectors_of
 from morphlm.scoring.prediction import Predictor
 from morphlm.scoring.streaming import Normaliser, normaliser_of, recorded_options

@@ -10,13 +10,13 @@ import importlib
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from morphlm.arrays import Array
 from morphlm.errors import ConfigError
+from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.morphemes import Morpheme, Segmentation, keep_letters_whole
 from morphlm.segmentation.sources.factorisation import Factorisation, kind_text
@@ -32,7 +32,7 @@ THREADS = 4  # a fixed number, because the order in which unigram adds up its sh
 
 
 @dataclass(frozen=True)
-class PieceAnalyser:
+class PieceAnalyser(PickledWithoutCaches):
     """A trained sentencepiece model, which knows the pieces of any word.
 
     The package sentencepiece is needed from the first word on, not for loading.

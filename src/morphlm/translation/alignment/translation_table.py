@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from morphlm.arrays import Array
+from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.threads import Workers
 from morphlm.translation.alignment.kernels.expectation import TableArrays, count_entries, list_entries
 from morphlm.translation.alignment.rows import AlignmentLayout
@@ -17,7 +17,7 @@ LEAST = 1e-6  # smaller probabilities are not kept: they are most of the table a
 
 
 @dataclass(frozen=True, eq=False)
-class TranslationTable:
+class TranslationTable(PickledWithoutCaches):
     """p(generated word | given word) for words that occur in the same pairs; rows by given word."""
 
     given: tuple[str, ...]  # the first is NULL

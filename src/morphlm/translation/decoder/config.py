@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -48,6 +49,9 @@ class Weights:
         for name, value in self.values.items():
             if not math.isfinite(value):
                 raise ConfigError(f"the weight of {name} is {value}; give a finite number")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Weights, (dict(self.values),)
 
     def check(self, names: Iterable[str]) -> None:
         """Refuse a weight of a feature that does not exist: its name must be misspelt."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from morphlm.arguments import whole_number
 from morphlm.errors import ConfigError
@@ -43,7 +43,18 @@ class Decoder:
         self.models = prepare_models(models, names)
         self.weights = weights if isinstance(weights, Weights) else Weights(dict(weights or {}))
         self.config = config or DecoderConfig()
-        self._originals, self._free_caches = tuple(models), list[Caches]()
+        self._given, self._free_caches = tuple(models), list[Caches]()
+        self._originals = self._given  # as they were before a text was given
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By the models, which another process compiles again."""
+        given = self._given, self.weights, self.config, self.models.names, self._originals
+        return _restored_decoder, given
+
+    def __copy__(self) -> Decoder:
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        return other
 
     def with_weights(self, weights: Weights | Mapping[str, float]) -> Decoder:
         """A decoder with other weights, which shares models and caches with this one."""
@@ -121,3 +132,15 @@ class Decoder:
             yield caches
         finally:
             self._free_caches.append(caches)
+
+
+def _restored_decoder(
+    models: Sequence[LanguageModel],
+    weights: Weights,
+    config: DecoderConfig,
+    names: Sequence[str],
+    originals: tuple[LanguageModel, ...],
+) -> Decoder:
+    decoder = Decoder(models, weights, config, names=names)
+    decoder._originals = originals
+    return decoder

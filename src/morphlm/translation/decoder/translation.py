@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from morphlm.arrays import Float64Array
+from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.translation.decoder.config import DecoderConfig
 from morphlm.translation.decoder.derivation import DerivationTree, derivation_of, rule_of, span_of
 from morphlm.translation.decoder.kbest import KBest, KBestArrays
@@ -42,7 +42,7 @@ class KBestTranslation:
         return {"translation": " ".join(self.tokens), "score": self.score, "features": self.features}
 
 
-class Translation:
+class Translation(PickledWithoutCaches):
     """The result for one sentence; all but the best translation is worked out when it is asked for."""
 
     def __init__(self, chart: Chart, config: DecoderConfig) -> None:

@@ -7,13 +7,13 @@ are counted from them. Ids of words are those of `source_words` and `target_word
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from morphlm.arrays import Array, read_only, starts_of
 from morphlm.errors import FormatError, InputError
+from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.modelfile import ModelFiles, read_model, write_model
 from morphlm.text.reading import END as END_MARK
 from morphlm.text.reading import UNKNOWN as UNKNOWN_MARK
@@ -31,7 +31,7 @@ MARKS = (END_MARK, UNKNOWN_MARK)  # ids END and UNKNOWN
 
 
 @dataclass(frozen=True, eq=False)
-class Bitext:
+class Bitext(PickledWithoutCaches):
     """Aligned parallel text that rules can be found in."""
 
     source_words: tuple[str, ...]

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -60,6 +61,10 @@ class GrammarExtractor:
         self.bitext, self.config = bitext, config or GrammarConfig()
         self._cache: dict[bytes, PatternRules | None] = {}
         self._cached = 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the cache."""
+        return GrammarExtractor, (self.bitext, self.config)
 
     def extract(self, tokens: Sequence[str]) -> RuleTable:
         """The rules whose source sides are in this sentence; empty if it has no known word."""
