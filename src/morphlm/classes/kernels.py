@@ -9,9 +9,9 @@ phi(x + n) - phi(x), the *increment* of a cell with x by n. Four of five increme
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from morphlm.arrays import Array
+from morphlm.compiling import njit
 
 UNPLACED = -1
 

@@ -9,9 +9,9 @@ word, ROOT for a unigram. `first_child` and `backoff` end before the highest ord
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from morphlm.arrays import Array
+from morphlm.compiling import njit
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
 
 ROOT = -1

@@ -7,9 +7,9 @@ alone, and over the words of one class. The cache keeps both. With them a query 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from morphlm.arrays import Array
+from morphlm.compiling import njit
 from morphlm.logbilinear.kernels.context import BLOCK as TRANSFORMED
 from morphlm.logbilinear.kernels.context import compose
 from morphlm.logbilinear.kernels.numerics import FAST, compiled, exponential, inlined, mixed
@@ -23,7 +23,7 @@ LOWEST = F(-3e38)
 MULTIPLIER = np.uint64(0xD1342543DE82EF95)
 
 # Passing the arrays of a model and a cache, more than a hundred numbers, would take longer than a query.
-called_inside = njit(cache=True, forceinline=True, fastmath=FAST, error_model="numpy", nogil=True)
+called_inside: Any = njit(cache=True, forceinline=True, fastmath=FAST, error_model="numpy", nogil=True)
 
 
 class CompiledModel(NamedTuple):

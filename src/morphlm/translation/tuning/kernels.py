@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
+from morphlm.compiling import njit
 
 ORDER = 4
 SIZE = 2 + 2 * ORDER

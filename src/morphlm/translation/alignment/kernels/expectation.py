@@ -12,9 +12,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from morphlm.arrays import Array
+from morphlm.compiling import njit
 from morphlm.logbilinear.kernels.numerics import CACHE_LINE, prefetch
 
 FLOOR = 1e-25  # the least t(f|e): far below what decides anything, and its products stay normal in 32 bits

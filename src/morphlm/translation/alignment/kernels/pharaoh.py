@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from morphlm.arrays import Array
+from morphlm.compiling import njit
 
 _NEWLINE, _SPACE, _TAB, _DASH, _ZERO = 10, 32, 9, 45, 48
 _MOST = 10_000_000  # no sentence is so long: a line has at most a million bytes

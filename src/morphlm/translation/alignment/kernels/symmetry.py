@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from morphlm.arrays import Array
+from morphlm.compiling import njit
 
 # Bits of a cell: in which alignments it is, and whether it is in the result.
 FORWARD, BACKWARD, BOTH, TAKEN = 1, 2, 3, 4

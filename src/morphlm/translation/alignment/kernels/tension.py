@@ -10,9 +10,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from morphlm.arrays import Array
+from morphlm.compiling import njit
 from morphlm.translation.alignment.kernels.expectation import LinkRows
 
 
