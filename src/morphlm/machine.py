@@ -1,8 +1,8 @@
 """The type of machine: what decides the last digits of computed numbers, beside the code.
 
 Numba compiles for the CPU that it finds (NUMBA_CPU_NAME, NUMBA_CPU_FEATURES), and BLAS chooses its kernels by it
-(OPENBLAS_CORETYPE): sums are added up in another order. So the records of trainings say on what they were made. It is
-part of no key: what was made on one type of machine serves on another.
+(OPENBLAS_CORETYPE), NumPy its logarithms: last digits differ. So the records of trainings, of n-grams and segmenters
+too, say on what they were made. It is part of no key: what was made on one type of machine serves on another.
 """
 
 from __future__ import annotations
