@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from itertools import accumulate
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -68,6 +68,12 @@ def _libraries() -> ThreadpoolController:
     """The thread pools of the BLAS libraries; finding them takes some milliseconds."""
     importlib.import_module("scipy.linalg.cython_blas")  # the BLAS of compiled code; else it is loaded too late
     return ThreadpoolController()
+
+
+def blas_pools() -> list[dict[str, Any]]:
+    """What is known of the libraries with threads of their own: BLAS and others."""
+    pools: list[dict[str, Any]] = _libraries().info()
+    return pools
 
 
 @contextmanager

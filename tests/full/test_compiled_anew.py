@@ -1,8 +1,13 @@
-"""Machine code that this process compiled and machine code that was read from a cache give the same bytes."""
+"""Machine code that this process compiled and machine code that was read from a cache give the same bytes.
+
+One process compiles the kernels, trains every variant, scores with it, and leaves half a training of each; later ones
+find the kernels in the cache.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,46 +15,67 @@ from pathlib import Path
 import pytest
 
 import morphlm
-from tests.training.small import contents, sentences
+from morphlm.training.log import LOG_FILE
+from tests.full.train_variants import variants
+from tests.training.small import sentences
 
 pytestmark = pytest.mark.full
-
-TRAIN = """
-import sys
-import morphlm
-
-train, dev, out = sys.argv[1:]
-for name, mean in (("sum", False), ("mean", True)):
-    for kind in ("clbl++", "lbl++"):
-        morphlm.train(
-            kind, train, dev, f"{out}/{kind}.{name}",
-            width=40, order=3, classes=5, epochs=2, batch=500, kappa=0.2, mean_gradients=mean, threads=2,
-        )
-"""
+ROOT = Path(__file__).parents[2]
 
 
-def train_all(folder: Path, out: Path) -> dict[str, dict[str, bytes]]:
-    source = str(Path(morphlm.__file__).parents[1])
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": source}
-    out.mkdir()
-    subprocess.run(
-        [sys.executable, "-c", TRAIN, folder / "train.txt", folder / "dev.txt", out], env=environment, check=True
-    )
-    return {path.name: contents(path) for path in out.iterdir() if (path / "manifest.json").exists()}
+def run_process(folder: Path, out: Path, threads: int, way: str) -> None:
+    source = Path(morphlm.__file__).parents[1]
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(folder / "cache"),
+        "PYTHONPATH": os.pathsep.join([str(source), str(ROOT)]),
+    }
+    arguments = [str(folder), str(out), str(threads), way]
+    subprocess.run([sys.executable, "-m", "tests.full.train_variants", *arguments], env=environment, check=True)
 
 
-def test_a_training_gives_the_same_bytes_with_an_empty_and_with_a_filled_cache(tmp_path: Path) -> None:
-    for name, count, seed in (("train.txt", 1000, 1), ("dev.txt", 40, 2)):
+def files_in(out: Path) -> dict[str, bytes]:
+    """All that was written, checkpoints too, but the logs, which hold times."""
+    paths = [path for path in sorted(out.rglob("*")) if path.is_file() and path.name != LOG_FILE]
+    return {str(path.relative_to(out)): path.read_bytes() for path in paths}
+
+
+def differing(one: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
+    return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With `cold`, the results of the process that compiled, and `interrupted`, the trainings that it left."""
+    path = tmp_path_factory.mktemp("compiled")
+    for name, count, seed in (("train.txt", 600, 1), ("dev.txt", 40, 2)):
         lines = sentences(count, seed, rare=True)
-        (tmp_path / name).write_text("".join(" ".join(line) + "\n" for line in lines))
-    compiled = train_all(tmp_path, tmp_path / "compiled")
-    assert any((tmp_path / "cache").rglob("*.nbc"))
-    cached = train_all(tmp_path, tmp_path / "cached")
-    assert sorted(compiled) == ["clbl++.mean", "clbl++.sum", "lbl++.mean", "lbl++.sum"]
-    differing = [
-        f"{model}/{name}"
-        for model in compiled
-        for name in compiled[model]
-        if compiled[model][name] != cached[model][name]
-    ]
-    assert differing == []
+        (path / name).write_text("".join(" ".join(line) + "\n" for line in lines))
+    run_process(path, path / "cold", 2, "and-interrupt")
+    assert any((path / "cache").rglob("*.nbc"))
+    return path
+
+
+@pytest.mark.parametrize(("threads", "way"), [(2, "forwards"), (1, "backwards")])
+def test_trainings_and_scores_are_the_same_with_an_empty_and_with_a_filled_cache(
+    folder: Path, threads: int, way: str
+) -> None:
+    out = folder / f"warm-{threads}"
+    run_process(folder, out, threads, way)
+    written = files_in(folder / "cold")
+    assert written.keys() >= {f"{name}/tensors.safetensors" for name in [*variants(), "mkn", "mixture"]}
+    assert differing(written, files_in(out)) == []
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_training_interrupted_where_kernels_were_compiled_ends_the_same_elsewhere(folder: Path, threads: int) -> None:
+    out = folder / f"resumed-{threads}"
+    shutil.copytree(folder / "interrupted", out)
+    assert all((out / f"{name}.checkpoint").is_dir() for name in variants())
+    run_process(folder, out, threads, "resume")
+    in_one_go = {
+        name: content
+        for name, content in files_in(folder / "cold").items()
+        if not name.startswith(("mkn/", "mixture/", "scores"))
+    }
+    assert differing(in_one_go, files_in(out)) == []

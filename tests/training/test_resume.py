@@ -22,6 +22,7 @@ from morphlm.kinds import kind_named
 from morphlm.logbilinear.engine import Learner
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import Parameters, filled_like, initial_parameters
+from morphlm.machine import machine_type
 from morphlm.modelfile import read_model
 from morphlm.ngram.training import train_ngram
 from morphlm.training import checkpoint, loop
@@ -629,3 +630,63 @@ def test_fingerprints_differ_where_arrays_names_and_settings_do() -> None:
     ]
     assert len(set(prints)) == len(prints)
     assert fingerprint({"a": 1, "b": numbers}) == fingerprint({"b": numbers.copy(), "a": 1})
+
+
+# ---------------------------------------------------------------- another type of machine
+
+
+OTHER_MACHINE = {
+    "cpu": "znver3",
+    "vectors": "avx2",
+    "blas": "openblas",
+    "blas_version": "0.3.30",
+    "blas_kernels": "Haswell",
+}
+
+
+def test_resuming_on_another_type_of_machine_says_so_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "model"
+    with monkeypatch.context() as there:
+        there.setattr(loop, "machine_type", lambda: OTHER_MACHINE)
+        wanted = unfinished(monkeypatch, out)
+    assert read_checkpoint(checkpoint_path(out), wanted.identity).progress.machines == [OTHER_MACHINE]
+    assert "another type" not in capsys.readouterr().err
+    model = train_model(wanted, out, resume=True)
+    lines = [line for line in capsys.readouterr().err.splitlines() if "another type" in line]
+    assert lines == [
+        f"{checkpoint_path(out)}: this training was begun on another type of CPU or BLAS (znver3, openblas 0.3.30 "
+        "Haswell); the model will differ in last digits from one trained in one go"
+    ]
+    here = dict(machine_type())
+    assert (model.training["machine"], model.training["earlier_machines"]) == (here, [OTHER_MACHINE])
+
+
+def test_a_training_on_one_type_of_machine_records_it_and_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = unfinished(monkeypatch, tmp_path / "model")
+    model = train_model(wanted, tmp_path / "model", resume=True)
+    assert "another type" not in capsys.readouterr().err
+    assert model.training["machine"] == machine_type()
+    assert "earlier_machines" not in model.training
+
+
+def test_a_checkpoint_without_a_record_of_the_machine_is_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = unfinished(monkeypatch, tmp_path / "model")
+    path = checkpoint_path(tmp_path / "model")
+    files = read_model(path)
+    counters = {name: value for name, value in files.training.items() if name != "machines"}
+    modelfile.write_model(path, replace(files, training=counters))
+    model = train_model(wanted, tmp_path / "model", resume=True)
+    assert "another type" not in capsys.readouterr().err
+    assert model.training["machine"] == machine_type()
+
+
+def test_the_type_of_machine_is_no_part_of_the_identity(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = task().identity
+    monkeypatch.setattr(loop, "machine_type", lambda: OTHER_MACHINE)
+    assert task().identity == here

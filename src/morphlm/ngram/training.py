@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.errors import ConfigError
+from morphlm.machine import machine_type
 from morphlm.ngram.counting import count_ngrams
 from morphlm.ngram.estimation import estimate
 from morphlm.ngram.model import NgramModel
@@ -75,6 +76,7 @@ def train_ngram_on(corpus: Corpus, config: NgramConfig, preparation: dict[str, s
         "sentences": corpus.sentences,
         "discounts": [discount.to_json() for discount in discounts],
         "preparation": preparation,
+        "machine": dict(machine_type()),
     }
     return NgramModel(trie, corpus.vocabulary, training)
 

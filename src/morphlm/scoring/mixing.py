@@ -14,6 +14,7 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.files import check_can_make
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
+from morphlm.machine import machine_type
 from morphlm.modelfile import check_can_hold_model, read_model
 from morphlm.progress import notify
 from morphlm.scoring.contexts import Contexts
@@ -253,6 +254,7 @@ def _record(components: Sequence[Component], overall: Float64Array) -> dict[str,
     }
     return shared | {
         "version": __version__,
+        "machine": dict(machine_type()),
         "weights": overall[0].tolist(),
         "components": [str(component.model.signature) for component in components],
     }

@@ -18,6 +18,7 @@ from morphlm.arguments import check_word, shown
 from morphlm.arrays import Array, Int64Array
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.files import atomic_writer
+from morphlm.machine import machine_type
 from morphlm.modelfile import ModelFiles, read_model, write_model
 from morphlm.progress import progress_bar
 from morphlm.segmentation.baseline import WordMorphs, train_baseline
@@ -222,7 +223,7 @@ def train_segmenter(words: WordSource, **settings: Any) -> MorphemeSegmenter:
         paths = paths_of_categories(model)
     else:
         paths = paths_of_baseline(encoded, morphs)
-    training["morphs"] = len(paths.morphs)
+    training |= {"morphs": len(paths.morphs), "machine": dict(machine_type())}
     analyses = dict(zip(encoded.words, _analyses(encoded, morphs, labels), strict=True))
     return MorphemeSegmenter(Segmentation(analyses), encoded.counts, config, paths, training)
 

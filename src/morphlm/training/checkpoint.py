@@ -44,6 +44,7 @@ class Progress:
     worse: int = 0  # evaluations since then
     ended: str = ""  # why training has ended, if it has
     log: list[dict[str, Any]] = field(default_factory=list)  # one entry per evaluation
+    machines: list[dict[str, str]] = field(default_factory=list)  # types of machine that it ran on, the last one last
 
 
 class TrainingState(NamedTuple):

@@ -27,6 +27,7 @@ from morphlm.logbilinear.kernels.wide import TokenOrigin
 from morphlm.logbilinear.model import LogBilinearModel, logbilinear_from_files
 from morphlm.logbilinear.parameters import Parameters, check_shapes, filled_like, initial_parameters
 from morphlm.logbilinear.structure import Structure, arranged_by_class
+from morphlm.machine import describe_machine, machine_type
 from morphlm.modelfile import MANIFEST, check_can_hold_model, read_model, write_model
 from morphlm.progress import notify, progress_bar
 from morphlm.threads import Workers, available_cores, workers
@@ -208,7 +209,7 @@ def _initial_state(task: TrainingTask, order: Int32Array) -> TrainingState:
     )
     parameters = parameters._replace(R=parameters.R[order])
     squares = filled_like(parameters, learning.first_squares(task.config))
-    return TrainingState(Progress(step=learning.step), parameters, squares)
+    return TrainingState(Progress(step=learning.step, machines=[dict(machine_type())]), parameters, squares)
 
 
 def _resumed_state(task: TrainingTask, out: Path) -> TrainingState:
@@ -225,7 +226,22 @@ def _resumed_state(task: TrainingTask, out: Path) -> TrainingState:
     remove_leftovers(out)
     if progress.total_tokens:
         notify(f"resuming after {describe_position(progress.epoch, progress.batch)}")
+    _note_machine(progress, path)
     return state
+
+
+def _note_machine(progress: Progress, path: Path) -> None:
+    """Say that a resumed training has moved to another type of machine, and remember it."""
+    now = dict(machine_type())
+    if progress.machines[-1:] == [now]:
+        return
+    if progress.machines:
+        before = describe_machine(progress.machines[-1])
+        notify(
+            f"{path}: this training was begun on another type of CPU or BLAS ({before}); the model will differ in last "
+            "digits from one trained in one go"
+        )
+    progress.machines.append(now)
 
 
 def _update_end(task: TrainingTask, progress: Progress, path: Path) -> None:
@@ -473,12 +489,15 @@ class TrainingRun:
         record |= {
             "version": __version__,
             "identity": task.identity,
+            "machine": progress.machines[-1],
             "tokens": len(task.train.tokens),
             "batch": task.batch,
             "best_epoch": progress.epoch,
             "best_minibatch": progress.batch,
             "development_perplexity": progress.best,
         }
+        if progress.machines[:-1]:
+            record["earlier_machines"] = progress.machines[:-1]
         return LogBilinearModel(task.config, task.structure, parameters, record, output)
 
     # ------------------------------------------------------------ Ctrl-C

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from morphlm.language_model.schema import MACHINE
 from morphlm.logbilinear.schema import parameter
 from morphlm.schema import (
     ArtefactSchema,
@@ -47,6 +48,7 @@ PROGRESS = Record(
         "worse": Integer(0),
         "ended": String(longest=1000),
         "log": ListOf(EVALUATION),
+        "machines": ListOf(MACHINE, longest=1000),
     },
 )
 

@@ -17,8 +17,8 @@ F = np.float32
 # Sums may be reordered, so that they become vector code; infinities and NaNs keep their meaning, so that they show.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 _FLAGS: dict[str, Any] = {"fastmath": FAST, "error_model": "numpy", "nogil": True}  # numpy: 1/0 is infinite, no check
-compiled = njit(cache=True, **_FLAGS)
-inlined = njit(inline="always", **_FLAGS)
+compiled: Any = njit(cache=True, **_FLAGS)
+inlined: Any = njit(inline="always", **_FLAGS)
 
 LOG2_E, LN2_HIGH, LN2_LOW = F(1.4426950408889634), F(0.693359375), F(-2.12194440e-4)
 CACHE_LINE = 16  # numbers of 4 bytes

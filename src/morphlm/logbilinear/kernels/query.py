@@ -23,7 +23,7 @@ LOWEST = F(-3e38)
 MULTIPLIER = np.uint64(0xD1342543DE82EF95)
 
 # Passing the arrays of a model and a cache, more than a hundred numbers, would take longer than a query.
-called_inside = njit(cache=True, forceinline=True, fastmath=FAST, error_model="numpy", nogil=True)
+called_inside: Any = njit(cache=True, forceinline=True, fastmath=FAST, error_model="numpy", nogil=True)
 
 
 class CompiledModel(NamedTuple):

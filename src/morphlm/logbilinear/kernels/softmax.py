@@ -173,7 +173,6 @@ def prefetch_factors(position: int, rows: SparseRows, table: Array) -> None:
         prefetch_row(table, rows.items[at])
 
 
-# Inlined: compiled by itself it would exist twice, and Numba's cache would decide which one runs and how it rounds.
 @inlined
 def score_class(
     c: int,
