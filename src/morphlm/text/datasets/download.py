@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.errors import InputError
-from morphlm.files import DECOMPRESSION_ERRORS, atomic_writer, sha256_of
+from morphlm.files import DECOMPRESSION_ERRORS, atomic_writer, cannot_write, sha256_of
 from morphlm.modelfile import canonical_json
 from morphlm.progress import notify, progress_bar
 
@@ -67,8 +67,7 @@ def fetch_gzip(address: str, target: Path, patience: Patience) -> Received:
         part.replace(target)
         _validator_path(part).unlink(missing_ok=True)
     except OSError as error:
-        message = f"cannot write here ({error.strerror or error}); make room or choose another --cache"
-        raise InputError(message, source=str(target.parent)) from error
+        raise cannot_write(target.parent, error) from error
     return received
 
 
