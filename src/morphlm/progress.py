@@ -9,12 +9,21 @@ from typing import Any, TypeVar
 
 from tqdm import tqdm
 
+from morphlm.terminal import escaped
+
 Item = TypeVar("Item")
 
 
 def progress_bar(description: str, total: int | None = None, unit: str = "token") -> Any:
     """A tqdm bar on stderr with rate and estimate; it is silent when stderr is not a terminal."""
-    return tqdm(total=total, desc=description, unit=unit, unit_scale=True, disable=not sys.stderr.isatty(), leave=False)
+    return tqdm(
+        total=total,
+        desc=escaped(description),
+        unit=unit,
+        unit_scale=True,
+        disable=not sys.stderr.isatty(),
+        leave=False,
+    )
 
 
 def with_progress(
@@ -28,6 +37,6 @@ def with_progress(
 
 
 def notify(message: str) -> None:
-    """Print a message to stderr; stdout is for data."""
+    """Print a message to stderr, its control characters written out; stdout is for data."""
     with suppress(OSError):  # stderr is closed: no reason to give up the work
-        print(message, file=sys.stderr, flush=True)
+        print(escaped(message), file=sys.stderr, flush=True)

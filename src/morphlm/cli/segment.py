@@ -79,7 +79,7 @@ def command(
         options.print_json(record | {name: score.to_json() for name, score in scores.items()})
     else:
         for name, score in scores.items():
-            click.echo(f"{name} words: {score.format()}", err=out == "-")
+            options.show(f"{name} words: {score.format()}", err=out == "-")
 
 
 def _vocabulary(path: str | None, texts: list[str], allow_unknown: bool) -> Vocabulary:

@@ -19,6 +19,7 @@ from tqdm import tqdm
 
 from morphlm.costs import format_duration
 from morphlm.files import NamedOutput, cannot_write, make_folder
+from morphlm.terminal import escaped
 
 TICK = 1.0  # seconds between two moves of the bar
 FORMAT = "{desc} |{bar}| {percentage:3.0f} % [{elapsed} so far{postfix}]"
@@ -49,6 +50,7 @@ class ProgressLine:
         self._bar.close()
 
     def notify(self, message: str) -> None:
+        message = escaped(message)
         with contextlib.suppress(OSError):
             if self._bar.disable:
                 print(message, file=self._stream, flush=True)
@@ -59,7 +61,7 @@ class ProgressLine:
     def step(self, name: str, seconds: float, log: Path) -> Iterator[None]:
         """Show a step while it runs; what it prints goes to its log."""
         self.number += 1
-        self._bar.set_description_str(f"{self.name} {self.number}/{self.total}: {name}")
+        self._bar.set_description_str(escaped(f"{self.name} {self.number}/{self.total}: {name}"))
         make_folder(log.parent)
         begin, self._stop = time.monotonic(), threading.Event()
         follower = threading.Thread(target=self._follow, args=(begin, seconds, self._stop), daemon=True)

@@ -1,7 +1,7 @@
 """Connections of the explorer: who sends a request too slowly, or none at all, cannot keep others out.
 
-A connection that waits for a request is closed when its time is up; if too many wait, the one that has waited longest is
-closed for the newest. Import it only where it is used: it needs the extra `explore`.
+A connection that waits for a request is closed when its time is up; if too many wait, the one that has waited longest
+is closed for the newest. Import it only where it is used: it needs the extra `explore`.
 """
 
 from __future__ import annotations
