@@ -62,6 +62,7 @@ def fetch_gzip(address: str, target: Path, patience: Patience) -> Received:
         _persist(address, part, patience)
         _check_gzip(part, address)
         received = Received(part.stat().st_size, sha256_of(part))
+        _check_unchanged(received, target, part, address)
         with atomic_writer(_record_path(target)) as record:
             record.write(canonical_json(asdict(received)))
         part.replace(target)
@@ -79,14 +80,31 @@ def _validator_path(part: Path) -> Path:
     return part.with_name(part.name + ".version")
 
 
+def _recorded(target: Path) -> Received | None:
+    """What was received the first time, if it is known."""
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        return Received(**json.loads(_record_path(target).read_bytes()))
+    return None
+
+
+def _check_unchanged(received: Received, target: Path, part: Path, address: str) -> None:
+    """Refuse a file that is another than the first time: what is published under this name does not change."""
+    if _recorded(target) not in (None, received):
+        part.unlink()
+        raise InputError(
+            f"this is not the file that was received before (now {received.size:,} bytes, sha256 {received.sha256}); "
+            f"if it was replaced for a good reason, remove {_record_path(target)}",
+            source=address,
+        )
+
+
 def _cached(target: Path) -> Received | None:
     """What is in the cache already, if it is what was received then."""
-    if not (target.is_file() and _record_path(target).is_file()):
+    recorded = _recorded(target)
+    if recorded is None or not target.is_file():
         return None
-    with contextlib.suppress(ValueError, TypeError):
-        recorded = Received(**json.loads(_record_path(target).read_bytes()))
-        if recorded == Received(target.stat().st_size, sha256_of(target)):
-            return recorded
+    if recorded == Received(target.stat().st_size, sha256_of(target)):
+        return recorded
     notify(f"{target}: it was changed after it was received; it is fetched again")
     return None
 

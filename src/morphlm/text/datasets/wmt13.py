@@ -142,7 +142,7 @@ def _unpack(archive: Path, wanted: frozenset[str], folder: Path) -> None:
                     with (folder / name).open("wb") as copy:
                         shutil.copyfileobj(file, copy)
     except (tarfile.TarError, *DECOMPRESSION_ERRORS) as error:
-        message = "this is not a whole tar archive; remove it and run the command again"
+        message = f"this is not a whole tar archive; remove it and {archive.name}.json, and run the command again"
         raise InputError(message, source=str(archive)) from error
     except OSError as error:
         raise cannot_write(archive.parent, error) from error
