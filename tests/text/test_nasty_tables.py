@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +66,12 @@ LINES = [
 def read_kbest(path: Path) -> None:
     for number, line in numbered_lines(path):
         for name in ("auto", "moses", "cdec", "tsv"):
-            find_format(name, line, None).parse(line, number)  # type: ignore[arg-type]
+            find_format(name, line, None).parse(line, number)
 
 
 READERS: dict[str, Callable[[Path], Any]] = {
     "Pharaoh": read_pharaoh,
-    **{name: lambda path, name=name: read_classes(path, name, VOCABULARY) for name in FORMATS},
+    **{name: partial(read_classes, file_format=name, vocabulary=VOCABULARY) for name in FORMATS},
     "ARPA": read_arpa,
     "weights": lambda path: read_weights(str(path)),
     "k-best": read_kbest,

@@ -14,7 +14,7 @@ from typing import Any
 
 from morphlm.errors import InputError
 from morphlm.files import NamedOutput
-from morphlm.terminal import escaped
+from morphlm.progress import escaped
 
 STDOUT_NAME = "<stdout>"
 

@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from morphlm.costs import format_duration
 from morphlm.files import NamedOutput, cannot_write, make_folder
-from morphlm.terminal import escaped
+from morphlm.progress import escaped
 
 TICK = 1.0  # seconds between two moves of the bar
 FORMAT = "{desc} |{bar}| {percentage:3.0f} % [{elapsed} so far{postfix}]"

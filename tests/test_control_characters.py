@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from morphlm.progress import notify
-from morphlm.terminal import CONTROLS, escaped
+from morphlm.progress import CONTROLS, escaped, notify
 
 
 @pytest.mark.parametrize(
