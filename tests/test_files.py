@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import bz2
 import errno
+import fcntl
 import gzip
 import io
 import lzma
@@ -13,7 +14,20 @@ from pathlib import Path
 import pytest
 
 from morphlm.errors import ConfigError, InputError
-from morphlm.files import COMPRESSIONS, atomic_writer, check_can_make, exclusive, open_binary, sha256_of
+from morphlm.files import (
+    COMPRESSIONS,
+    atomic_writer,
+    check_can_make,
+    check_can_write,
+    exclusive,
+    make_folder,
+    open_binary,
+    partial_folder,
+    partial_path,
+    remove_leftovers,
+    remove_leftovers_in,
+    sha256_of,
+)
 
 TEXT = "žluťoučký kůň\n".encode() * 1000
 
@@ -140,6 +154,176 @@ def test_a_link_stays_and_what_it_points_to_is_replaced(tmp_path: Path) -> None:
 def test_a_folder_is_not_replaced(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="this is a folder"), atomic_writer(tmp_path):
         pass
+
+
+# ---------------------------------------------------------------- full disks
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_full_device_is_named() -> None:
+    with (
+        pytest.raises(InputError, match=r"^/dev/full: cannot write here \(No space left on device\); make room"),
+        atomic_writer("/dev/full") as file,
+    ):
+        file.write(TEXT)
+
+
+@pytest.mark.parametrize("extension", ["", *COMPRESSIONS])
+@pytest.mark.parametrize("size", [10, 1 << 18])
+def test_a_disk_that_is_full_at_any_moment_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extension: str, size: int
+) -> None:
+    """Few bytes fail when the file, or its compressor, is closed; many when they are written."""
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = tmp_path / f"text{extension}"
+    path.write_bytes(b"old")
+    monkeypatch.setattr("morphlm.files.NamedOutput._put", full)
+    with (
+        pytest.raises(InputError, match=rf"^{path}: cannot write here \(No space left on device\); make room"),
+        atomic_writer(path) as file,
+    ):
+        file.write(os.urandom(size))
+    assert path.read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_of_two_files_the_full_one_is_named(tmp_path: Path) -> None:
+    with (
+        pytest.raises(InputError, match=r"^/dev/full: "),
+        atomic_writer("/dev/full") as full,
+        atomic_writer(tmp_path / "good") as good,
+    ):
+        good.write(TEXT)
+        full.write(TEXT)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("method", ["fsync", "replace"])
+def test_a_disk_that_fails_at_the_end_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    monkeypatch.setattr("morphlm.files.os.fsync" if method == "fsync" else "pathlib.Path.replace", fail)
+    with pytest.raises(InputError, match=r"text: cannot write here \(Disk quota"), atomic_writer(tmp_path / "text"):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------- names that no file can have
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b", "x" * 256, "ž" * 128])
+def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    with pytest.raises(InputError, match="this name"), open_binary(path):
+        pass
+    with pytest.raises(InputError, match="this name"), atomic_writer(path):
+        pass
+    for check in (check_can_make, check_can_write, make_folder):
+        with pytest.raises(InputError, match="this name"):
+            check(path)
+
+
+@pytest.mark.parametrize("name", ["x" * 255, "ž" * 127, "\udcff"])
+def test_the_longest_and_strangest_names(tmp_path: Path, name: str) -> None:
+    for _ in range(2):
+        with atomic_writer(tmp_path / name) as file:
+            file.write(TEXT)
+    with open_binary(tmp_path / name) as stream:
+        assert stream.read() == TEXT
+
+
+# ---------------------------------------------------------------- leftovers of killed processes
+
+WRITER = """
+import sys
+from pathlib import Path
+from morphlm.files import atomic_writer, partial_folder
+with partial_folder(Path(sys.argv[2])) as folder, atomic_writer(sys.argv[1]) as file:
+    (folder / "file").write_bytes(b"x")
+    file.write(b"half")
+    file.flush()
+    print("writing", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_what_a_killed_process_leaves_is_removed_and_what_a_living_one_writes_stays(tmp_path: Path) -> None:
+    file, folder = tmp_path / "text.gz", tmp_path / "folder"
+    command = [sys.executable, "-c", WRITER, str(file), str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"writing\n"
+        written = sorted(tmp_path.iterdir())
+        assert len(written) == 2
+        with atomic_writer(file) as out:
+            out.write(TEXT)
+        with partial_folder(folder):
+            pass
+        remove_leftovers_in(tmp_path)
+        assert sorted(tmp_path.iterdir()) == sorted([*written, file])
+        process.kill()
+        process.wait()
+    assert sorted(tmp_path.iterdir()) == sorted([*written, file])
+    with atomic_writer(file) as out:
+        assert len(list(tmp_path.iterdir())) == 3  # the new one, the old one and the folder
+        out.write(TEXT)
+    with partial_folder(folder):
+        pass
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_only_what_is_named_like_a_leftover_of_the_target_is_removed(tmp_path: Path) -> None:
+    kept = [".other.0123abcd.partial", "text.0123abcd.partial", ".text.0123abcd.partial.txt", ".text.xyz.partial"]
+    for name in [*kept, ".text.0123abcd.partial"]:
+        (tmp_path / name).touch()
+    (tmp_path / ".text.00000000.partial").symlink_to(tmp_path / "target")
+    os.mkfifo(tmp_path / ".text.11111111.partial")  # opening it must not wait for a reader
+    remove_leftovers(tmp_path / "text")
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == sorted([*kept, ".text.00000000.partial", ".text.11111111.partial"])
+    remove_leftovers(tmp_path / "no" / "such" / "folder")
+
+
+def test_a_new_file_that_is_taken_for_a_leftover_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process looks for leftovers between its making and its lock."""
+    made: list[Path] = []
+
+    def watched(path: Path) -> Path:
+        made.append(partial_path(path))
+        return made[-1]
+
+    lock = fcntl.flock
+
+    def disturbed(descriptor: int, operation: int) -> None:
+        if len(made) in (1, 3):
+            made[-1].rmdir() if made[-1].is_dir() else made[-1].unlink()
+        lock(descriptor, operation)
+
+    monkeypatch.setattr("morphlm.files.partial_path", watched)
+    monkeypatch.setattr("fcntl.flock", disturbed)
+    with atomic_writer(tmp_path / "text") as file:
+        file.write(TEXT)
+    assert len(made) == 2
+    with partial_folder(tmp_path / "folder") as folder:
+        assert folder.is_dir()
+    assert len(made) == 4
+    assert (tmp_path / "text").read_bytes() == TEXT
+
+
+def test_without_locks_files_are_written_and_leftovers_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "no locks")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    leftover = tmp_path / ".text.0123abcd.partial"
+    leftover.touch()
+    with atomic_writer(tmp_path / "text") as file:
+        file.write(TEXT)
+    assert sorted(tmp_path.iterdir()) == [leftover, tmp_path / "text"]
 
 
 # ---------------------------------------------------------------- locks

@@ -11,10 +11,12 @@ import contextlib
 import errno
 import gzip
 import hashlib
+import importlib
 import io
 import lzma
 import os
 import re
+import shutil
 import stat
 import sys
 import uuid
@@ -30,7 +32,12 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+# Without locks of this sort, as on Windows, leftovers of killed processes stay.
+fcntl: Any = importlib.import_module("fcntl") if os.name == "posix" else None
+
 STDIN_NAME = "<stdin>"
+MAX_NAME_BYTES = 255  # of a file or folder, on nearly all file systems
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 LOCK_SECONDS = 0.1  # how long to wait for a lock: long enough to try again if its holder removes it just now
 NO_LOCKS = (errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS)
 
@@ -48,6 +55,19 @@ DECOMPRESSION_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, 
 def source_name(path: str | Path) -> str:
     """The name of a file in messages; <stdin> for `-`."""
     return STDIN_NAME if str(path) == "-" else str(path)
+
+
+def checked_path(path: str | Path) -> Path:
+    """The path, unless no file can have such a name; Python would refuse it in other ways at every call."""
+    try:
+        name = os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise InputError("this name holds half of a surrogate pair; check the name", source=str(path)) from error
+    if b"\0" in name:
+        raise InputError("this name holds a NUL character; check the name", source=str(path))
+    if any(len(part) > MAX_NAME_BYTES for part in name.split(os.sep.encode())):
+        raise InputError(f"this name is longer than {MAX_NAME_BYTES} bytes; check the name", source=str(path))
+    return Path(path)
 
 
 def _extension_of_content(head: bytes) -> str:
@@ -95,7 +115,7 @@ def _open_raw(path: str | Path) -> Iterator[io.BufferedReader]:
     if str(path) == "-":
         yield cast(io.BufferedReader, sys.stdin.buffer)
         return
-    with Path(path).open("rb") as file:
+    with checked_path(path).open("rb") as file:
         yield file
 
 
@@ -116,6 +136,25 @@ def _readable(source: str) -> Iterator[None]:
         raise InputError(message, source=source) from error
 
 
+class NamedOutput(io.FileIO):
+    """A file to write whose errors name its target: who writes to several at once learns which one is full."""
+
+    def __init__(self, file: str | int, mode: str, target: str, *, closefd: bool = True) -> None:
+        super().__init__(file, mode, closefd=closefd)
+        self.target = target
+
+    def write(self, data: Any) -> int:
+        try:
+            return self._put(data)
+        except BrokenPipeError:  # whoever read it has gone, and nothing is wrong
+            raise
+        except OSError as error:
+            raise cannot_write(self.target, error) from error
+
+    def _put(self, data: Any) -> int:
+        return super().write(data)
+
+
 @contextlib.contextmanager
 def atomic_writer(path: str | Path) -> Iterator[IO[bytes]]:
     """Write bytes to a file (compressed as its name says) or, for '-', to standard output.
@@ -126,54 +165,180 @@ def atomic_writer(path: str | Path) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    path = Path(path)
+    path = checked_path(path)
     if path.is_dir():
         raise InputError("this is a folder; name a file to write", source=str(path))
     if path.exists() and not path.is_file():
-        with path.open("wb") as device:  # /dev/null, /dev/stdout, a named pipe: to be written to, not replaced
+        with _device(path) as device:  # /dev/null, /dev/stdout, a named pipe: to be written to, not replaced
             yield device
         return
-    path = path.resolve()  # a link stays, what it points to is replaced
-    partial = partial_path(path)
-    extension = _extension_of_name(path)
+    with _partial_file(path.resolve(), str(path)) as file:  # a link stays, what it points to is replaced
+        if extension := _extension_of_name(path.resolve()):
+            with COMPRESSIONS[extension][2](file, "wb") as stream:
+                yield stream
+        else:
+            yield file
+
+
+def _device(path: Path) -> IO[bytes]:
     try:
-        file = partial.open("wb")
+        return io.BufferedWriter(NamedOutput(str(path), "wb", str(path)))
     except OSError as error:
         raise cannot_write(path, error) from error
+
+
+@contextlib.contextmanager
+def _partial_file(target: Path, name: str) -> Iterator[IO[bytes]]:
+    """A new file that takes the place of `target` when the block ends without an exception; errors call it `name`."""
+    remove_leftovers(target)
+    partial, file = _new_file(target, name)
     try:
         with file:
-            if extension:
-                with COMPRESSIONS[extension][2](file, "wb") as stream:
-                    yield stream
-            else:
-                yield file
+            yield file
             file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
+            _sync(file, name)
+        try:
+            partial.replace(target)
+        except OSError as error:
+            raise cannot_write(name, error) from error
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
 
 
+def _sync(file: IO[bytes], name: str) -> None:
+    try:
+        os.fsync(file.fileno())
+    except OSError as error:
+        raise cannot_write(name, error) from error
+
+
+# ---------------------------------------------------------------- what is being written
+
+
 def partial_path(path: Path) -> Path:
     """A new hidden name beside `path`, for what is written before it takes its final name."""
-    return path.with_name(f".{path.name[:200]}.{uuid.uuid4().hex[:8]}.partial")
+    return path.with_name(f".{_stem(path)}.{uuid.uuid4().hex[:8]}.partial")
 
 
 def partial_pattern(path: Path) -> re.Pattern[str]:
     """Matches the names that `partial_path` gives: what a killed process leaves behind."""
-    return re.compile(re.escape(f".{path.name[:200]}.") + r"[0-9a-f]{8}\.partial")
+    return re.compile(re.escape(f".{_stem(path)}.") + r"[0-9a-f]{8}\.partial")
+
+
+def _stem(path: Path) -> str:
+    """So much of the name that a longer one can be made of it."""
+    return os.fsencode(path.name)[:200].decode(errors="ignore")
+
+
+@contextlib.contextmanager
+def partial_folder(target: Path) -> Iterator[Path]:
+    """A new folder beside `target`, to be filled and renamed; what is at its path when the block ends is removed.
+
+    Leftovers of `target` are removed first. OSErrors in the block are the caller's.
+    """
+    remove_leftovers(target)
+    try:
+        partial, descriptor = _new_folder(target)
+    except OSError as error:
+        raise cannot_write(target, error) from error
+    try:
+        yield partial
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def remove_leftovers(target: Path) -> None:
+    """Remove what killed processes left of `target`. What somebody is writing at the moment is locked, and stays."""
+    _remove_unlocked(target.parent, partial_pattern(target))
+
+
+def remove_leftovers_in(folder: Path) -> None:
+    """Remove what killed processes left of anything in the folder."""
+    _remove_unlocked(folder, re.compile(r"\..*\.[0-9a-f]{8}\.partial"))
+
+
+def _new_file(target: Path, name: str) -> tuple[Path, IO[bytes]]:
+    while True:
+        partial = partial_path(target)
+        try:
+            file = io.BufferedWriter(NamedOutput(str(partial), "xb", name))
+        except OSError as error:
+            raise cannot_write(name, error) from error
+        if _hold(file.fileno(), partial):
+            return partial, file
+        file.close()
+
+
+def _new_folder(target: Path) -> tuple[Path, int | None]:
+    while True:
+        partial = partial_path(target)
+        partial.mkdir(parents=True)
+        if fcntl is None:
+            return partial, None
+        with contextlib.suppress(FileNotFoundError):  # somebody took it for a leftover already
+            descriptor = os.open(partial, os.O_RDONLY)
+            if _hold(descriptor, partial):
+                return partial, descriptor
+            os.close(descriptor)
+
+
+def _hold(descriptor: int, partial: Path) -> bool:
+    """Lock what was just made until it is closed; False if somebody took it for a leftover before it was locked.
+
+    On file systems without locks nothing is locked, and nothing removed as a leftover either.
+    """
+    try:
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    try:
+        return os.path.samestat(os.fstat(descriptor), partial.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _remove_unlocked(folder: Path, pattern: re.Pattern[str]) -> None:
+    with contextlib.suppress(OSError):  # the folder is not there yet, or must not be listed
+        for entry in os.scandir(folder):
+            if pattern.fullmatch(entry.name):
+                _remove_unless_locked(Path(entry.path), is_folder=entry.is_dir(follow_symlinks=False))
+
+
+def _remove_unless_locked(path: Path, *, is_folder: bool) -> None:
+    if fcntl is None:
+        return
+    flags = os.O_RDONLY if is_folder else os.O_WRONLY | os.O_NONBLOCK  # some file systems lock only what is writable
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, flags | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if is_folder:
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()
+        finally:
+            os.close(descriptor)
+
+
+# ---------------------------------------------------------------- places to write to
 
 
 def cannot_write(path: str | Path, error: OSError) -> InputError:
     """The error for a path that cannot be written."""
-    return InputError(f"cannot write here ({error.strerror}); choose another place", source=str(path))
+    advice = "make room or choose another place" if error.errno in FULL_DISK else "choose another place"
+    return InputError(f"cannot write here ({error.strerror or error}); {advice}", source=str(path))
 
 
 def make_folder(folder: str | Path) -> Path:
     """Create the folder and its parents, unless it exists."""
     try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        checked_path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(folder, error) from error
     return Path(folder)
@@ -181,7 +346,7 @@ def make_folder(folder: str | Path) -> Path:
 
 def check_can_write(path: str | Path) -> None:
     """Refuse a file that cannot be written, before any work is done."""
-    path = Path(path)
+    path = checked_path(path)
     if str(path) == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
         return
     if path.is_dir():
@@ -191,7 +356,7 @@ def check_can_write(path: str | Path) -> None:
 
 def check_can_make(path: str | Path) -> None:
     """Refuse a file or folder that cannot be created with its parents, before any work is done."""
-    parent = Path(path).resolve().parent
+    parent = checked_path(path).resolve().parent
     while not parent.exists() and parent != parent.parent:
         parent = parent.parent
     _check_folder(parent, path, "choose another place")

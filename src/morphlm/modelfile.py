@@ -25,7 +25,7 @@ import numpy as np
 
 from morphlm.arrays import Array
 from morphlm.errors import FormatError, InputError
-from morphlm.files import cannot_write, open_regular, partial_path, read_regular, sha256_of
+from morphlm.files import cannot_write, checked_path, open_regular, partial_folder, read_regular, sha256_of
 from morphlm.kinds import find_schema, kind_names
 from morphlm.schema import (
     Anything,
@@ -102,28 +102,25 @@ def write_model(directory: str | Path, files: ModelFiles, parts: Mapping[str, Pa
     """
     check_can_hold_model(directory)
     target = Path(directory).resolve()  # a link stays, what it points to is replaced
-    beside = partial_path(target)
     try:
-        beside.mkdir(parents=True)
-        for name, write_part in (parts or {}).items():
-            write_part(beside / COMPONENTS / name)
-        _write_files(beside, files, sorted(parts or {}))
-        digest = sha256_of(beside / MANIFEST)
-        _put_in_place(beside, target)
-        return digest
+        with partial_folder(target) as beside:
+            for name, write_part in (parts or {}).items():
+                write_part(beside / COMPONENTS / name)
+            _write_files(beside, files, sorted(parts or {}))
+            digest = sha256_of(beside / MANIFEST)
+            _put_in_place(beside, target)
+            return digest
     except OSError as error:
         raise cannot_write(directory, error) from error
     except InputError as error:  # of a part, whose place has a name for the moment only
         if isinstance(error.__cause__, OSError):
             raise cannot_write(directory, error.__cause__) from error
         raise
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
 
 
 def check_can_hold_model(directory: str | Path) -> None:
     """Refuse, before any work is done, a place that a model must not or cannot take."""
-    directory = Path(directory)
+    directory = checked_path(directory)
     try:
         is_model = (directory / MANIFEST).is_file()
         is_free = not directory.exists() or (directory.is_dir() and not any(directory.iterdir()))
@@ -243,7 +240,7 @@ def read_model(directory: str | Path) -> ModelFiles:
 
     A writer that replaces it meanwhile leaves the reader with the old or the new one.
     """
-    directory = Path(directory)
+    directory = checked_path(directory)
     while True:
         with _open_folder(directory) as folder:
             try:
@@ -259,7 +256,7 @@ def _open_folder(directory: Path) -> Iterator[int]:
     """A descriptor, relative to which all files are opened: it stays with one directory if the name changes hands."""
     try:
         folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    except (FileNotFoundError, ValueError) as error:  # a name with a NUL
+    except FileNotFoundError as error:
         raise FormatError(f"{directory}: there is no such model; check the name") from error
     except OSError as error:
         raise FormatError(f"{directory}: it cannot be read as a model ({error.strerror}); check the name") from error

@@ -1,4 +1,8 @@
-"""Progress and messages on stderr; a bar only where stderr is a terminal."""
+"""Progress and messages on stderr; a bar only where stderr is a terminal.
+
+Words of a text or model that are shown there must not move the cursor or hide other text, so control characters are
+written out.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,34 @@ from tqdm import tqdm
 
 Item = TypeVar("Item")
 
+# C0 but for tab and newline, DEL, C1, the marks that change the direction of text, and bytes of C1 that are no UTF-8.
+CONTROLS = (
+    *(code for code in range(0x20) if code not in (0x09, 0x0A)),
+    *range(0x7F, 0xA0),
+    *range(0x202A, 0x202F),
+    *range(0x2066, 0x206A),
+)
+_ESCAPES = {
+    **{code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in CONTROLS},
+    **{0xDC00 + byte: f"\\x{byte:02x}" for byte in range(0x80, 0xA0)},
+}
+
+
+def escaped(text: str) -> str:
+    """The text with its control characters written out: `\\x1b`; newlines and tabs stay."""
+    return text if text.isprintable() else text.translate(_ESCAPES)
+
 
 def progress_bar(description: str, total: int | None = None, unit: str = "token") -> Any:
     """A tqdm bar on stderr with rate and estimate; it is silent when stderr is not a terminal."""
-    return tqdm(total=total, desc=description, unit=unit, unit_scale=True, disable=not sys.stderr.isatty(), leave=False)
+    return tqdm(
+        total=total,
+        desc=escaped(description),
+        unit=unit,
+        unit_scale=True,
+        disable=not sys.stderr.isatty(),
+        leave=False,
+    )
 
 
 def with_progress(
@@ -28,6 +56,6 @@ def with_progress(
 
 
 def notify(message: str) -> None:
-    """Print a message to stderr; stdout is for data."""
+    """Print a message to stderr, its control characters written out; stdout is for data."""
     with suppress(OSError):  # stderr is closed: no reason to give up the work
-        print(message, file=sys.stderr, flush=True)
+        print(escaped(message), file=sys.stderr, flush=True)

@@ -256,3 +256,17 @@ def test_ctrl_c_ends_it_quickly_without_tracebacks(large: Path, tmp_path: Path) 
     assert err.split() == ["morphlm:", "interrupted"]
     assert out.read_text() == "what was here before\n"
     assert sorted(file.name for file in tmp_path.iterdir()) == ["large", "out"]
+
+
+def test_what_a_killed_run_leaves_is_removed_by_the_next(large: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    process = start(str(large), "-l", "cs", "-o", str(out), "--processes", "2")
+    while not any(file.name.endswith(".partial") and file.stat().st_size for file in tmp_path.iterdir()):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    assert any(file.name.endswith(".partial") for file in tmp_path.iterdir())
+    (tmp_path / "small").write_text(SENTENCE)
+    assert start(str(tmp_path / "small"), "-l", "cs", "-o", str(out)).wait() == 0
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["large", "out", "out.prepared.json", "small"]

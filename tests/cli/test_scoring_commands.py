@@ -343,3 +343,32 @@ def test_an_arpa_model_may_come_through_the_pipe(
     outcome = morphlm_command("score", "-", text, stdin=tmp_path / "m.arpa")
     assert outcome.status == 0
     assert float(outcome.stdout.split("\t")[0]) == pytest.approx(logprob("pro školu"), abs=2e-4)
+
+
+# ------------------------------------------------------------ lines before one that is refused
+
+
+def test_lines_before_a_refused_one_are_answered(model: Path, tmp_path: Path, morphlm_command: Command) -> None:
+    good = {"score": "pro školu\nnovou\n", "rescore": LIST, "predict": "pro\nnovou\n"}
+    for command, lines in good.items():
+        (tmp_path / "good").write_text(lines)
+        (tmp_path / "bad").write_bytes(lines.encode() + b"bad \xff\n" + lines.encode())
+        arguments = [command, model] if command == "predict" else [command, model, "-"]
+        whole = morphlm_command(*arguments, stdin=tmp_path / "good")
+        cut = morphlm_command(*arguments, stdin=tmp_path / "bad")
+        assert (cut.status, cut.stdout) == (2, whole.stdout)
+        assert cut.stderr.startswith(f"morphlm: <stdin>:{lines.count(chr(10)) + 1}: byte 0xff is not UTF-8")
+
+
+def test_hypotheses_before_one_that_is_refused(
+    model: Path, kbest: Path, tmp_path: Path, morphlm_command: Command
+) -> None:
+    (tmp_path / "bad").write_text(LIST + "0 ||| pro ||| LM0= 1 ||| 1\n")
+    outcome = morphlm_command("rescore", model, tmp_path / "bad")
+    assert outcome.stdout == morphlm_command("rescore", model, kbest).stdout
+    assert (outcome.status, "bad:4: " in outcome.stderr) == (2, True)
+
+
+def test_weights_may_be_longer_than_a_name_of_a_file(model: Path, kbest: Path, morphlm_command: Command) -> None:
+    weights = " ".join(f"feature{number}=1" for number in range(40))
+    assert morphlm_command("rescore", model, kbest, "--weights", f"LM0=1 mkn=1 {weights}").status == 0

@@ -92,7 +92,7 @@ def test_one_word_a_line(vocabulary: Path, tmp_path: Path, morphlm_command: Comm
     morphlm_command("segment", "--vocab", vocabulary, "--save", tmp_path / "dir", *TRAINING)
     (tmp_path / "words").write_text("dobře\ndva slova\n")
     outcome = morphlm_command("segment", "--load", tmp_path / "dir", tmp_path / "words")
-    assert (outcome.status, outcome.stdout) == (2, "")
+    assert (outcome.status, outcome.stdout) == (2, "1 dobře/STM\n")
     assert "words:2: not one word; " in outcome.stderr
 
 
@@ -101,3 +101,14 @@ def test_options_have_their_range(option: list[str], vocabulary: Path, morphlm_c
     outcome = morphlm_command("segment", "--vocab", vocabulary, *option)
     assert outcome.status == 2
     assert option[0] in outcome.stderr
+
+
+@pytest.mark.parametrize("bad", [b"bad \xff\n", b"two words\n"])
+def test_words_before_a_refused_line_are_segmented(
+    vocabulary: Path, tmp_path: Path, morphlm_command: Command, bad: bytes
+) -> None:
+    assert morphlm_command("segment", "--vocab", vocabulary, "--save", tmp_path / "s", *TRAINING).status == 0
+    (tmp_path / "words").write_bytes(b"domovi\nhradem\n" + bad + b"vlak\n")
+    outcome = morphlm_command("segment", "--load", tmp_path / "s", tmp_path / "words")
+    assert (outcome.status, outcome.stdout) == (2, "1 dom/STM + ovi/SUF\n1 hrad/STM + em/SUF\n")
+    assert f"{tmp_path / 'words'}:3: " in outcome.stderr

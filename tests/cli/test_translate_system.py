@@ -397,3 +397,17 @@ def test_refused_in_one_line(parts: Path, tmp_path: Path, morphlm_command: Comma
 def test_the_prepared_text_is_in_the_directory(parts: Path) -> None:
     assert (parts / "system" / SOURCE_TEXT).read_text() == (parts / "train.source.txt").read_text()
     assert [path.name for path in (parts / "system" / "lm").iterdir()] == ["mkn"]
+
+
+@pytest.mark.parametrize("bad", [b"bad \xff", b"a <s> b"])
+def test_lines_before_a_refused_one_are_translated(
+    parts: Path, tmp_path: Path, morphlm_command: Command, bad: bytes
+) -> None:
+    lines = lines_of(parts / "test.source.txt")[:3]
+    (tmp_path / "good").write_text("".join(f"{line}\n" for line in lines))
+    (tmp_path / "bad").write_bytes((tmp_path / "good").read_bytes() + bad + b"\n" + (tmp_path / "good").read_bytes())
+    for more in ([], ["--threads", "1"], ["--prepared"]):
+        whole = morphlm_command("translate", "decode", parts / "system", tmp_path / "good", *more)
+        cut = morphlm_command("translate", "decode", parts / "system", tmp_path / "bad", *more)
+        assert (whole.stdout.count("\n"), cut.stdout, cut.status) == (3, whole.stdout, 2)
+        assert cut.stderr.startswith(f"morphlm: {tmp_path / 'bad'}:4: ")

@@ -140,7 +140,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(place: Path) 
 
 def test_a_full_disk_is_told(place: Path) -> None:
     with pytest.raises(
-        InputError, match=r"^/dev/full: cannot write here \(No space left on device\); choose another place$"
+        InputError, match=r"^/dev/full: cannot write here \(No space left on device\); make room or choose"
     ):
         make_report([place / "mkn"], place / "test.txt", "/dev/full")
 

@@ -7,16 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from morphlm.errors import ConfigError, InputError
+from morphlm.errors import ConfigError, FormatError, InputError
+from morphlm.segmentation.analyser import analyser_from_files
 from morphlm.segmentation.morphemes import Morpheme, Segmentation, keep_letters_whole, letters
 from morphlm.segmentation.sources.conllu import read_conllu
 from morphlm.segmentation.sources.factorisation import from_mapping, from_segmentation
 from morphlm.segmentation.sources.morfessor import read_morfessor
 from morphlm.segmentation.sources.ngrams import character_ngrams
+from morphlm.segmentation.sources.pieces import MODEL as PIECE_MODEL
 from morphlm.segmentation.sources.pieces import PieceAnalyser, train_pieces
 from morphlm.segmentation.sources.table import read_table
 
@@ -296,3 +299,13 @@ def test_sentencepiece_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "sentencepiece", None)
     with pytest.raises(ConfigError, match=r"pip install 'morphlm\[sentencepiece\]'"):
         train_pieces(WORDS)
+
+
+@pytest.mark.parametrize("model", [b"", b"garbage", b"\x0a\xff\xff\xff\xff\x7f", bytes(100)])
+def test_a_model_that_sentencepiece_cannot_read_is_refused_at_once(model: bytes) -> None:
+    pytest.importorskip("sentencepiece")
+    texts, tensors = PieceAnalyser(model, "x").to_texts(), {PIECE_MODEL: np.frombuffer(model, np.uint8)}
+    with pytest.raises(FormatError, match=r"^analyser\.model: sentencepiece cannot read it"):
+        analyser_from_files(texts, tensors)
+    with pytest.raises(FormatError, match=r"^analyser\.model: sentencepiece cannot read it"):
+        PieceAnalyser(model, "x").pieces_of("word")

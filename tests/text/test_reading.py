@@ -116,3 +116,15 @@ def test_lines_do_not_depend_on_where_blocks_are_cut(lines: list[str], size: int
 
 def test_only_spaces_and_tabs_separate_tokens() -> None:
     assert split_tokens(" a\u00a0b\tc \u2028 d ") == ["a\u00a0b", "c", "\u2028", "d"]
+
+
+@pytest.mark.parametrize("first", [b"bad \xff\n", b"n\0l\n", b"a <s>\n", b"cr\r\n"])
+@pytest.mark.parametrize("second", [b"bad \xff\n", b"n\0l\n", b"a <s>\n", b"cr\r\n"])
+def test_lines_before_the_first_refused_one_are_given(tmp_path: Path, first: bytes, second: bytes) -> None:
+    """Whatever else is wrong further down."""
+    path = tmp_path / "text"
+    path.write_bytes(b"one\ntwo\n" + first + b"three\n" + second)
+    blocks = read_blocks(path)
+    assert next(blocks).data == b"one\ntwo\n"
+    with pytest.raises(InputError, match=r"text:3: "):
+        next(blocks)

@@ -31,7 +31,7 @@ from morphlm.training.checkpoint import (
     checkpoint_path,
     has_begun,
     read_checkpoint,
-    remove_leftovers,
+    remove_leftovers_of_training,
     write_checkpoint,
 )
 from morphlm.training.config import TrainingConfig
@@ -612,7 +612,7 @@ def test_only_leftovers_of_this_model_are_removed(tmp_path: Path) -> None:
     (tmp_path / "cs").mkdir()
     for name in (".log.jsonl.0123abcd.partial", LOG_FILE):
         (tmp_path / "cs" / name).touch()
-    remove_leftovers(tmp_path / "cs")
+    remove_leftovers_of_training(tmp_path / "cs")
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["cs", *names[2:]])
     assert [path.name for path in (tmp_path / "cs").iterdir()] == [LOG_FILE]
 

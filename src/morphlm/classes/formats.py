@@ -110,7 +110,7 @@ class ClassFormat:
 
 
 def _parse_class_word_count(line: str, _: Vocabulary) -> Entries | None:
-    match = re.fullmatch(r"(\d+)\t([^\t ]+)\t\d+", line, re.ASCII)
+    match = re.fullmatch(r"(\d{1,18})\t([^\t ]+)\t\d+", line, re.ASCII)
     return [(str(int(match[1])), match[2])] if match else None
 
 
@@ -120,9 +120,9 @@ def _parse_brown_path(line: str, _: Vocabulary) -> Entries | None:
 
 
 def _parse_mkcls(line: str, vocabulary: Vocabulary) -> Entries | None:
-    if match := re.fullmatch(r"([^\t ]+)[\t ]+(\d+)", line, re.ASCII):
+    if match := re.fullmatch(r"([^\t ]+)[\t ]+(\d{1,18})", line, re.ASCII):
         return [(str(int(match[2])), match[1])]
-    if match := re.fullmatch(r"(\d+):(.*)", line, re.ASCII):
+    if match := re.fullmatch(r"(\d{1,18}):(.*)", line, re.ASCII):
         label, words = str(int(match[1])), _split_at_commas(match[2].removesuffix(","), vocabulary)
         return [(label, "$" if word == MKCLS_DOLLAR else word) for word in words if word != MKCLS_BOUNDARY]
     return [] if not line or line.startswith(";") else None

@@ -105,7 +105,7 @@ def _report(partition: Partition, signature: Signature, examples: bool, as_json:
         content = partition.to_json() | {"signature": str(signature)}
         options.print_json(content | ({"examples": partition.examples()} if examples else {}))
         return
-    click.echo(f"{partition.format()}\nsignature: {signature}", err=not to_stdout)
+    options.show(f"{partition.format()}\nsignature: {signature}", err=not to_stdout)
     if examples:
         for number, (size, words) in enumerate(zip(partition.sizes.tolist(), partition.examples(), strict=True)):
-            click.echo(f"{number}\t{size:,}\t{' '.join(words)}", err=not to_stdout)
+            options.show(f"{number}\t{size:,}\t{' '.join(words)}", err=not to_stdout)

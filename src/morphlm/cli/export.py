@@ -8,6 +8,7 @@ import click
 
 from morphlm.cli import options, vector_options
 from morphlm.files import check_can_write
+from morphlm.progress import notify
 from morphlm.vectors.export import FORMATS, check_export, export_vectors, read_words
 
 
@@ -43,4 +44,4 @@ def command(
     if as_json:
         options.print_json(exported.to_json(), err=out == "-")
     else:
-        click.echo(exported.format(), err=True)
+        notify(exported.format())

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
 from morphlm.cli.lazy import LazyGroup
+from morphlm.cli.streams import open_streams
 from morphlm.errors import MorphlmError
 from morphlm.progress import notify
 from morphlm.version import __version__
@@ -48,6 +48,7 @@ HELP_SETTINGS: dict[str, Any] = {
     "help_option_names": ["-h", "--help"],
     "max_content_width": 100,
     "show_default": True,
+    "color": True,  # else click would take escape sequences out of data that goes to a pipe or a file
 }
 
 
@@ -68,7 +69,7 @@ def morphlm() -> None:
 
 def run(arguments: list[str] | None = None) -> None:
     """The entry point."""
-    _open_missing_streams()
+    open_streams()
     try:
         status = morphlm.main(arguments, prog_name="morphlm", standalone_mode=False)
         sys.stdout.flush()
@@ -98,10 +99,3 @@ def run(arguments: list[str] | None = None) -> None:
 def _fail(message: str, status: int) -> None:
     notify("morphlm: " + message.replace("\n", " "))
     sys.exit(status)
-
-
-def _open_missing_streams() -> None:
-    """A shell may close standard streams (`<&-`); then they are empty ones."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115

@@ -142,9 +142,17 @@ def json_line(content: Any) -> str:
     return json.dumps(content, ensure_ascii=False, allow_nan=False)
 
 
+def show(text: str, *, err: bool = False) -> None:
+    """A text on standard output, or as a message on standard error where standard output carries something else."""
+    if err:
+        notify(text)
+    else:
+        click.echo(text)
+
+
 def print_json(content: Any, *, err: bool = False) -> None:
     """JSON on standard output, or on standard error where that carries something else."""
-    click.echo(json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False), err=err)
+    show(json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False), err=err)
 
 
 def print_result(result: Any, as_json: bool, *, err: bool = False) -> None:
@@ -152,4 +160,4 @@ def print_result(result: Any, as_json: bool, *, err: bool = False) -> None:
     if as_json:
         print_json(result.to_json(), err=err)
     else:
-        click.echo(result.format(), err=err)
+        show(result.format(), err=err)

@@ -78,7 +78,7 @@ def command(
         for row in _rows(scored, detail):
             click.echo("\t".join([*text, *(_cell(value) for value in row.values())]))
     summary = results[0][0].format() if len(results) == 1 else format_table([(r.text, r) for r, _ in results])
-    click.echo(summary, err=detail is not None)
+    options.show(summary, err=detail is not None)
 
 
 def _cell(value: Any) -> str:

@@ -17,7 +17,7 @@ from morphlm.progress import notify
 from morphlm.segmentation.evaluation import BoundaryScores, evaluate
 from morphlm.segmentation.gold import Gold, read_gold
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
-from morphlm.text.reading import read_blocks, split_tokens
+from morphlm.text.reading import Block, UntilRefused, read_blocks, split_tokens
 from morphlm.vocabulary.corpus import read_corpus
 from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
 
@@ -79,7 +79,7 @@ def command(
         options.print_json(record | {name: score.to_json() for name, score in scores.items()})
     else:
         for name, score in scores.items():
-            click.echo(f"{name} words: {score.format()}", err=out == "-")
+            options.show(f"{name} words: {score.format()}", err=out == "-")
 
 
 def _vocabulary(path: str | None, texts: list[str], allow_unknown: bool) -> Vocabulary:
@@ -119,11 +119,16 @@ def _segmented(segmenter: MorphemeSegmenter, paths: list[str]) -> Iterator[Itera
     """The lines for words that arrive one a line, as soon as they arrive."""
     for path in paths:
         for block in read_blocks(path):
-            words = []
-            for number, line in enumerate(block.lines(), block.first_line):
-                tokens = split_tokens(line)
-                if len(tokens) != 1:
-                    raise InputError("not one word; put one word on each line", source=block.source, line=number)
-                words.append(tokens[0])
+            asked = UntilRefused(_words(block))
+            words = list(asked)
             segmentation = segmenter.segment_all(words)
             yield (f"1 {' + '.join(map(str, segmentation[word]))}" for word in words)
+            asked.check()
+
+
+def _words(block: Block) -> Iterator[str]:
+    for number, line in enumerate(block.lines(), block.first_line):
+        tokens = split_tokens(line)
+        if len(tokens) != 1:
+            raise InputError("not one word; put one word on each line", source=block.source, line=number)
+        yield tokens[0]

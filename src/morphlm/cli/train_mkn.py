@@ -74,4 +74,4 @@ def _report(model: NgramModel, as_json: bool, to_stdout: bool) -> None:
         options.print_json(facts | {"training": model.training, "signature": str(model.signature)}, err=not to_stdout)
         return
     counts = ", ".join(f"{size:,} {n}-grams" for n, size in enumerate(sizes, 1))
-    click.echo(f"mkn: {model.training['tokens']:,} tokens, {counts}", err=not to_stdout)
+    options.show(f"mkn: {model.training['tokens']:,} tokens, {counts}", err=not to_stdout)

@@ -37,4 +37,4 @@ def command(
     if as_json and out != "-":
         options.print_json([row.to_json() for row in rows])
     else:
-        click.echo(format_statistics(rows), err=out == "-")
+        options.show(format_statistics(rows), err=out == "-")

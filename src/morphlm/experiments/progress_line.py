@@ -6,6 +6,7 @@ On a terminal it is a bar over the estimated seconds, which moves with the clock
 from __future__ import annotations
 
 import contextlib
+import io
 import sys
 import threading
 import time
@@ -17,7 +18,8 @@ from typing import Any, TextIO
 from tqdm import tqdm
 
 from morphlm.costs import format_duration
-from morphlm.files import make_folder
+from morphlm.files import NamedOutput, cannot_write, make_folder
+from morphlm.progress import escaped
 
 TICK = 1.0  # seconds between two moves of the bar
 FORMAT = "{desc} |{bar}| {percentage:3.0f} % [{elapsed} so far{postfix}]"
@@ -48,6 +50,7 @@ class ProgressLine:
         self._bar.close()
 
     def notify(self, message: str) -> None:
+        message = escaped(message)
         with contextlib.suppress(OSError):
             if self._bar.disable:
                 print(message, file=self._stream, flush=True)
@@ -58,11 +61,11 @@ class ProgressLine:
     def step(self, name: str, seconds: float, log: Path) -> Iterator[None]:
         """Show a step while it runs; what it prints goes to its log."""
         self.number += 1
-        self._bar.set_description_str(f"{self.name} {self.number}/{self.total}: {name}")
+        self._bar.set_description_str(escaped(f"{self.name} {self.number}/{self.total}: {name}"))
         make_folder(log.parent)
         begin, self._stop = time.monotonic(), threading.Event()
         follower = threading.Thread(target=self._follow, args=(begin, seconds, self._stop), daemon=True)
-        with log.open("a", encoding="utf-8") as messages:
+        with _open_log(log) as messages:
             follower.start()
             try:
                 with contextlib.redirect_stderr(messages):
@@ -89,3 +92,11 @@ class ProgressLine:
         self._bar.n = reached
         left = self._bar.total - reached
         self._bar.set_postfix_str(f"about {format_duration(left)} left" if left > 0 else "")
+
+
+def _open_log(path: Path) -> TextIO:
+    """To add messages to it; if that fails, the error names it."""
+    try:
+        return io.TextIOWrapper(io.BufferedWriter(NamedOutput(str(path), "ab", str(path))), encoding="utf-8")
+    except OSError as error:
+        raise cannot_write(path, error) from error

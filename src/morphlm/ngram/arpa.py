@@ -16,12 +16,12 @@ from morphlm.ngram import kernels
 from morphlm.ngram.counting import MAX_ORDER
 from morphlm.ngram.trie import NgramTrie, check_number_of_nodes
 from morphlm.progress import progress_bar
-from morphlm.text.reading import END, RESERVED, UNKNOWN, numbered_lines, split_tokens
+from morphlm.text.reading import END, RESERVED, UNKNOWN, numbered_lines, parse_number, split_tokens
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, Vocabulary
 
 LN10 = np.log(10.0)
 _BUFFER_BYTES = 1 << 22
-_COUNT = re.compile(r"ngram\s+(\d+)\s*=\s*(\d{1,18})")
+_COUNT = re.compile(r"ngram\s+(\d{1,4})\s*=\s*(\d{1,18})", re.ASCII)
 MAX_NGRAMS = 2**31
 LARGEST_BACKOFF = 1000  # log10; back-offs of a context add up, and ln p must stay a number that can be written
 
@@ -142,8 +142,8 @@ def _read_order(lines: _Lines, n: int, size: int, highest: bool, ids: dict[str, 
                 f"this has {len(fields)} fields, but a {n}-gram line is {shape}; correct it or the header"
             )
         try:
-            logprobs.append(float(fields[0]))
-            backoffs.append(float(fields[n + 1]) if len(fields) == n + 2 else 0.0)
+            logprobs.append(parse_number(fields[0]))
+            backoffs.append(parse_number(fields[n + 1]) if len(fields) == n + 2 else 0.0)
             if n == 1:
                 words.append(_word_id(fields[1], ids))
             else:

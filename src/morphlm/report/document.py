@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.errors import ConfigError
-from morphlm.files import atomic_writer, cannot_write, check_can_write
+from morphlm.files import atomic_writer, check_can_write
 from morphlm.language_model.perplexity import Perplexity
 from morphlm.progress import progress_bar
 from morphlm.report.html import Markup, joined, tag
@@ -61,13 +61,8 @@ def write_report(scored_models: ScoredModels, out: str | Path) -> WrittenReport:
     """Write the report on models that are loaded and have scored the text."""
     sections = make_sections(scored_models)
     content = page(scored_models, sections).encode()
-    try:
-        with atomic_writer(out) as file:
-            file.write(content)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise cannot_write(out, error) from error
+    with atomic_writer(out) as file:
+        file.write(content)
     perplexities = tuple((scored_model.name, scored_model.perplexity) for scored_model in scored_models.models)
     return WrittenReport(str(out), len(content), tuple(section.identity for section in sections), perplexities)
 

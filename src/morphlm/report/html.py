@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 VOID = frozenset({"meta", "input", "br", "hr"})  # elements that hold nothing and are not closed
-# A page may not hold these characters, however they are written; what they stood for is not known.
-_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+# A page may not hold these characters, however they are written, or they turn round the text that follows.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\u202a-\u202e\u2066-\u2069]")
 _IN_SCRIPT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 

@@ -7,15 +7,15 @@ writes `Name=value` instead. A plain table has the same in columns.
 from __future__ import annotations
 
 import math
+import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from morphlm.errors import ConfigError, InputError, located
-from morphlm.text.reading import read_blocks
+from morphlm.text.reading import parse_number, read_blocks
 
 FormatName = Literal["auto", "moses", "cdec", "tsv"]
 FORMATS: tuple[FormatName, ...] = ("auto", "moses", "cdec", "tsv")
@@ -207,7 +207,8 @@ def read_weights(source: str) -> Values:
     A file has the same on any number of lines, or `Name 1` on each as cdec's, or is a moses.ini, whose section [weight]
     is taken.
     """
-    weights = _weights_of_file(source) if Path(source).is_file() or "=" not in source else _weights_of_option(source)
+    is_file = os.path.isfile(source)  # noqa: PTH113  # False for what is too long for a name
+    weights = _weights_of_file(source) if is_file or "=" not in source else _weights_of_option(source)
     if not all(math.isfinite(weight) for values in weights.values() for weight in values):
         raise ConfigError("--weights: a weight is not finite; give numbers")
     return weights
@@ -276,10 +277,10 @@ def _number(text: str, description: str) -> float:
 
 def _maybe_number(text: str) -> float | None:
     try:
-        number = float(text)
+        number = parse_number(text)
     except ValueError:
         return None
-    return None if math.isnan(number) or "_" in text else number
+    return None if math.isnan(number) else number
 
 
 def _extended(field: str, more: list[str], *, last: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from morphlm.errors import ConfigError, FormatError, InputError
+from morphlm.files import checked_path
 from morphlm.kinds import find_kind
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.origin import Origin
@@ -24,7 +25,7 @@ def mixture_from_directory(directory: str | Path, files: ModelFiles) -> MixtureM
 
 def load(path: str | Path) -> LanguageModel:
     """Load a model directory, or an ARPA file ('-': standard input). Nothing is executed; damage is refused."""
-    if str(path) == "-" or (Path(path).exists() and not Path(path).is_dir()):
+    if str(path) == "-" or (checked_path(path).exists() and not Path(path).is_dir()):
         return ngram_from_arpa(path)
     return model_from_files(path, read_model(path))
 

@@ -30,7 +30,7 @@ from morphlm.scoring.streaming import (
     sentence_sums,
 )
 from morphlm.tables import finite_or_none
-from morphlm.text.reading import END, RESERVED, UNKNOWN, split_tokens
+from morphlm.text.reading import END, RESERVED, UNKNOWN, Block, UntilRefused, split_tokens
 
 WORDS = "words"  # the name of the feature that counts them
 UNKNOWN_SUFFIX = "_unknown"  # the feature that counts a model's unknown words is named after the model's
@@ -233,23 +233,24 @@ def _batches(
     rescorer: Rescorer, path: str | Path, layout: FormatName, columns: Columns | None
 ) -> Iterator[_HypothesisBatch]:
     kbest_format: KBestFormat | None = None
-    seen: set[str] = set()
-    under_way: str | None = None
+    seen: dict[str, None] = {}  # the ids of the sentences so far, the one under way last
     for block in arriving_blocks(path, marks="any"):
-        lines, hypotheses = block.lines(), []
-        kbest_format = kbest_format or find_format(layout, lines[0], columns)
-        for number, line in enumerate(lines, block.first_line):
-            with located(block.source, number):
-                hypothesis = kbest_format.parse(line, number)
-                rescorer.check(hypothesis, kbest_format)
-                if hypothesis.id != under_way and hypothesis.id in seen:
-                    raise InputError(
-                        f"the sentence {hypothesis.id} comes again after others; put its hypotheses together"
-                    )
-            under_way = hypothesis.id
-            seen.add(under_way)
-            hypotheses.append(hypothesis)
-        yield _HypothesisBatch(hypotheses, kbest_format, block.source)
+        kbest_format = kbest_format or find_format(layout, block.lines()[0], columns)
+        parsed = UntilRefused(_parsed(rescorer, block, kbest_format, seen))
+        if hypotheses := list(parsed):
+            yield _HypothesisBatch(hypotheses, kbest_format, block.source)
+        parsed.check()
+
+
+def _parsed(rescorer: Rescorer, block: Block, kbest_format: KBestFormat, seen: dict[str, None]) -> Iterator[Hypothesis]:
+    for number, line in enumerate(block.lines(), block.first_line):
+        with located(block.source, number):
+            hypothesis = kbest_format.parse(line, number)
+            rescorer.check(hypothesis, kbest_format)
+            if hypothesis.id in seen and hypothesis.id != next(reversed(seen)):
+                raise InputError(f"the sentence {hypothesis.id} comes again after others; put its hypotheses together")
+        seen[hypothesis.id] = None
+        yield hypothesis
 
 
 def _scored(rescorer: Rescorer, batch: _HypothesisBatch) -> list[Rescored]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,7 +25,7 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import ScoredText, UnknownContexts
 from morphlm.tables import finite_or_none
 from morphlm.text.prepare import PrepareOptions, prepare_line, read_preparation
-from morphlm.text.reading import BLOCK_BYTES, END, UNKNOWN, Block, Marks, read_blocks, split_tokens
+from morphlm.text.reading import BLOCK_BYTES, END, UNKNOWN, Block, Marks, UntilRefused, read_blocks, split_tokens
 from morphlm.vocabulary.corpus import Corpus, TokenEncoder, tokens_of_block
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
 
@@ -156,8 +157,10 @@ def score_lines(
     # Text that `morphlm prepare` wrote may hold UNK on purpose; its record says so.
     marked = allow_unknown or read_preparation(path) is not None
     for block in arriving_blocks(path, marks="unk" if marked else "none"):
-        scored = scorer(tokens_of_block(block) if normaliser is None else _normalised_tokens(block, normaliser))
-        yield list(_line_scores(scored, block.first_line, scale, per_token))
+        normalised = UntilRefused(() if normaliser is None else _normalised_lines(block, normaliser))
+        tokens = tokens_of_block(block) if normaliser is None else list(chain.from_iterable(normalised))
+        yield list(_line_scores(scorer(tokens), block.first_line, scale, per_token))
+        normalised.check()
 
 
 def arriving_blocks(path: str | Path, *, marks: Marks) -> Iterator[Block]:
@@ -168,13 +171,11 @@ def arriving_blocks(path: str | Path, *, marks: Marks) -> Iterator[Block]:
     yield from read_blocks(path, marks=marks)
 
 
-def _normalised_tokens(block: Block, normaliser: Normaliser) -> list[bytes]:
-    tokens: list[str] = []
+def _normalised_lines(block: Block, normaliser: Normaliser) -> Iterator[list[bytes]]:
     for number, line in enumerate(block.lines(), block.first_line):
         with located(block.source, number):
-            tokens += normaliser(split_tokens(line))
-        tokens.append(END)
-    return [token.encode() for token in tokens]
+            tokens = normaliser(split_tokens(line))
+        yield [token.encode() for token in (*tokens, END)]
 
 
 def sentence_sums(scored: ScoredText) -> tuple[list[float], list[int], list[int]]:

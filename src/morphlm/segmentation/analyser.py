@@ -118,6 +118,6 @@ def _read_source(options: dict[str, Any], texts: Texts, tensors: Tensors) -> Res
 _READERS: dict[str, Callable[[dict[str, Any], Texts, Tensors], Analyser | None]] = {
     "morphemes": _read_morphemes,
     "ngrams": lambda options, texts, tensors: NgramAnalyser(**options),
-    "pieces": lambda options, texts, tensors: PieceAnalyser(tensors[MODEL].tobytes(), **options),
+    "pieces": lambda options, texts, tensors: PieceAnalyser(tensors[MODEL].tobytes(), **options).checked(),
     "source": _read_source,
 }

@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import functools
 import json
+import os
 import re
 import unicodedata
 from collections import Counter
@@ -171,7 +172,7 @@ def record_path(path: str | Path) -> Path:
 def read_preparation(path: str | Path) -> Preparation | None:
     """The record beside a text; None if there is none, or if the text is no longer the one that was written."""
     text, record = Path(path), record_path(path)
-    if str(path) == "-" or not record.is_file() or not text.is_file():
+    if str(path) == "-" or not all(map(os.path.isfile, (record, text))):  # False for names that no file can have
         return None
     try:
         preparation = Preparation.from_json(record.read_bytes().decode())

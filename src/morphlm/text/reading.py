@@ -10,11 +10,11 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar, cast
 
 from morphlm.errors import InputError
 from morphlm.files import open_binary, source_name
@@ -26,6 +26,7 @@ BLOCK_BYTES = 1 << 19
 MAX_LINE_BYTES = 1_000_000
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
+Item = TypeVar("Item")
 Marks = Literal["none", "unk", "any"]
 _REFUSED: dict[Marks, tuple[bytes, ...]] = {"none": (b"<unk>", b"<s>", b"</s>"), "unk": (b"<s>", b"</s>"), "any": ()}
 _MEND, _MEND_TABLE = "`morphlm prepare --mend` does it", "`dos2unix` does it"  # `prepare` is for sentences
@@ -52,6 +53,32 @@ class Mending:
     repairs: Counter[str] = field(default_factory=Counter)
 
 
+class UntilRefused(Iterator[Item]):
+    """Items until one is refused: who answers line by line answers those before it, and then calls `check`."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._items, self._refusal = iter(items), cast(InputError | None, None)
+
+    def __next__(self) -> Item:
+        try:
+            return next(self._items)
+        except InputError as error:
+            self._refusal = error
+            raise StopIteration from error
+
+    def check(self) -> None:
+        """Raise the error of the item that was refused, if one was."""
+        if self._refusal is not None:
+            raise self._refusal
+
+
+def parse_number(text: str) -> float:
+    """A number as other programs write it; ValueError for what only Python reads: 1_0, digits of other scripts."""
+    if "_" in text or not text.isascii():
+        raise ValueError(f"{text!r} is no number")
+    return float(text)
+
+
 def split_tokens(line: str) -> list[str]:
     """The tokens of a line, separated by spaces or tabs and by no other character."""
     return [token for token in line.replace("\t", " ").split(" ") if token]
@@ -64,7 +91,8 @@ def read_blocks(
 
     `marks` says which reserved tokens the text may hold: none; UNK, where words were replaced by it on purpose; or any,
     for tables such as a vocabulary. An empty file is refused. Lines arrive as soon as they can be read, so that this
-    also serves a pipe that stays open. `cure` says what repairs what is refused, and how.
+    also serves a pipe that stays open; those before a line that is refused arrive before the error. `cure` says what
+    repairs what is refused, and how.
     """
     source = source_name(path)
     empty = True
@@ -73,9 +101,11 @@ def read_blocks(
             empty = False
             if mending is not None:
                 data = _mended(data, mending, line, marks)  # noqa: PLW2901
-            _check(data, source, line, marks, cure)
-            if data:
-                yield Block(data, line, source)
+            good, refusal = _checked(data, source, line, marks, cure)
+            if good:
+                yield Block(good, line, source)
+            if refusal is not None:
+                raise refusal
     if empty and not (mending and mending.repairs):
         raise InputError("the file is empty; there is nothing to read", source=source)
 
@@ -116,6 +146,19 @@ def _whole_lines(
                 yield line, b"\n"
     if pending:
         yield line, pending + b"\n"
+
+
+def _checked(block: bytes, source: str, line: int, marks: Marks, cure: str) -> tuple[bytes, InputError | None]:
+    """The lines before the first one that is refused, and its error; all lines, and None, if there is none."""
+    refusal = None
+    while block:
+        try:
+            _check(block, source, line, marks, cure)
+            break
+        except InputError as error:  # of the first line of its sort; before it there may be something else
+            refusal, before = error, cast(int, error.line) - line
+            block = b"".join(text + b"\n" for text in block.split(b"\n", before)[:before])
+    return block, refusal
 
 
 def _check(block: bytes, source: str, line: int, marks: Marks, cure: str) -> None:

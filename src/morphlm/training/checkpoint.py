@@ -17,7 +17,7 @@ import numpy as np
 
 from morphlm.arrays import Array
 from morphlm.errors import ConfigError, FormatError
-from morphlm.files import partial_path, partial_pattern
+from morphlm.files import partial_path, remove_leftovers, remove_leftovers_in
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.modelfile import ModelFiles, read_model, write_model
 from morphlm.progress import notify
@@ -132,13 +132,8 @@ def remove_foreign_checkpoint(out: Path, identity: str, warn: Callable[[str], No
         remove_checkpoint(path)
 
 
-def remove_leftovers(out: Path) -> None:
+def remove_leftovers_of_training(out: Path) -> None:
     """Remove what a killed process was writing: models and checkpoints beside `out`, files in it."""
     for path in (out, checkpoint_path(out)):
-        target = path.resolve()
-        leftover = partial_pattern(target)
-        for entry in target.parent.iterdir():
-            if leftover.fullmatch(entry.name):
-                shutil.rmtree(entry, ignore_errors=True)
-    for entry in out.glob(".*.partial"):
-        entry.unlink(missing_ok=True)
+        remove_leftovers(path.resolve())
+    remove_leftovers_in(out)

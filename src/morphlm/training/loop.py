@@ -41,7 +41,7 @@ from morphlm.training.checkpoint import (
     lock_path,
     read_checkpoint,
     remove_checkpoint,
-    remove_leftovers,
+    remove_leftovers_of_training,
     write_checkpoint,
 )
 from morphlm.training.config import STOPPING, TrainingConfig
@@ -223,7 +223,7 @@ def _resumed_state(task: TrainingTask, out: Path) -> TrainingState:
     if progress.best is not None and not has_model:
         raise ConfigError(f"{out}: the best model so far is not there any more; remove {path} to begin anew")
     _update_end(task, progress, path)
-    remove_leftovers(out)
+    remove_leftovers_of_training(out)
     if progress.total_tokens:
         notify(f"resuming after {describe_position(progress.epoch, progress.batch)}")
     _note_machine(progress, path)

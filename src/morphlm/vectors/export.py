@@ -14,7 +14,7 @@ import numpy as np
 
 from morphlm.arrays import Float32Array
 from morphlm.errors import ConfigError, InputError
-from morphlm.files import atomic_writer
+from morphlm.files import atomic_writer, cannot_write
 from morphlm.segmentation.factors import BLOCK_WORDS
 from morphlm.tensorfile import write_tensors
 from morphlm.text.reading import RESERVED, read_blocks, split_tokens
@@ -173,7 +173,10 @@ def _write_safetensors(path: str | Path, words: Sequence[str], matrix: _Matrix) 
         begin += len(block_words)
     text = "".join(f"{word}\n" for word in words).encode()
     with atomic_writer(path) as file:
-        write_tensors(Path(file.name), {VECTORS: whole, WORDS: np.frombuffer(text, np.uint8)})
+        try:
+            write_tensors(Path(file.name), {VECTORS: whole, WORDS: np.frombuffer(text, np.uint8)})
+        except OSError as error:
+            raise cannot_write(path, error) from error
 
 
 _WRITERS: dict[str, Callable[[str | Path, Sequence[str], _Matrix], None]] = {

@@ -95,7 +95,7 @@ def _parse_text(path: str | Path, lines: Iterable[bytes], number: int, width: in
         word, _, rest = line.strip(b"\r\n").partition(b" ")
         try:
             words.append(word.decode())
-            rows.append([float(field) for field in rest.split()])
+            rows.append([float(field) for field in _number_fields(rest)])
         except ValueError as error:
             message = f"not `word number number ...` in UTF-8 ({error}); make the file again"
             raise InputError(message, source=source_name(path), line=count + 1) from error
@@ -110,6 +110,12 @@ def _parse_text(path: str | Path, lines: Iterable[bytes], number: int, width: in
     blocks.append(np.array(rows, np.float32).reshape(-1, width))
     _check_number(path, len(words), number)
     return words, np.concatenate(blocks)
+
+
+def _number_fields(text: bytes) -> list[bytes]:
+    if b"_" in text:  # which Python would take for a part of a number
+        raise ValueError("an underscore in a number")
+    return text.split()
 
 
 def _parse_binary(path: str | Path, data: bytes, number: int, width: int) -> tuple[list[str], Float32Array]:
@@ -149,7 +155,9 @@ def _check_number(path: str | Path, words: int, expected: int) -> None:
 def _read_npy(path: str | Path) -> tuple[list[str], Array]:
     with open_binary(words_file(path)) as stream:
         words = _split(words_file(path), stream.read())
-    return words, _mapped(path, len(words), lambda: without_file(np.load(path, mmap_mode="r", allow_pickle=False)))
+    if not Path(path).is_file():  # as a memory map it can be no stream
+        raise _refused(path, "there is no such file; check the name")
+    return words, _mapped(path, len(words), lambda: without_file(np.lib.format.open_memmap(path, mode="r")))
 
 
 def _read_safetensors(path: str | Path) -> tuple[list[str], Array]:
@@ -179,10 +187,11 @@ def _mapped(path: str | Path, number: int | None, read: Callable[[], Array]) -> 
         matrix = read()
     except MorphlmError:
         raise
-    except (ValueError, KeyError, TypeError, EOFError, AttributeError, OverflowError) as error:
-        raise _refused(path, f"not a matrix of vectors ({error}); make or copy the file again") from error
     except OSError as error:
         raise _refused(path, f"it cannot be read ({error.strerror or error}); check the name") from error
+    except (Exception, MemoryError) as error:  # NumPy reads the header as Python, which fails in many ways
+        reason = " ".join(str(error).split())[:200]
+        raise _refused(path, f"not a matrix of vectors ({reason}); make or copy the file again") from error
     if matrix.ndim != 2 or matrix.dtype.newbyteorder("<").str not in FLOATS:
         raise _refused(path, f"not a matrix of vectors (shape {matrix.shape}, {matrix.dtype}); make the file again")
     if number is not None:

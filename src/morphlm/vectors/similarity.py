@@ -20,7 +20,7 @@ from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.segmentation.encoding import normalised
 from morphlm.tables import format_columns
-from morphlm.text.reading import numbered_lines, split_tokens
+from morphlm.text.reading import numbered_lines, parse_number, split_tokens
 from morphlm.vectors.forms import Vectors, form_of, is_lowercased
 from morphlm.vectors.vectors import WordVectors
 
@@ -62,7 +62,7 @@ def _parse_pair(line: str, source: str, number: int) -> tuple[str, str, float]:
     if len(fields) != 3 or not all(map(split_tokens, fields)):
         raise InputError("not `word TAB word TAB rating`; correct the line", source=source, line=number)
     try:
-        rating = float(fields[2])
+        rating = parse_number(fields[2])
     except ValueError:
         rating = math.nan
     if not math.isfinite(rating):

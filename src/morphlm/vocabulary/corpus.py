@@ -20,7 +20,7 @@ import numpy as np
 from morphlm.arguments import shown
 from morphlm.arrays import Int32Array, Int64Array, without_file
 from morphlm.errors import ConfigError, InputError
-from morphlm.files import source_name
+from morphlm.files import cannot_write, source_name
 from morphlm.progress import progress_bar
 from morphlm.text.prepare import read_preparation
 from morphlm.text.reading import RESERVED, Block, read_blocks
@@ -58,17 +58,20 @@ class _IdStore:
             self._spill()
 
     def _spill(self) -> None:
-        if self._file is None:
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115
-        for piece in self._pieces:
-            self._file.write(piece.tobytes())
+        try:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile()  # noqa: SIM115
+            for piece in self._pieces:
+                self._file.write(piece.tobytes())
+            self._file.flush()
+        except OSError as error:
+            raise cannot_write(f"{tempfile.gettempdir()} (TMPDIR)", error) from error
         self._pieces = []
 
     def array(self) -> Int32Array:
         if self._file is None:
             return np.concatenate(self._pieces) if self._pieces else np.zeros(0, np.int32)
         self._spill()
-        self._file.flush()
         with self._file:  # the map outlives the file object
             return without_file(np.memmap(self._file, np.int32, mode="r+"))
 

@@ -10,13 +10,12 @@ from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
-import uvicorn
 
 from morphlm.language_model.base import LanguageModel
 from morphlm.ngram.training import train_ngram
 from morphlm.report.explorer.limits import RequestLimits
 from morphlm.report.explorer.operations import Explorer
-from morphlm.report.explorer.server import bind, make_app
+from morphlm.report.explorer.server import bind, make_server
 from morphlm.scoring.mixture import MixtureModel, as_components
 from tests.segmentation.small import model_with
 from tests.training.small import sentences
@@ -60,10 +59,7 @@ def running(explored: Explorer) -> Iterator[str]:
     """The address of a server that answers."""
     bound = bind(0)
     port = bound.getsockname()[1]
-    app = make_app(explored, port)
-    server = uvicorn.Server(
-        uvicorn.Config(app, http="h11", ws="none", lifespan="off", log_level="error", access_log=False)
-    )
+    server = make_server(explored, port)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
     while not server.started:

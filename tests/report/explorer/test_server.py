@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from morphlm.errors import ConfigError
 from morphlm.report.explorer.guard import HEADERS
 from morphlm.report.explorer.limits import Deadline
 from morphlm.report.explorer.operations import Explorer
-from morphlm.report.explorer.server import PAGES, bind
+from morphlm.report.explorer.server import CONNECTIONS, PAGES, bind
 
 from .small import explorer, running
 
@@ -325,6 +325,84 @@ def test_who_sends_slowly_is_not_waited_for() -> None:
     with running(explorer("mkn", seconds=0.3)) as address, _connected(address) as raw:
         raw.sendall(_request(address, "POST /api/sentence", "Content-Length: 10") + b"{")
         assert raw.recv(1000).startswith(b"HTTP/1.1 408 ")
+
+
+@contextmanager
+def _many(address: str, number: int, sent: bytes) -> Iterator[list[socket.socket]]:
+    """Connections that have sent something, and then wait."""
+    with ExitStack() as stack:
+        connections = [stack.enter_context(_connected(address)) for _ in range(number)]
+        for connection in connections:
+            with suppress(OSError):
+                connection.sendall(sent)
+        yield connections
+
+
+def _is_open(connection: socket.socket) -> bool:
+    connection.setblocking(False)
+    try:
+        return connection.recv(1 << 16) != b""
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
+UNFINISHED = {
+    "nothing": b"",
+    "half a header": b"GET /api/models HTTP/1.1\r\nHost: 127.0.0.1",
+    "a header without its last line": b"GET /api/models HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+    "half a body": b"POST /api/sentence HTTP/1.1\r\nHost: HOST\r\nContent-Length: 10\r\n\r\n{",
+}
+
+
+@pytest.mark.parametrize("unfinished", UNFINISHED)
+def test_many_unfinished_requests_lock_nobody_out(unfinished: str) -> None:
+    with running(explorer("mkn", header_seconds=1, seconds=1)) as address:
+        sent = UNFINISHED[unfinished].replace(b"HOST", address.removeprefix("http://").encode())
+        with _many(address, 150, sent) as connections:
+            begin = time.monotonic()
+            assert httpx.get(f"{address}/api/models", timeout=2).status_code == 200
+            assert time.monotonic() - begin < 1
+            deadline = Deadline.after(10)
+            assert sum(map(_is_open, connections)) <= CONNECTIONS  # those that waited longest made room
+            while any(map(_is_open, connections)):  # and the others go when their time is up
+                deadline.check()
+                time.sleep(0.05)
+        assert httpx.get(f"{address}/api/models").status_code == 200
+
+
+def test_a_header_that_comes_drop_by_drop_has_no_more_time() -> None:
+    with running(explorer("mkn", header_seconds=0.5)) as address, _connected(address) as raw:
+        begin = time.monotonic()
+        with suppress(OSError):
+            while time.monotonic() - begin < 10:
+                raw.sendall(b"G")
+                time.sleep(0.05)
+        assert 0.4 < time.monotonic() - begin < 3
+
+
+def test_the_time_for_a_header_begins_again_after_each_answer() -> None:
+    with running(explorer("mkn", header_seconds=0.6)) as address, _connected(address) as raw:
+        for _ in range(4):
+            raw.sendall(_request(address, "GET /api/models"))
+            answer = b""
+            while not answer.endswith(b"}]"):
+                answer += raw.recv(100_000)
+            assert answer.startswith(b"HTTP/1.1 200 ")
+            time.sleep(0.3)
+        raw.sendall(b"GET /api/mod")
+        raw.settimeout(5)
+        with suppress(ConnectionResetError):
+            assert raw.recv(1000) == b""
+
+
+def test_who_computes_for_long_is_not_cut_off() -> None:
+    page = explorer("mkn", header_seconds=0.2)
+    waiting = Waiting(page)
+    threading.Timer(0.8, waiting.free.set).start()
+    with client_of(page) as client:
+        assert client.get("/api/word?model=0&word=a").status_code == 200
 
 
 def test_garbage_does_not_stop_the_server() -> None:

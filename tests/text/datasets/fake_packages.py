@@ -61,7 +61,7 @@ arguments = sys.argv[1:]
 with open({str(folder / "calls")!r}, "a") as log:
     print(*arguments, file=log)
 configuration = pathlib.Path(arguments[arguments.index("-c") + 1]).read_text()
-assert 'Dir::State::lists "' + str(pathlib.Path.cwd()) in configuration
+assert 'Dir::State::lists "' + str(pathlib.Path.cwd().parent) in configuration
 if {complaint!r}:
     print({complaint!r}, file=sys.stderr)
     sys.exit(100 if "download" in arguments else 0)

@@ -1,11 +1,14 @@
+import os
+import pwd
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from morphlm.errors import FormatError, InputError
-from morphlm.text.datasets.debian import fetch_packages, package_files
+from morphlm.text.datasets.debian import SANDBOX_USER, fetch_packages, package_files
 
 from .fake_packages import ar_of, package_of, tar_of
 
@@ -53,6 +56,17 @@ def test_packages_are_fetched_with_a_private_state_and_carry_their_version(
     calls = (program / "calls").read_text(encoding="utf-8").splitlines()
     assert [line.split()[3] for line in calls] == ["update", "download"]
     assert all(line.startswith(f"-qq -c {tmp_path / 'work' / 'apt.conf'}") for line in calls)
+
+
+def test_the_sandbox_of_apt_stays_on(debian: Callable[..., Path], tmp_path: Path) -> None:
+    debian(cs={"a": "x"})
+    fetch_packages(["libreoffice-help-cs"], tmp_path / "work")
+    assert "Sandbox" not in (tmp_path / "work" / "apt.conf").read_text()
+    assert (tmp_path / "work" / "apt.conf").stat().st_uid == os.getuid()
+    if os.getuid() == 0:
+        with suppress(KeyError):  # where there is an apt, it has a user of its own, who may write there and only there
+            assert (tmp_path / "work" / "packages").stat().st_uid == pwd.getpwnam(SANDBOX_USER).pw_uid
+        assert (tmp_path / "work").stat().st_uid == 0
 
 
 def test_without_apt_get_one_line_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

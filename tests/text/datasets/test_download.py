@@ -130,3 +130,17 @@ def test_the_cache_is_used_only_while_its_hash_is_right(tmp_path: Path, capsys: 
         assert fetch(site, tmp_path) == CONTENT
         assert len(site.requests) == 2
     assert "changed after it was received" in capsys.readouterr().err
+
+
+def test_a_file_that_is_another_than_the_first_time_is_refused(tmp_path: Path) -> None:
+    with serving(Site({"a.tgz": CONTENT})) as site:
+        fetch(site, tmp_path)
+        (tmp_path / "a.tgz").unlink()
+        assert fetch(site, tmp_path) == CONTENT  # the same again
+        (tmp_path / "a.tgz").unlink()
+        site.files["a.tgz"], site.etag = gzip.compress(b"forged"), '"two"'
+        with pytest.raises(InputError, match=r"not the file that was received before .* remove .*a\.tgz\.json"):
+            fetch(site, tmp_path)
+        assert [path.name for path in tmp_path.iterdir() if path.suffix != ".version"] == ["a.tgz.json"]
+        (tmp_path / "a.tgz.json").unlink()
+        assert fetch(site, tmp_path) == site.files["a.tgz"]

@@ -143,6 +143,7 @@ def test_what_cannot_be_mended_is_one_line_and_leaves_no_data(tmp_path: Path) ->
     refused(Site({**site.files, wmt13.EUROPARL: gzip.compress(b"not a tar" * 99)}), tmp_path, "not a whole tar archive")
     for name in (wmt13.EUROPARL, wmt13.TEST):
         (tmp_path / "cache" / name).unlink()
+        (tmp_path / "cache" / f"{name}.json").unlink()
     refused(Site({**site.files, wmt13.TEST: tgz({"x": "y"})}), tmp_path, r"have no newstest2013\.cs")
 
 

@@ -12,7 +12,7 @@ from morphlm.cli.translate import settings
 from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer
 from morphlm.progress import notify, progress_bar
-from morphlm.text.reading import Block, Mending, read_blocks, split_tokens
+from morphlm.text.reading import Block, Mending, UntilRefused, read_blocks, split_tokens
 from morphlm.translation.grammar.extra_rules import ExtraRules
 from morphlm.translation.system.config import MENDS
 from morphlm.translation.system.directory import read_manifest
@@ -106,7 +106,9 @@ def _translated(
     render = renderer(wanted, system.config)
     with progress_bar("decoding", unit="sentence") as bar:
         for block in blocks:
-            translations = system.map(render, prepare(block), threads=threads)
+            prepared = UntilRefused(prepare(block))
+            translations = system.map(render, prepared, threads=threads)
             for number, rendered in enumerate(translations, block.first_line - 1):
                 yield from numbered(number, rendered, wanted)
                 bar.update()
+            prepared.check()

@@ -74,4 +74,4 @@ def show(content: object, text: str, as_json: bool, *, err: bool = False) -> Non
     if as_json:
         options.print_json(content, err=err)
     else:
-        click.echo(text, err=err)
+        options.show(text, err=err)

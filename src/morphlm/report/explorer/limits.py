@@ -22,6 +22,7 @@ class RequestLimits:
     line_characters: int = 20_000  # of a text; the tokeniser cannot be stopped within a line
     answers: int = 50  # k, of neighbours, predictions, ...
     seconds: float = 20.0  # for an answer
+    header_seconds: float = 10.0  # for the header of a request, after which the connection ends
     concurrent: int = 2  # requests that are computed at a time
     patience: float = 3.0  # seconds that others wait for their turn
 

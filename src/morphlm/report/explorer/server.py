@@ -20,6 +20,7 @@ from starlette.exceptions import HTTPException
 
 from morphlm.errors import ConfigError, MorphlmError
 from morphlm.report.explorer.comparison import ComparisonView
+from morphlm.report.explorer.connections import connection_class
 from morphlm.report.explorer.guard import HOST, Guard, error_response
 from morphlm.report.explorer.limits import TooBusyError, TooSlowError
 from morphlm.report.explorer.maps import MapView
@@ -30,7 +31,7 @@ from morphlm.report.explorer.throttle import Throttle
 from morphlm.report.explorer.words import MorphemeView, WordView
 from morphlm.version import __version__
 
-CONNECTIONS = 64  # at a time
+CONNECTIONS = 64  # at a time, of those that wait for a request
 MODULES = ("explorer", "elements", "asking", "parts", "words", "sentences", "comparisons", "maps")
 SCRIPT, STYLE = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
 PAGES = {  # address -> folder of this package's parent, file, type; nothing else is ever read
@@ -249,13 +250,11 @@ def bind(port: int) -> socket.socket:
     return bound
 
 
-def serve(explorer: Explorer, bound: socket.socket, ready: Callable[[str], None]) -> None:
-    """Answer until Ctrl-C; `ready` is called with the address."""
-    throttle = Throttle(explorer.limits)
-    port = bound.getsockname()[1]
+def make_server(explorer: Explorer, port: int, throttle: Throttle | None = None) -> uvicorn.Server:
+    """The server that answers at `port`, once it is given the socket."""
     config = uvicorn.Config(
         make_app(explorer, port, throttle),
-        http="h11",
+        http=connection_class(explorer.limits.header_seconds, CONNECTIONS),
         loop="asyncio",
         ws="none",
         lifespan="off",
@@ -266,8 +265,16 @@ def serve(explorer: Explorer, bound: socket.socket, ready: Callable[[str], None]
         limit_concurrency=2 * CONNECTIONS,
         timeout_graceful_shutdown=1,
     )
+    return uvicorn.Server(config)
+
+
+def serve(explorer: Explorer, bound: socket.socket, ready: Callable[[str], None]) -> None:
+    """Answer until Ctrl-C; `ready` is called with the address."""
+    throttle = Throttle(explorer.limits)
+    port = bound.getsockname()[1]
+    server = make_server(explorer, port, throttle)
     ready(f"http://{HOST}:{port}/")
     try:
-        uvicorn.Server(config).run(sockets=[bound])
+        server.run(sockets=[bound])
     finally:
         throttle.stop()

@@ -21,7 +21,7 @@ from morphlm.analysis.pruning import Pruning
 from morphlm.analysis.scaling import Scaling
 from morphlm.analysis.selection import Selection
 from morphlm.errors import ConfigError
-from morphlm.files import atomic_writer, cannot_write, check_can_write
+from morphlm.files import atomic_writer, check_can_write
 from morphlm.progress import notify
 
 if TYPE_CHECKING:  # it takes a second to import
@@ -90,11 +90,8 @@ def save_picture(result: Picturable, path: str | Path) -> None:
     """Write the picture of a result; the ending of the name says what it is. It appears when it is complete."""
     check_picture(path)
     content = _rendered(result, Path(path).suffix.lower())
-    try:
-        with atomic_writer(path) as file:
-            file.write(content)
-    except OSError as error:
-        raise cannot_write(path, error) from error
+    with atomic_writer(path) as file:
+        file.write(content)
 
 
 def _rendered(result: Picturable, extension: str) -> bytes:

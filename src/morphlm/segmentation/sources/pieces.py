@@ -7,6 +7,7 @@ from the same letters further inside. Nothing is normalised: the pieces of a wor
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.errors import ConfigError
+from morphlm.errors import ConfigError, FormatError
 from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.morphemes import Morpheme, Segmentation, keep_letters_whole
@@ -43,7 +44,26 @@ class PieceAnalyser(PickledWithoutCaches):
 
     @cached_property
     def _processor(self) -> Any:
-        return _sentencepiece().SentencePieceProcessor(model_proto=self.model)
+        sentencepiece = _sentencepiece()
+        try:
+            processor = sentencepiece.SentencePieceProcessor(model_proto=self.model) if self.model else None
+        except RuntimeError as error:
+            raise _unreadable(error) from error
+        if processor is None:  # which sentencepiece takes for a model without pieces
+            raise _unreadable("it is empty")
+        return processor
+
+    def checked(self) -> PieceAnalyser:
+        """The same, if sentencepiece can read the model or is not there to try it."""
+        if importlib.util.find_spec("sentencepiece") is not None:
+            self._encoded("a")
+        return self
+
+    def _encoded(self, word: str) -> list[str]:
+        try:
+            return list(self._processor.encode(word, out_type=str))
+        except RuntimeError as error:
+            raise _unreadable(error) from error
 
     def pieces_of(self, word: str) -> list[str]:
         """The pieces of a word under the names that sentencepiece gives them."""
@@ -72,7 +92,7 @@ class PieceAnalyser(PickledWithoutCaches):
         return {MODEL: np.frombuffer(self.model, np.uint8)}
 
     def _forms(self, word: str) -> list[str]:
-        pieces = self._processor.encode(word, out_type=str)
+        pieces = self._encoded(word)
         if "".join(pieces) != MARK + word:
             return [word]  # it has the mark at its end
         forms = [form for form in (pieces[0].removeprefix(MARK), *pieces[1:]) if form]
@@ -132,6 +152,11 @@ def _input(words: Mapping[str, int], counts: PieceCounts) -> dict[str, Any]:
     if counts == "types":
         return {"sentence_iterator": iter(words), "input_format": "text"}
     return {"sentence_iterator": (f"{word}\t{count}" for word, count in words.items()), "input_format": "tsv"}
+
+
+def _unreadable(reason: object) -> FormatError:
+    cause = " ".join(str(reason).split())[:200]
+    return FormatError(f"{MODEL}: sentencepiece cannot read it ({cause}); make the model again")
 
 
 def _sentencepiece() -> Any:

@@ -6,8 +6,10 @@ the machine. A package is an `ar` archive that holds a compressed tar archive.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
+import pwd
 import re
 import shutil
 import subprocess
@@ -22,12 +24,11 @@ from morphlm.files import COMPRESSIONS, DECOMPRESSION_ERRORS
 
 INSTEAD = "use `morphlm data get generated DIR`, or name a file or folder of your own instead of a data set"
 
-# Besides the private folders: no change of user (the folders belong to whoever calls), no translated descriptions, and
-# none of the hooks that the machine's own configuration runs after an update.
+# Besides the private folders: no translated descriptions, and none of the hooks that the machine's own configuration
+# runs after an update. Called by root, apt fetches as its own user without rights, as it always does.
 _CONFIGURATION = """\
 Dir::State::lists "{folder}/lists";
 Dir::Cache "{folder}/cache";
-APT::Sandbox::User "root";
 Acquire::Languages "none";
 Acquire::Retries "2";
 Acquire::http::Timeout "30";
@@ -36,6 +37,7 @@ Acquire::https::Timeout "30";
 #clear APT::Update::Post-Invoke;
 #clear APT::Update::Post-Invoke-Success;
 """
+SANDBOX_USER = "_apt"
 _AR_MAGIC, _AR_HEADER = b"!<arch>\n", 60
 
 
@@ -55,14 +57,25 @@ def fetch_packages(names: Sequence[str], folder: Path) -> list[Package]:
         raise FetchError(f"apt-get is not on this machine (Debian and Ubuntu have it); {INSTEAD}")
     for private in ("lists", "cache"):
         (folder / private).mkdir(parents=True)
+    packages = _make_download_folder(folder)
     configuration = folder / "apt.conf"
     configuration.write_text(_CONFIGURATION.format(folder=folder), encoding="utf-8")
     command = [program, "-qq", "-c", str(configuration)]
-    complaints = _run([*command, "update"], folder).stderr
-    downloaded = _run([*command, "download", *names], folder)
+    complaints = _run([*command, "update"], packages).stderr
+    downloaded = _run([*command, "download", *names], packages)
     if downloaded.returncode != 0:
         raise FetchError(f"apt-get cannot fetch the packages ({_cause(complaints + downloaded.stderr)}); {INSTEAD}")
-    return [_find(name, folder) for name in names]
+    return [_find(name, packages) for name in names]
+
+
+def _make_download_folder(folder: Path) -> Path:
+    """Where packages go; root lets apt's own user write there, and there only."""
+    packages = folder / "packages"
+    packages.mkdir()
+    with contextlib.suppress(KeyError, OSError):  # there is no such user, or we are not root and apt stays who we are
+        os.chown(packages, pwd.getpwnam(SANDBOX_USER).pw_uid, -1)
+        folder.chmod(0o711)
+    return packages
 
 
 def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.errors import InputError
-from morphlm.files import DECOMPRESSION_ERRORS, atomic_writer, sha256_of
+from morphlm.files import DECOMPRESSION_ERRORS, atomic_writer, cannot_write, sha256_of
 from morphlm.modelfile import canonical_json
 from morphlm.progress import notify, progress_bar
 
@@ -62,13 +62,13 @@ def fetch_gzip(address: str, target: Path, patience: Patience) -> Received:
         _persist(address, part, patience)
         _check_gzip(part, address)
         received = Received(part.stat().st_size, sha256_of(part))
+        _check_unchanged(received, target, part, address)
         with atomic_writer(_record_path(target)) as record:
             record.write(canonical_json(asdict(received)))
         part.replace(target)
         _validator_path(part).unlink(missing_ok=True)
     except OSError as error:
-        message = f"cannot write here ({error.strerror or error}); make room or choose another --cache"
-        raise InputError(message, source=str(target.parent)) from error
+        raise cannot_write(target.parent, error) from error
     return received
 
 
@@ -80,14 +80,31 @@ def _validator_path(part: Path) -> Path:
     return part.with_name(part.name + ".version")
 
 
+def _recorded(target: Path) -> Received | None:
+    """What was received the first time, if it is known."""
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        return Received(**json.loads(_record_path(target).read_bytes()))
+    return None
+
+
+def _check_unchanged(received: Received, target: Path, part: Path, address: str) -> None:
+    """Refuse a file that is another than the first time: what is published under this name does not change."""
+    if _recorded(target) not in (None, received):
+        part.unlink()
+        raise InputError(
+            f"this is not the file that was received before (now {received.size:,} bytes, sha256 {received.sha256}); "
+            f"if it was replaced for a good reason, remove {_record_path(target)}",
+            source=address,
+        )
+
+
 def _cached(target: Path) -> Received | None:
     """What is in the cache already, if it is what was received then."""
-    if not (target.is_file() and _record_path(target).is_file()):
+    recorded = _recorded(target)
+    if recorded is None or not target.is_file():
         return None
-    with contextlib.suppress(ValueError, TypeError):
-        recorded = Received(**json.loads(_record_path(target).read_bytes()))
-        if recorded == Received(target.stat().st_size, sha256_of(target)):
-            return recorded
+    if recorded == Received(target.stat().st_size, sha256_of(target)):
+        return recorded
     notify(f"{target}: it was changed after it was received; it is fetched again")
     return None
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from morphlm.errors import FormatError, InputError
-from morphlm.files import partial_path, sha256_of
+from morphlm.files import cannot_write, checked_path, partial_folder, sha256_of
 from morphlm.modelfile import canonical_json
 
 DESCRIPTION = "dataset.json"
@@ -136,26 +135,17 @@ def make_folder(
     make: Callable[[Path, DatasetRequest], DatasetOrigin],
 ) -> DataFolder:
     """Have `make` fill a folder beside `directory` and rename it; or use what is there if it is the same data set."""
-    directory = directory.resolve()
+    directory = checked_path(directory).resolve()
     if (present := _present(directory, request, options)) is not None:
         return present
-    partial = partial_path(directory)
     try:
-        partial.mkdir(parents=True)
+        with partial_folder(directory) as partial:
+            origin = make(partial, request)
+            folder = _described(partial, directory, request, options, origin)
+            (partial / DESCRIPTION).write_bytes(canonical_json(folder.description()))
+            partial.rename(directory)
     except OSError as error:
-        raise InputError(
-            f"cannot write here ({error.strerror}); choose another place", source=str(directory)
-        ) from error
-    try:
-        origin = make(partial, request)
-        folder = _described(partial, directory, request, options, origin)
-        (partial / DESCRIPTION).write_bytes(canonical_json(folder.description()))
-        partial.rename(directory)
-    except OSError as error:
-        message = f"cannot write the data set ({error.strerror or error}); make room or choose another place"
-        raise InputError(message, source=str(directory)) from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+        raise cannot_write(directory, error) from error
     return folder
 
 

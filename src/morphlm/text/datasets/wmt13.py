@@ -16,7 +16,6 @@ import os
 import re
 import shutil
 import tarfile
-import tempfile
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -25,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.errors import ConfigError, InputError
-from morphlm.files import DECOMPRESSION_ERRORS, open_binary, sha256_of
+from morphlm.files import DECOMPRESSION_ERRORS, cannot_write, open_binary, partial_folder, sha256_of
 from morphlm.progress import notify
 from morphlm.text.datasets.download import Patience, fetch_gzip
 from morphlm.text.datasets.folder import DatasetOrigin, DatasetRequest, part_writer
@@ -102,10 +101,10 @@ def make_wmt13(directory: Path, request: DatasetRequest) -> DatasetOrigin:
         notify("the paper's Russian also has the Yandex corpus, which needs a form to get; add it with --add")
     archives = (NEWS, DEV, TEST) if _foreign(request) == "ru" else (EUROPARL, NEWS, DEV, TEST)
     received = {name: fetch_gzip(options.base + name, cache / name, options.patience) for name in archives}
-    with tempfile.TemporaryDirectory(dir=cache, prefix="unpacked-") as folder:
+    with partial_folder(cache / "unpacked") as folder:
         for name in archives:
-            _unpack(cache / name, _wanted(request), Path(folder))
-        _write(directory, request, options, Path(folder))
+            _unpack(cache / name, _wanted(request), folder)
+        _write(directory, request, options, folder)
     return DatasetOrigin(LICENCE, {"files": {name: asdict(facts) for name, facts in received.items()}})
 
 
@@ -143,8 +142,10 @@ def _unpack(archive: Path, wanted: frozenset[str], folder: Path) -> None:
                     with (folder / name).open("wb") as copy:
                         shutil.copyfileobj(file, copy)
     except (tarfile.TarError, *DECOMPRESSION_ERRORS) as error:
-        message = "this is not a whole tar archive; remove it and run the command again"
+        message = f"this is not a whole tar archive; remove it and {archive.name}.json, and run the command again"
         raise InputError(message, source=str(archive)) from error
+    except OSError as error:
+        raise cannot_write(archive.parent, error) from error
 
 
 def _write(directory: Path, request: DatasetRequest, options: Wmt13Options, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +42,7 @@ def _parsed(block: Block) -> tuple[Array, Array, Array]:
 
 def _no_link(block: Block, line: int, position: int) -> InputError:
     begin = max(block.data.rfind(mark, 0, position) for mark in (b" ", b"\t", b"\n")) + 1
-    token = block.data[begin:].split(None, 1)[0].decode(errors="replace")[:40]
+    token = re.split(rb"[ \t\n]", block.data[begin : begin + 200], maxsplit=1)[0].decode(errors="replace")[:40]
     problem = f"{token!r} is no link; a line is like `0-0 1-2`, source and target positions from 0"
     return InputError(problem, source=block.source, line=block.first_line + line)
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from morphlm.arrays import Float32Array, Int32Array, Int64Array, starts_of
 from morphlm.errors import InputError, located
 from morphlm.files import atomic_writer, open_binary
-from morphlm.text.reading import read_blocks, split_tokens
+from morphlm.text.reading import parse_number, read_blocks, split_tokens
 
 # Natural logarithms, the more the better; the last two are 0 or 1. See extraction.py.
 FEATURES = (
@@ -42,8 +42,8 @@ _BAR, _LEFT = "|||", "[X]"
 _MUST_BE_ESCAPED = re.compile(r"\\*(\|\|\||\[.*\])")
 _IS_ESCAPED = re.compile(r"\\+(\|\|\||\[.*\])")
 _IN_BRACKETS = re.compile(r"\[.*\]")
-_SOURCE_GAP = re.compile(r"\[X(?:,([0-9]+))?\]")
-_TARGET_GAP = re.compile(r"\[(?:X,)?([0-9]+)\]")
+_SOURCE_GAP = re.compile(r"\[X(?:,([0-9]{1,4}))?\]")
+_TARGET_GAP = re.compile(r"\[(?:X,)?([0-9]{1,4})\]")
 _LINK = re.compile(r"([0-9]{1,4})-([0-9]{1,4})")
 
 
@@ -306,7 +306,7 @@ def _parse_features(texts: list[str]) -> dict[str, float]:
 
 def _number(value: str, text: str) -> float:
     try:
-        number = float(value)
+        number = parse_number(value)
     except ValueError:
         number = math.nan
     if not abs(number) <= float(np.finfo(np.float32).max):

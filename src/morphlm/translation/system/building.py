@@ -16,7 +16,7 @@ from typing import Any
 
 from morphlm.artefacts import Producer, Shelf, find_or_make, lock
 from morphlm.errors import ConfigError, InputError, MorphlmError
-from morphlm.files import cannot_write, make_folder, open_binary, partial_path, sha256_of
+from morphlm.files import cannot_write, make_folder, open_binary, partial_folder, sha256_of
 from morphlm.language_model.base import LanguageModel
 from morphlm.modelfile import copy_model, read_model
 from morphlm.progress import notify, progress_bar
@@ -409,14 +409,11 @@ def _summary(figures: Figures) -> str:
 
 @contextmanager
 def _replacing(folder: Path) -> Iterator[Path]:
-    """A new folder to fill, which replaces `folder` when the block ends without an exception."""
-    partial = partial_path(folder)
-    shutil.rmtree(partial, ignore_errors=True)
+    """A path inside a new folder, where one is to be made that replaces `folder` if nothing goes wrong."""
     try:
-        yield partial
-        shutil.rmtree(folder, ignore_errors=True)
-        partial.rename(folder)
+        with partial_folder(folder) as partial:
+            yield partial / folder.name
+            shutil.rmtree(folder, ignore_errors=True)
+            (partial / folder.name).rename(folder)
     except OSError as error:
         raise cannot_write(folder, error) from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.errors import FormatError, InputError
-from morphlm.files import atomic_writer, cannot_write, check_can_make, sha256_of
+from morphlm.files import atomic_writer, cannot_write, check_can_make, checked_path, sha256_of
 from morphlm.modelfile import MANIFEST as MODEL_MANIFEST
 from morphlm.modelfile import canonical_json
 from morphlm.translation.system.config import SystemConfig
@@ -100,7 +100,7 @@ def _digest(content: dict[str, Any]) -> str:
 
 def read_manifest(directory: str | Path) -> Manifest:
     """What a directory says of itself."""
-    path = Path(directory) / MANIFEST
+    path = checked_path(directory) / MANIFEST
     if not Path(directory).is_dir():
         raise FormatError(f"{directory}: there is no such translation system; check the name")
     if not path.is_file():
