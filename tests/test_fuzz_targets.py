@@ -1,0 +1,62 @@
+"""The fuzz targets of `make fuzz` on a small fixed sample of inputs, and on what fuzzing has found."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+from fuzz.artefacts import make_artefacts
+from fuzz.child import scratch_folder
+from fuzz.mutations import mutate
+from fuzz.targets import Target, make_targets, passes
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of NumPy, about numbers too large for float32
+
+MUTATIONS = 200
+TARGETS = [
+    *("text", "compressed", "prepare", "parallel", "parallel-pairs", "vocabulary", "help-page"),
+    *("classes", "conllu", "tagged", "morfessor", "gold", "factor-table", "similarity", "word-list"),
+    *("vectors-word2vec", "vectors-npy", "vectors-safetensors", "arpa", "kbest", "weights", "pharaoh", "grammar"),
+    *("recipe", "training-log", "preparation", "dataset", "experiment"),
+]
+# What lies behind hashes reaches kernels: mutations of it run in processes that check bounds (tests/full/test_fuzz.py).
+BEHIND_HASHES = [
+    *("tensors", "manifest", "model-mkn", "model-clbl++", "analyser", "model-mixture", "checkpoint", "segmenter"),
+    *("system", "bitext"),
+]
+
+
+@pytest.fixture(scope="module")
+def targets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Target]]:
+    artefacts = make_artefacts(tmp_path_factory.mktemp("fuzz") / "artefacts")
+    with scratch_folder() as scratch:
+        yield make_targets(artefacts, scratch)
+
+
+def test_every_target_is_listed(targets: dict[str, Target]) -> None:
+    assert {name for name, target in targets.items() if target.behind_hashes} == set(BEHIND_HASHES)
+    assert {*targets} == {*TARGETS, *BEHIND_HASHES}
+
+
+@pytest.mark.parametrize("name", [*TARGETS, *BEHIND_HASHES])
+def test_seeds_are_read(targets: dict[str, Target], name: str) -> None:
+    for seed in targets[name].seeds:
+        assert passes(targets[name], seed)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_mutations_are_read_or_refused(targets: dict[str, Target], name: str) -> None:
+    target, rng = targets[name], random.Random(1)
+    for _ in range(MUTATIONS):
+        data = mutate(rng, rng.choice(target.seeds), target.tokens)
+        try:
+            passes(target, data)
+        except Exception as error:
+            raise AssertionError(f"{name} neither reads nor refuses {data!r}") from error
+
+
+def test_mutations_are_the_same_every_time() -> None:
+    first, second = ([mutate(rng, b'{"a": [1, 2]}\n', [b"x"]) for _ in range(50)] for rng in map(random.Random, (1, 1)))
+    assert first == second
+    assert len(set(first)) > 25
