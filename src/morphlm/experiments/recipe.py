@@ -106,6 +106,8 @@ def load_recipe(name: str) -> Recipe:
         text = path.read_text("utf-8")
     except UnicodeDecodeError as error:
         raise InputError("this is not UTF-8; a recipe is a TOML file", source=name) from error
+    except OSError as error:
+        raise InputError(f"it cannot be read ({error.strerror}); check it with `ls -l`", source=name) from error
     return read_recipe(text, path.stem, name)
 
 
@@ -126,7 +128,7 @@ def read_recipe(text: str, name: str, source: str) -> Recipe:
     """What a TOML file says; `source` is how messages name it."""
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError is a ValueError; so is that of very long numbers
         raise ConfigError(f"{source}: this is no TOML ({error}); mend it") from error
     tables = {table: _read_table(content if not table else content.pop(table, {}), table, source) for table in _SCHEMA}
     models, options = tables["models"], {key: value for key, value in tables["models"].items() if key in _OF_MODEL}
@@ -159,7 +161,7 @@ def _read_table(entries: Any, table: str, source: str) -> dict[str, Any]:
         convert, meant = keys[key]
         try:
             values[key] = convert(value)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ConfigError(f"{source}: {name} is {value!r}; it must be {meant}") from error
     return values
 
