@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +56,8 @@ def _make_models(folder: Path) -> None:
     options: dict[str, Any] = {"kappa": 0, "order": 3, "width": 3, "epochs": 1, "classes": 3}
     model = morphlm.train("clbl++", train, dev, out=folder / "clbl++", factors=segmenter, **options)
     assert isinstance(model, LogBilinearModel)
+    for name, factors in (("ngrams", "ngrams:2-3"), ("pieces", "bpe:30")):
+        morphlm.train("clbl+c", train, dev, out=folder / name, factors=factors, **options)
     write_checkpoint(folder / "checkpoint", IDENTITY, Progress(), model.parameters, model.parameters)
     morphlm.mix([morphlm.load(folder / "mkn"), model], dev).save(folder / "mixture")
 
@@ -83,9 +87,26 @@ def _make_vectors(folder: Path) -> None:
 
 
 def _make_records(folder: Path) -> None:
+    _make_package(folder / "package.deb")
     (folder / "raw.txt").write_text("Pro novou školu.\nPro děti 2012.\n" * 20)
     (folder / "prepared").mkdir()
     prepare_files([folder / "raw.txt"], folder / "prepared" / "text.txt", PrepareOptions(language="cs"), processes=1)
     get_dataset(folder / "raw.txt", folder / "dataset", language="cs")
     record = Record(STEP_KEY, STEP, "corpus cs", 1.5, 1.0, True, {"tokens": 7}, {})
     Store(folder / "store").shelf(STEP).keep(STEP_KEY, record)
+
+
+def _make_package(path: Path) -> None:
+    """A Debian package with one file: an `ar` archive that holds a compressed tar archive."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz") as tar:
+        entry = tarfile.TarInfo("./usr/share/page.html")
+        entry.size = 5
+        tar.addfile(entry, io.BytesIO(b"<p>x\n"))
+    members = {"debian-binary": b"2.0\n", "data.tar.gz": archive.getvalue()}
+    content = b"!<arch>\n"
+    for name, data in members.items():
+        content += (
+            f"{name:<16}{0:<12}{0:<6}{0:<6}{100644:<8}{len(data):<10}`\n".encode() + data + b"\n" * (len(data) % 2)
+        )
+    path.write_bytes(content)

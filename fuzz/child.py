@@ -32,6 +32,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "morphlm"
 MEMORY = 4 << 30  # bytes of address space: what asks for more gets a MemoryError, which is a finding
 STRUCTURED = 0.6  # share of the mutations that are ours, which know JSON, tensors and lines; the rest is libFuzzer's
+AFRESH = 0.15  # share that begins from a seed again: libFuzzer drifts to the smallest inputs that reach the same code
 
 
 def kernel_modules() -> list[str]:
@@ -41,8 +42,8 @@ def kernel_modules() -> list[str]:
 
 
 @contextlib.contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """A folder in memory, where the system has one."""
+def folder_in_memory() -> Iterator[Path]:
+    """A temporary folder; in memory, where the system has such a place."""
     memory = Path("/dev/shm")
     parent = memory if os.access(memory, os.W_OK) else None
     folder = Path(tempfile.mkdtemp(prefix="morphlm-fuzz-", dir=parent))
@@ -124,9 +125,11 @@ def fuzz(atheris: Any, target: Target, run: Callable[[bytes], bool], options: li
 
     def mutator(data: bytes, max_size: int, seed: int) -> bytes:
         rng = random.Random(seed)
+        if rng.random() < AFRESH:
+            data = rng.choice(target.seeds)
         if rng.random() < STRUCTURED:
             return mutate(rng, data, target.tokens)[:max_size]
-        return bytes(atheris.Mutate(data, len(data) or 1) if len(data) >= max_size else atheris.Mutate(data, max_size))
+        return bytes(atheris.Mutate(data[:max_size], max_size))
 
     atheris.Setup([sys.argv[0], *options], run, custom_mutator=mutator)
     atheris.Fuzz()
@@ -158,7 +161,9 @@ def main() -> int:
         from fuzz.targets import make_targets  # noqa: PLC0415  # after instrumentation has begun
 
         check_bounds_are_checked()
-        target = make_targets(arguments.artefacts, stack.enter_context(scratch_folder()))[arguments.name]
+        # Beside the artefacts, for whoever made these to remove: libFuzzer ends the process without any cleaning up.
+        scratch = Path(tempfile.mkdtemp(dir=arguments.artefacts.parent))
+        target = make_targets(arguments.artefacts, scratch)[arguments.name]
         if arguments.replay is not None:
             return replay(target, arguments.replay)
         run = checked_run(target, Findings(arguments.findings))

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,10 +25,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzz.artefacts import make_artefacts
-from fuzz.child import PACKAGE, ROOT
+from fuzz.child import PACKAGE, ROOT, folder_in_memory
 from fuzz.mutations import LONGEST
 from fuzz.targets import Target, make_targets
-from morphlm.progress import notify, progress_bar
+from morphlm.progress import notify
 from morphlm.tables import format_columns
 
 HERE = Path(__file__).parent
@@ -155,6 +155,8 @@ def _run_child(session: Session, name: str, seconds: int) -> str:
         f"-max_len={LONGEST}",
         f"-artifact_prefix={findings}/",
         "-print_final_stats=1",
+        "-keep_seed=1",
+        "-reduce_inputs=0",  # what is smaller and reaches the same of our code may reach less of a library's
     ]
     folders = [CORPUS / name, session.seeds / name]
     command = session.child(name, "--findings", findings, "--libfuzzer", *options, *folders)
@@ -175,14 +177,15 @@ def fuzz_all(session: Session, names: Sequence[str], minutes: float, jobs: int) 
     """Fuzz targets, several at a time."""
     seconds = minutes * 60 * jobs / len(names)
     notify(f"{len(names)} targets, {seconds:.0f} seconds each; the first run also compiles kernels with bounds checks")
-    with progress_bar("fuzzing", len(names), "target") as bar, ThreadPoolExecutor(jobs) as pool:
+    count = itertools.count(1)
 
-        def one(name: str) -> Outcome:
-            outcome = fuzz_target(session, name, seconds)
-            bar.set_postfix_str(f"{name}: {outcome.executions:,} runs, {len(outcome.findings)} findings")
-            bar.update()
-            return outcome
+    def one(name: str) -> Outcome:
+        outcome = fuzz_target(session, name, seconds)
+        figures = f"{outcome.executions:,} runs, {outcome.edges:,} edges, {len(outcome.findings)} findings"
+        notify(f"[{next(count)}/{len(names)}] {name}: {figures}")
+        return outcome
 
+    with ThreadPoolExecutor(jobs) as pool:
         return list(pool.map(one, names))
 
 
@@ -203,8 +206,8 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="targets at a time")
     parser.add_argument("--replay", type=Path, metavar="FILE", help="run one input, and show what happens")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="morphlm-fuzz-") as folder:
-        session, targets = make_session(Path(folder))
+    with folder_in_memory() as folder:
+        session, targets = make_session(folder)
         names = arguments.targets or list(targets)
         if unknown := set(names) - targets.keys():
             parser.error(f"no target {', '.join(sorted(unknown))}; there are {', '.join(targets)}")

@@ -6,6 +6,7 @@ A target passes if it returns or raises a MorphlmError. A new reader is a new en
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -33,6 +34,7 @@ from morphlm.segmentation.gold import read_gold
 from morphlm.segmentation.sources.conllu import read_conllu
 from morphlm.segmentation.sources.morfessor import read_morfessor
 from morphlm.segmentation.sources.table import read_table
+from morphlm.text.datasets.debian import package_files
 from morphlm.text.datasets.folder import read_folder
 from morphlm.text.datasets.libreoffice_help import read_page
 from morphlm.text.parallel_pairs import pair_options, prepare_pair_files
@@ -188,6 +190,11 @@ def _text_targets(artefacts: Path, scratch: Path) -> dict[str, Target]:
             in_file(scratch / "vocabulary.tsv", morphlm.load_vocabulary),
             [(artefacts / "vocabulary.tsv").read_bytes()],
             (*MARKS, *NUMBERS),
+        ),
+        "package": Target(
+            in_file(scratch / "package.deb", lambda path: list(package_files(path, re.compile(".*")))),
+            [(artefacts / "package.deb").read_bytes()],
+            (b"data.tar.xz", b"data.tar.zst", b"`\n", b"!<arch>\n", *NUMBERS),
         ),
         "help-page": Target(
             lambda data: read_page(data.decode(errors="replace")), [PAGE], (b"<p id=", b"</", b"&#0;", b"<!--", b"]]>")
@@ -466,7 +473,9 @@ def _model_targets(artefacts: Path, scratch: Path) -> dict[str, Target]:
         "manifest": forged("mkn", _read_tensors, ["manifest.json"]),
         "model-mkn": forged("mkn", use),
         "model-clbl++": forged("clbl++", use),
-        "analyser": forged("clbl++", _analyse, ["analyser.json", "analyser.tsv", "tensors.safetensors"]),
+        "analyser-morphemes": forged("clbl++", _analyse, ["analyser.json", "analyser.tsv", "tensors.safetensors"]),
+        "analyser-ngrams": forged("ngrams", _analyse, ["analyser.json", "factors.tsv", "morphemes.tsv"]),
+        "analyser-pieces": forged("pieces", _analyse, ["analyser.json", "tensors.safetensors"]),
         "model-mixture": forged("mixture", use, ["manifest.json", "tensors.safetensors"]),
         "checkpoint": forged("checkpoint", lambda path: read_checkpoint(path, IDENTITY)),
         "segmenter": forged("segmenter", _segment),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from fuzz.artefacts import make_artefacts
-from fuzz.child import scratch_folder
+from fuzz.child import folder_in_memory
 from fuzz.mutations import mutate
 from fuzz.targets import Target, make_targets, passes
 
@@ -15,14 +15,15 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of NumPy, about numbers too
 
 MUTATIONS = 200
 TARGETS = [
-    *("text", "compressed", "prepare", "parallel", "parallel-pairs", "vocabulary", "help-page"),
+    *("text", "compressed", "prepare", "parallel", "parallel-pairs", "vocabulary", "help-page", "package"),
     *("classes", "conllu", "tagged", "morfessor", "gold", "factor-table", "similarity", "word-list"),
     *("vectors-word2vec", "vectors-npy", "vectors-safetensors", "arpa", "kbest", "weights", "pharaoh", "grammar"),
     *("recipe", "training-log", "preparation", "dataset", "experiment"),
 ]
 # What lies behind hashes reaches kernels: mutations of it run in processes that check bounds (tests/full/test_fuzz.py).
 BEHIND_HASHES = [
-    *("tensors", "manifest", "model-mkn", "model-clbl++", "analyser", "model-mixture", "checkpoint", "segmenter"),
+    *("tensors", "manifest", "model-mkn", "model-clbl++", "model-mixture", "checkpoint", "segmenter"),
+    *("analyser-morphemes", "analyser-ngrams", "analyser-pieces"),
     *("system", "bitext"),
 ]
 
@@ -30,7 +31,7 @@ BEHIND_HASHES = [
 @pytest.fixture(scope="module")
 def targets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Target]]:
     artefacts = make_artefacts(tmp_path_factory.mktemp("fuzz") / "artefacts")
-    with scratch_folder() as scratch:
+    with folder_in_memory() as scratch:
         yield make_targets(artefacts, scratch)
 
 

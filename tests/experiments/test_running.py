@@ -149,7 +149,8 @@ def test_a_damaged_result_does_not_count(store: Store, damage: str) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        *(("files", value) for value in ([], None, "x", {"x": 1}, {"\0": "x"}, {"/dev/zero": "x"})),
+        *(("files", []), ("files", None), ("files", "x"), ("files", {"x": 1})),
+        *(("files", {"\0": "x"}), ("files", {"/dev/zero": "x"})),
         *(("key", {}), ("kind", None), ("name", 1), ("group", []), ("result", [1]), ("fresh", 1)),
         *(("seconds", "1"), ("expected", None), ("seconds", True)),
     ],

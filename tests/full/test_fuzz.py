@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from fuzz.artefacts import make_artefacts
-from fuzz.run import ROOT, child_environment
+from fuzz.child import ROOT
+from fuzz.run import child_environment
 
 from ..test_fuzz_targets import BEHIND_HASHES, TARGETS
 
@@ -24,9 +25,9 @@ def artefacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", [*TARGETS, *BEHIND_HASHES])
 def test_mutations_are_read_or_refused(artefacts: Path, tmp_path: Path, name: str) -> None:
-    command = [sys.executable, "-m", "fuzz.child", name, artefacts, "--mutations", str(MUTATIONS)]
+    command = [sys.executable, "-m", "fuzz.child", name, str(artefacts), "--mutations", str(MUTATIONS)]
     done = subprocess.run(
-        [*command, "--findings", tmp_path],
+        [*command, "--findings", str(tmp_path)],
         env=child_environment(),
         cwd=ROOT,
         capture_output=True,
