@@ -14,6 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import morphlm
 from fuzz.artefacts import IDENTITY, TRANSLATED, WORDS
 from fuzz.forging import ForgedFolder, sign_record
@@ -52,6 +54,8 @@ from morphlm.translation.grammar.extra_rules import ExtraRules
 from morphlm.translation.grammar.extraction import GrammarExtractor
 from morphlm.translation.grammar.rules import write_rules
 from morphlm.translation.system.system import TranslationSystem
+from morphlm.translation.tuning.lists import TranslationList, read_lists, write_lists
+from morphlm.translation.tuning.pool import CandidatePool
 from morphlm.vectors.export import read_words
 from morphlm.vectors.reading import load_vectors
 from morphlm.vectors.similarity import read_pairs
@@ -388,6 +392,11 @@ def _translation_targets(artefacts: Path, scratch: Path) -> dict[str, Target]:
             chosen(GRAMMAR, gzip.compress(GRAMMAR, mtime=0)),
             (*BARS, *NUMBERS, b"0-0"),
         ),
+        "tuning-lists": Target(
+            in_file(scratch / "lists", _pool_lists),
+            [_lists(scratch)],
+            (*JSON, b"[[", b"]]\n", b"[2, 1]", b"[-1]", b"[99999999999]"),
+        ),
         "system": Target(
             lambda data: _translate(system.put(data)),
             system.seeds(),
@@ -402,6 +411,20 @@ def _read_rules(path: Path, scratch: Path) -> None:
     rules = ExtraRules.read(path, lowercase=True)
     rules.for_sentence(["das", "haus", "ist"])
     write_rules(scratch / "written.gz", rules.table)
+
+
+def _lists(scratch: Path) -> bytes:
+    hypotheses = [(["a", "house"], np.zeros(2, np.float32)), (["a"], np.ones(2, np.float32))]
+    path = scratch / "written.lists"
+    write_lists(path, "key", [TranslationList.of(hypotheses), TranslationList.of(hypotheses[1:])])
+    return path.read_bytes()
+
+
+def _pool_lists(path: Path) -> None:
+    pool = CandidatePool([[["a", "house"]], [["a"]]], 2)
+    for sentence, translations in enumerate(read_lists(path, 2)):
+        pool.add(sentence % 2, translations)
+    pool.arrays().bleu(np.ones(2))
 
 
 def _translate(directory: Path) -> None:

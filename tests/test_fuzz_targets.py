@@ -18,6 +18,7 @@ TARGETS = [
     *("text", "compressed", "prepare", "parallel", "parallel-pairs", "vocabulary", "help-page", "package"),
     *("classes", "conllu", "tagged", "morfessor", "gold", "factor-table", "similarity", "word-list"),
     *("vectors-word2vec", "vectors-npy", "vectors-safetensors", "arpa", "kbest", "weights", "pharaoh", "grammar"),
+    "tuning-lists",
     *("recipe", "training-log", "preparation", "dataset", "experiment"),
 ]
 # What lies behind hashes reaches kernels: mutations of it run in processes that check bounds (tests/full/test_fuzz.py).
