@@ -64,7 +64,20 @@ Run = Callable[[bytes], object]
 Reader = Callable[[Path], object]
 
 MARKS = (b"<unk>", b"<s>", b"</s>", b"\0", b"\r\n", b"\xef\xbb\xbf", b"\xff", b"\t", b"\n\n", b"\x0b", b"\xc2\xa0")
-NUMBERS = (b"-1", b"0", b"1e999", b"-inf", b"nan", b"9" * 20, b"1_0", b"0x1p3", "٣".encode(), "²".encode(), b"1e-400")
+NUMBERS = (
+    b"-1",
+    b"0",
+    b"1e999",
+    b"-inf",
+    b"nan",
+    b"9" * 20,
+    b"9" * 5000,
+    b"1_0",
+    b"0x1p3",
+    "٣".encode(),
+    "²".encode(),
+    b"1e-400",
+)
 BARS = (b" ||| ", b"|||", b"\\|||", b"=", b": ", b"[X,1]", b"[X]", b"[1]")
 JSON = (b"null", b"true", b"[]", b"{}", b"1e999", b"NaN", b'"\\ud800"', b"[" * 50, b"9" * 30, b"-1", b'""', b'".."')
 
