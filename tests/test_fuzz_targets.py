@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from fuzz.artefacts import make_artefacts
-from fuzz.child import folder_in_memory
+from fuzz.child import Findings, checked_run, folder_in_memory
 from fuzz.mutations import mutate
-from fuzz.targets import Target, make_targets, passes
+from fuzz.targets import NumbaBoundsError, Target, make_targets, passes
+
+from morphlm.errors import FormatError
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of NumPy, about numbers too large for float32
 
@@ -62,3 +66,37 @@ def test_mutations_are_the_same_every_time() -> None:
     first, second = ([mutate(rng, b'{"a": [1, 2]}\n', [b"x"]) for _ in range(50)] for rng in map(random.Random, (1, 1)))
     assert first == second
     assert len(set(first)) > 25
+
+
+def test_mutations_get_behind_the_hashes(targets: dict[str, Target]) -> None:
+    target = targets["model-mkn"]
+    (vocabulary,) = (seed for seed in target.seeds if seed.endswith(b"\n") and b"<unk>\t" in seed)
+    assert passes(target, vocabulary.replace(b"<unk>\t0", b"<unk>\t7"))
+    with pytest.raises(FormatError, match="vocabulary and the unigrams differ"):
+        target.run(vocabulary + b"more\t1\n")
+
+
+def test_an_overrun_that_became_an_error_of_morphlm_is_a_finding() -> None:
+    def overrun(_: bytes) -> None:
+        try:
+            raise IndexError("index is out of bounds")  # as compiled code raises it
+        except IndexError as error:
+            raise FormatError("parts do not fit") from error
+
+    with pytest.raises(NumbaBoundsError):
+        passes(Target(overrun, []), b"")
+
+
+def test_the_smallest_input_of_a_finding_is_kept(tmp_path: Path) -> None:
+    def read(data: bytes) -> None:
+        json.loads(data)
+
+    run = checked_run(Target(read, []), Findings(tmp_path / "findings"))
+    assert run(b"[]")
+    assert not list(tmp_path.iterdir())
+    for data in (b"[[1,", b"[", b"[,,,"):
+        assert not run(data)
+    finding, explanation = sorted((tmp_path / "findings").iterdir())
+    assert finding.read_bytes() == b"["
+    assert "JSONDecodeError" in finding.name
+    assert "Traceback" in explanation.read_text()
