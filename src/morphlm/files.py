@@ -49,6 +49,14 @@ def source_name(path: str | Path) -> str:
     return STDIN_NAME if str(path) == "-" else str(path)
 
 
+def is_file(path: str | Path) -> bool:
+    """Whether there is such a file; not for what cannot be a name, such as a text that is too long for one."""
+    try:
+        return Path(path).is_file()
+    except OSError:
+        return False
+
+
 def _extension_of_content(head: bytes) -> str:
     """The extension whose first bytes these are, or '' for anything uncompressed."""
     return next((extension for extension, (_, magic, _) in COMPRESSIONS.items() if head.startswith(magic)), "")

@@ -72,6 +72,8 @@ def test_what_a_file_must_not_say(text: str, message: str) -> None:
 def test_no_such_recipe() -> None:
     with pytest.raises(ConfigError, match=r"'data-2m' is neither a recipe nor a file; choose one of data-1m, "):
         load_recipe("data-2m")
+    with pytest.raises(ConfigError, match="is neither a recipe nor a file"):
+        load_recipe("x" * 300)
 
 
 # ---------------------------------------------------------------- budgets

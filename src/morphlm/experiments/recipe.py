@@ -16,6 +16,7 @@ from typing import Any
 from morphlm.errors import ConfigError, InputError
 from morphlm.experiments.pairs import Pair
 from morphlm.experiments.parts import PARTS
+from morphlm.files import is_file
 from morphlm.kinds import find_kind, kind_named, kind_names
 from morphlm.training.pipeline import ModelOptions, check_options
 from morphlm.vocabulary.vocabulary import check_kappa
@@ -99,7 +100,7 @@ def load_recipe(name: str) -> Recipe:
     if name in recipe_names():
         return read_recipe((_folder() / f"{name}.toml").read_text("utf-8"), name, f"recipe {name}")
     path = Path(name)
-    if not path.is_file():
+    if not is_file(path):
         names = ", ".join(recipe_names())
         raise ConfigError(f"{name!r} is neither a recipe nor a file; choose one of {names}, or the path of a TOML file")
     try:
