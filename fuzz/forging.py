@@ -13,7 +13,8 @@ from typing import Any
 from morphlm.files import sha256_of
 from morphlm.modelfile import MANIFEST, canonical_json
 from morphlm.translation.system.directory import MANIFEST as SYSTEM
-from morphlm.translation.system.directory import WEIGHTS
+from morphlm.translation.system.directory import WEIGHTS, read_manifest
+from morphlm.translation.system.system import identity_of
 
 SIGNED = (MANIFEST, SYSTEM, WEIGHTS)  # JSON that holds its own SHA-256
 
@@ -71,7 +72,7 @@ def _edit(path: Path, edit: Callable[[dict[str, Any], Path], None]) -> None:
         if isinstance(content, dict):
             edit(content, path.parent)
             path.write_bytes(canonical_json(content))
-    except (ValueError, TypeError, RecursionError):
+    except (OSError, ValueError, TypeError, RecursionError):  # a name that is too long for a file, a NaN, a surrogate
         pass
 
 
@@ -97,11 +98,8 @@ def _hash_each(digests: Any, folder: Path, inside: str) -> None:
 
 
 def _identity(folder: Path) -> str:
-    from morphlm.errors import MorphlmError  # noqa: PLC0415
-    from morphlm.translation.system.directory import read_manifest  # noqa: PLC0415
-    from morphlm.translation.system.system import identity_of  # noqa: PLC0415
-
+    """What the weights of a system are for; '' where there is no system that can be read."""
     try:
         return identity_of(read_manifest(folder))
-    except MorphlmError:
+    except Exception:  # the target will meet it again, and then it counts
         return ""
