@@ -73,7 +73,10 @@ class Findings:
 
     def keep(self, data: bytes, error: BaseException) -> None:
         """Keep the smallest input that leads to the same error in the same place."""
-        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "morphlm" in frame.filename]
+        first = error
+        while first.__cause__ is not None:
+            first = first.__cause__
+        frames = [frame for frame in traceback.extract_tb(first.__traceback__) if "morphlm" in frame.filename]
         where = f"{Path(frames[-1].filename).stem}-{frames[-1].lineno}" if frames else "unknown"
         path = self.folder / f"{type(error).__name__}-{where}"
         if path.is_file() and path.stat().st_size <= len(data):

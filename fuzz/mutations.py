@@ -24,10 +24,20 @@ FLOATS = (0.0, -0.0, 1.0, -1.0, float("nan"), float("inf"), -float("inf"), 3e38,
 
 
 def mutate(rng: random.Random, data: bytes, tokens: Sequence[bytes] = ()) -> bytes:
-    """One to four changes of any kind that the input allows."""
+    """One to four changes, half of them of the kind that suits the input."""
     for _ in range(rng.choice((1, 1, 2, 4))):
-        data = rng.choice(MUTATIONS)(rng, data, tokens)
+        change = _suitable(data) if rng.random() < 0.5 else rng.choice(MUTATIONS)
+        data = change(rng, data, tokens)
     return data[:LONGEST]
+
+
+def _suitable(data: bytes) -> Mutation:
+    """By how the input begins, with or without the byte of a choice before it."""
+    if data[:1] in (b"{", b"[") or data[1:2] in (b"{", b"["):
+        return change_json
+    if data[8:9] == b"{" or data[9:10] == b"{":  # after the length of the header
+        return change_tensors
+    return change_lines
 
 
 # ---------------------------------------------------------------- bytes
@@ -169,5 +179,5 @@ def _changed_numbers(rng: random.Random, header: bytes, body: bytes) -> bytes:
 
 MUTATIONS: tuple[Mutation, ...] = (
     *(change_bytes, cut, duplicate, insert_token, insert_token, set_number),
-    *(change_lines, change_lines, change_json, change_json, change_tensors, change_tensors),
+    *(change_lines, change_json, change_tensors),
 )
