@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-full lint docs producers clean
+.PHONY: demo test test-full fuzz lint docs producers clean
 
 demo: $(VENV)/installed
 	$(BIN)/morphlm demo demo
@@ -14,6 +14,12 @@ test: $(VENV)/installed-dev lint
 # What takes longer, or needs an environment of its own; `make test` has the rest.
 test-full: $(VENV)/installed-dev
 	$(BIN)/pytest -n 2 -m full
+
+# Coverage-guided fuzzing of every reader; goes on where the last run ended. `make fuzz MINUTES=60 TARGETS="arpa kbest"`
+MINUTES ?= 10
+TARGETS ?=
+fuzz: $(VENV)/installed-fuzz
+	$(BIN)/python -m fuzz.run $(TARGETS) --minutes $(MINUTES)
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -37,5 +43,9 @@ $(VENV)/installed-dev: pyproject.toml constraints.txt $(VENV)/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
 
+$(VENV)/installed-fuzz: pyproject.toml constraints.txt $(VENV)/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fuzz]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) demo dist
+	rm -rf $(VENV) demo dist fuzz/kernels

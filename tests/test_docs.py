@@ -25,7 +25,10 @@ Command = Callable[..., Outcome]
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "morphlm"
 ARCHITECTURE, GLOSSARY, DESIGN = (ROOT / "docs" / f"{name}.md" for name in ("architecture", "glossary", "design"))
-PAGES = [*sorted((ROOT / "docs").glob("*.md")), *(ROOT / name for name in ("README.md", "CONTRIBUTING.md"))]
+PAGES = [
+    *sorted((ROOT / "docs").glob("*.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+]
 
 
 def names_in(body: list[ast.stmt]) -> dict[str, list[ast.stmt]]:

@@ -70,6 +70,14 @@ def checked_path(path: str | Path) -> Path:
     return Path(path)
 
 
+def is_file(path: str | Path) -> bool:
+    """Whether there is such a file; not for what cannot be a name, such as a text that is too long for one."""
+    try:
+        return Path(path).is_file()
+    except OSError:
+        return False
+
+
 def _extension_of_content(head: bytes) -> str:
     """The extension whose first bytes these are, or '' for anything uncompressed."""
     return next((extension for extension, (_, magic, _) in COMPRESSIONS.items() if head.startswith(magic)), "")

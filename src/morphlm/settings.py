@@ -14,6 +14,7 @@ from typing import Any, Self, get_args, get_type_hints
 from morphlm.errors import ConfigError
 
 KEY = "morphlm setting"  # in the metadata of a dataclass field
+LARGEST = 2**63  # whole numbers end up in arrays and kernels, which hold no larger ones
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Setting:
     def allows(self, value: float) -> bool:
         """Whether a number lies in the range."""
         return (
-            math.isfinite(value)
+            (abs(value) < LARGEST if isinstance(value, int) else math.isfinite(value))
             and (self.at_least is None or value >= self.at_least)
             and (self.above is None or value > self.above)
             and (self.at_most is None or value <= self.at_most)

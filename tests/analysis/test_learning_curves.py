@@ -11,6 +11,8 @@ import pytest
 from morphlm.analysis.learning_curves import curve_of, learning_curves, read_learning_curves
 from morphlm.errors import ConfigError, InputError
 
+HUGE = f'{{"epoch": {10**400}, "tokens": 1, "development_perplexity": 2}}'  # no float holds it
+
 
 def entry(epoch: int, perplexity: float | None, minibatch: int = 0, tokens: int | None = None) -> dict[str, Any]:
     return {
@@ -47,7 +49,7 @@ def test_without_a_complete_epoch_the_training_text_tells() -> None:
     assert curve_of(log) == ((0.0, 9.0), (0.0, 8.0))
 
 
-@pytest.mark.parametrize("line", ['{"epoch": 2, "note": "by hand"}', "3", '{"epoch": "x", "tokens": 1}', "[]"])
+@pytest.mark.parametrize("line", ['{"epoch": 2, "note": "by hand"}', "3", '{"epoch": "x", "tokens": 1}', "[]", HUGE])
 def test_a_log_that_people_have_changed(tmp_path: Path, line: str) -> None:
     good = '{"epoch": 1, "minibatch": 0, "tokens": 9, "development_perplexity": 3.5}'
     (tmp_path / "log.jsonl").write_text(f"{good}\n{line}\n")

@@ -56,6 +56,11 @@ LANGUAGES = 'languages = ["cs"]\n'
         (LANGUAGES + "text = 3\n", "own.toml: text is a table"),
         ("", "own.toml: there are no languages"),
         ("languages = [", "own.toml: this is no TOML"),
+        (f"languages = {'[' * 5000}", "own.toml: this is no TOML"),
+        (f"languages = {'9' * 5000}", "own.toml: this is no TOML"),
+        (LANGUAGES + f"[models]\nkappas = [{'9' * 400}]\n", "own.toml: models.kappas is [999"),
+        (LANGUAGES + f"[models]\nwidth = {'9' * 400}\n", "own.toml: width is 999"),
+        (LANGUAGES + f"[models]\nsettings = {{ step = {'9' * 400} }}\n", "own.toml: step is 999"),
     ],
 )
 def test_what_a_file_must_not_say(text: str, message: str) -> None:
@@ -67,6 +72,8 @@ def test_what_a_file_must_not_say(text: str, message: str) -> None:
 def test_no_such_recipe() -> None:
     with pytest.raises(ConfigError, match=r"'data-2m' is neither a recipe nor a file; choose one of data-1m, "):
         load_recipe("data-2m")
+    with pytest.raises(ConfigError, match="is neither a recipe nor a file"):
+        load_recipe("x" * 300)
 
 
 # ---------------------------------------------------------------- budgets

@@ -10,7 +10,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +23,7 @@ from morphlm.experiments.running import Outcome, StepRunner, find_done
 from morphlm.experiments.steps.base import RunContext, StepResult
 from morphlm.experiments.store import Record, Store
 from morphlm.files import cannot_write, sha256_of
+from morphlm.modelfile import canonical_json
 
 from .fake_steps import FakeStep, FakeTraining
 
@@ -141,6 +144,31 @@ def test_a_damaged_result_does_not_count(store: Store, damage: str) -> None:
     )
     assert set(find_done(ALL, store)) == {A.key, C.key, D.key}
     assert run(store, result_of).results[B.key] == {"value": "b"}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("files", []), ("files", None), ("files", "x"), ("files", {"x": 1})),
+        *(("files", {"\0": "x"}), ("files", {"/dev/zero": "x"})),
+        *(("key", {}), ("kind", None), ("name", 1), ("group", []), ("result", [1]), ("fresh", 1)),
+        *(("seconds", "1"), ("expected", None), ("seconds", True)),
+    ],
+)
+def test_a_record_with_something_else_in_a_field_does_not_count(store: Store, field: str, value: Any) -> None:
+    run(store, result_of)
+    path = record_path(store, B)
+    content = json.loads(path.read_bytes()) | {field: value}
+    content.pop("digest")
+    path.write_text(json.dumps(content | {"digest": sha256(canonical_json(content)).hexdigest()}))
+    assert set(find_done(ALL, store)) == {A.key, C.key, D.key}
+    assert all(isinstance(record.files, dict) for record in store.records())
+
+
+def test_deeply_nested_json_is_no_record(store: Store) -> None:
+    run(store, result_of)
+    record_path(store, B).write_text("[" * 100_000)
+    assert len([*store.records()]) == 3
 
 
 def test_a_result_whose_file_is_gone_does_not_count(store: Store) -> None:

@@ -184,6 +184,11 @@ def test_columns_are_for_tables() -> None:
         find_format("auto", "0 ||| a ||| F= 1 ||| 2", Columns(id=2))
 
 
+def test_many_weights_are_no_name_of_a_file() -> None:
+    names = [f"Feature{number}" for number in range(100)]
+    assert read_weights(" ".join(f"{name}=0.5" for name in names)) == dict.fromkeys(names, (0.5,))
+
+
 def test_weights_as_they_stand() -> None:
     assert read_weights("LM0=0.5 d0= 1 2") == {"LM0": (0.5,), "d0": (1.0, 2.0)}
     for given_, what in (("1 =2", "no name"), ("3 A=1", "no names"), ("A=x", "'x'"), ("A=inf", "not finite")):

@@ -207,6 +207,7 @@ def test_spaces_never_reach_a_factor(tmp_path: Path) -> None:
         ("1\ta\ta\tX\t_\t_\t_\t_\t_", "9 columns; CoNLL-U has ten"),
         ("1\t\ta\tX\t_\t_\t_\t_\t_\t_", "10 columns; CoNLL-U has ten, with TABs between them and _"),
         ("x\ta\ta\tX\t_\t_\t_\t_\t_\t_", "x is no number of a word"),
+        (f"1-{'9' * 5000}\ta\ta\tX\t_\t_\t_\t_\t_\t_", "1-999"),
         ("1\ta\ta\tX\t_\tCase\t_\t_\t_\t_", "Case are no features"),
         ("1\ta\ta\tX\t_\tCase=\t_\t_\t_\t_", "Case= are no features"),
         ("1-2\ta\ta\tX\t_\t_\t_\t_\t_\t_", "the token 1-2 spans words"),

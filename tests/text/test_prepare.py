@@ -388,6 +388,9 @@ def test_the_record_is_found_beside_the_text_only_while_the_text_is_the_same(tmp
     assert read_preparation(tmp_path / "out") == read_preparation(str(tmp_path / "out")) == preparation
     assert read_preparation(tmp_path / "raw") is None
     assert read_preparation("-") is None
+    long_name = tmp_path / ("x" * 250)  # its record would have a name that is too long
+    long_name.write_text("a b\n")
+    assert read_preparation(long_name) is None
     with (tmp_path / "out").open("a") as file:
         file.write("x\n")
     assert read_preparation(tmp_path / "out") is None

@@ -6,7 +6,6 @@ Those of the paper lie in the folder `recipes`; a path names one's own. What a f
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from typing import Any
 from morphlm.errors import ConfigError, InputError
 from morphlm.experiments.pairs import Pair
 from morphlm.experiments.parts import PARTS
+from morphlm.files import is_file
 from morphlm.kinds import find_kind, kind_named, kind_names
 from morphlm.training.pipeline import ModelOptions, check_options
 from morphlm.vocabulary.vocabulary import check_kappa
@@ -100,13 +100,15 @@ def load_recipe(name: str) -> Recipe:
     if name in recipe_names():
         return read_recipe((_folder() / f"{name}.toml").read_text("utf-8"), name, f"recipe {name}")
     path = Path(name)
-    if not os.path.isfile(path):  # noqa: PTH113  # False for names that no file can have
+    if not is_file(path):
         names = ", ".join(recipe_names())
         raise ConfigError(f"{name!r} is neither a recipe nor a file; choose one of {names}, or the path of a TOML file")
     try:
         text = path.read_text("utf-8")
     except UnicodeDecodeError as error:
         raise InputError("this is not UTF-8; a recipe is a TOML file", source=name) from error
+    except OSError as error:
+        raise InputError(f"it cannot be read ({error.strerror}); check it with `ls -l`", source=name) from error
     return read_recipe(text, path.stem, name)
 
 
@@ -160,7 +162,7 @@ def _read_table(entries: Any, table: str, source: str) -> dict[str, Any]:
         convert, meant = keys[key]
         try:
             values[key] = convert(value)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ConfigError(f"{source}: {name} is {value!r}; it must be {meant}") from error
     return values
 

@@ -7,7 +7,6 @@ writes `Name=value` instead. A plain table has the same in columns.
 from __future__ import annotations
 
 import math
-import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from morphlm.errors import ConfigError, InputError, located
+from morphlm.files import is_file
 from morphlm.text.reading import parse_number, read_blocks
 
 FormatName = Literal["auto", "moses", "cdec", "tsv"]
@@ -207,8 +207,7 @@ def read_weights(source: str) -> Values:
     A file has the same on any number of lines, or `Name 1` on each as cdec's, or is a moses.ini, whose section [weight]
     is taken.
     """
-    is_file = os.path.isfile(source)  # noqa: PTH113  # False for what is too long for a name
-    weights = _weights_of_file(source) if is_file or "=" not in source else _weights_of_option(source)
+    weights = _weights_of_file(source) if is_file(source) or "=" not in source else _weights_of_option(source)
     if not all(math.isfinite(weight) for values in weights.values() for weight in values):
         raise ConfigError("--weights: a weight is not finite; give numbers")
     return weights

@@ -10,7 +10,6 @@ import contextlib
 import dataclasses
 import functools
 import json
-import os
 import re
 import unicodedata
 from collections import Counter
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from morphlm.errors import ConfigError, FormatError, InputError, located
-from morphlm.files import COMPRESSIONS, atomic_writer
+from morphlm.files import COMPRESSIONS, atomic_writer, is_file
 from morphlm.processes import ordered_map
 from morphlm.progress import progress_bar
 from morphlm.text.reading import RESERVED, UNKNOWN, Block, Mending, read_blocks, split_tokens
@@ -172,7 +171,7 @@ def record_path(path: str | Path) -> Path:
 def read_preparation(path: str | Path) -> Preparation | None:
     """The record beside a text; None if there is none, or if the text is no longer the one that was written."""
     text, record = Path(path), record_path(path)
-    if str(path) == "-" or not all(map(os.path.isfile, (record, text))):  # False for names that no file can have
+    if str(path) == "-" or not is_file(record) or not is_file(text):
         return None
     try:
         preparation = Preparation.from_json(record.read_bytes().decode())

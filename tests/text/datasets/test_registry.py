@@ -2,6 +2,7 @@ import json
 import sys
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,9 +81,33 @@ def test_a_damaged_data_set_is_refused_naming_the_file(calls: list[tuple[int, in
         (out / "dataset.json").write_bytes(content)
         with pytest.raises(FormatError, match=r"dataset\.json: not a description"):
             read_folder(out)
+    (out / "dataset.json").write_bytes(b"[" * 100_000)
+    with pytest.raises(FormatError, match=r"dataset\.json: not a description"):
+        read_folder(out)
     (out / "dataset.json").write_bytes(b'{"format": 99}')
     with pytest.raises(FormatError, match="format 99, not 1"):
         read_folder(out)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"languages": value} for value in ("gen", 3, [1], None)),
+        *({"name": 1}, {"licence": None}, {"options": []}, {"source": "x"}, {"files": []}),
+        *({"files": {name: {"sha256": "", "lines": 1, "words": 1}}} for name in ("..", "/dev/zero", "a/b", "x" * 300)),
+        *({"files": {"a": {"sha256": "", "lines": value, "words": 1}}} for value in ("1", None, True)),
+        {"files": {"a": {"sha256": 1, "lines": 1, "words": 1}}},
+    ],
+    ids=str,
+)
+def test_a_description_with_something_else_in_a_field_is_refused(
+    calls: list[tuple[int, int]], tmp_path: Path, change: dict[str, Any]
+) -> None:
+    get_dataset("generated", tmp_path / "out", sentences=2)
+    path = tmp_path / "out" / "dataset.json"
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | change))
+    with pytest.raises(FormatError):
+        read_folder(tmp_path / "out")
 
 
 def test_an_interrupted_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from morphlm.errors import ConfigError
+from morphlm.errors import ConfigError, FormatError
 from morphlm.translation.tuning import loop
 from morphlm.translation.tuning.bleu import bleu, statistics_of
-from morphlm.translation.tuning.lists import Hypothesis, TranslationList, read_lists, write_lists
+from morphlm.translation.tuning.lists import Hypothesis, TranslationList, has_key, read_lists, write_lists
 from morphlm.translation.tuning.loop import (
     FIRST,
     STATE,
@@ -169,6 +169,37 @@ def test_damage_begins_again(damage: str, tmp_path: Path, capsys: pytest.Capture
     assert "begins again" in capsys.readouterr().err
 
 
+def changed(content: Any, path: str, value: Any) -> Any:
+    """The same JSON with another value at a path such as run.iterations.0.bleu."""
+    key: Any
+    key, _, rest = path.partition(".")
+    key = int(key) if isinstance(content, list) else key
+    content[key] = changed(content[key], rest, value) if rest else value
+    return content
+
+
+@pytest.mark.parametrize("value", ["1", None, True, [], {}, 10**400])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("run", "run.seed", "run.features", "run.features.0", "run.iterations", "run.iterations.0", "next", "next.0"),
+        *(f"run.iterations.0.{name}" for name in ("weights", "weights.0", "bleu", "length_ratio", "new")),
+    ],
+)
+def test_a_state_with_something_else_in_a_field_begins_again(
+    path: str, value: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if (path, value) in [("next", None), ("run.seed", 10**400)]:
+        pytest.skip("means something")
+    with pytest.raises(KeyboardInterrupt):
+        run(Decoder(2 * SENTENCES + 3), tmp_path)
+    state = tmp_path / "run-1" / STATE
+    state.write_text(json.dumps(changed(json.loads(state.read_bytes()), path, value)))
+    with pytest.raises(KeyboardInterrupt):
+        run(Decoder(2), tmp_path)
+    assert "begins again" in capsys.readouterr().err
+
+
 def test_it_ends_when_nothing_new_comes_up(tmp_path: Path) -> None:
     decoder = Decoder()
     everything = TuningConfig(kbest=EACH, iterations=6, probes=0, mert=MertConfig(restarts=1))
@@ -267,3 +298,48 @@ def test_lists_on_disk_are_what_they_were(tmp_path: Path) -> None:
     assert [lists[0].tokens(k) for k in range(2)] == [("a", "|||\n"), ()]
     assert lists[0].first(1).features.tolist() == lists[0].features[:1].tolist()
     assert lists[0].first(1).words.tolist() == [0, 1]
+
+
+def test_lists_with_something_else_in_them_are_refused(tmp_path: Path) -> None:
+    """Their words and starts reach kernels, which do not look where they read."""
+    words, starts, features = np.array([0, 1, 1], "<i4"), np.array([0, 1, 3], "<i8"), np.zeros((2, 1), "<f4")
+    good = [["a", "b"], [[3], [3], [2, 1]]]
+    path = tmp_path / "lists"
+
+    def write(head: object, *arrays: np.ndarray[Any, Any]) -> None:
+        content = b"".join(array.tobytes() for array in arrays or (words, starts, features))
+        path.write_bytes(b'"key"\n' + json.dumps(head).encode() + b"\n" + content)
+
+    write(good)
+    assert next(read_lists(path, 1)).tokens(1) == ("b", "b")
+    for head in (3, [], [["a", "b"]], [["a"], good[1]], [["a", 1], good[1]], ["ab", good[1]], [good[0], 3]):
+        write(head)
+        with pytest.raises(FormatError, match=r"lists: its list 1 is damaged \(.*\); remove it"):
+            list(read_lists(path, 1))
+    for shapes in (
+        [[3], [3]],
+        [[-1], [3], [2, 1]],
+        [[10**12], [3], [2, 1]],
+        [[3.0], [3], [2, 1]],
+        [[3], [3, 1], [2, 1]],
+    ):
+        write([good[0], shapes])
+        with pytest.raises(FormatError, match="damaged"):
+            list(read_lists(path, 1))
+    for wrong in ([0, 1, 4], [1, 1, 3], [0, 4, 3], [0, -1, 3], [0, 1, 2**40]):
+        write(good, words, np.array(wrong, "<i8"), features)
+        with pytest.raises(FormatError, match="do not follow each other"):
+            list(read_lists(path, 1))
+    for wrong in ([0, 1, 2], [0, -1, 0]):
+        write(good, np.array(wrong, "<i4"), starts, features)
+        with pytest.raises(FormatError, match="numbers of no word"):
+            list(read_lists(path, 1))
+    write(good, words, starts, features + np.float32(np.nan))
+    with pytest.raises(FormatError, match="no numbers"):
+        list(read_lists(path, 1))
+    path.write_bytes(b'"key"\n' + b"[" * 100_000 + b"\n")
+    with pytest.raises(FormatError, match="damaged"):
+        list(read_lists(path, 1))
+    assert not has_key(tmp_path / "none", "key")
+    path.write_bytes(b"[" * 100_000 + b"\n")
+    assert not has_key(path, "key")

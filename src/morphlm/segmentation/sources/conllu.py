@@ -20,9 +20,9 @@ from morphlm.text.reading import numbered_lines
 Analysis = tuple[str, ...]
 Line = tuple[int, list[str]]  # the number of a line and its columns
 
-_WORD_ID = re.compile(r"[0-9]+")
-_RANGE_ID = re.compile(r"[0-9]+-[0-9]+")
-_EMPTY_NODE_ID = re.compile(r"[0-9]+\.[0-9]+")
+_WORD_ID = re.compile(r"[0-9]{1,18}")
+_RANGE_ID = re.compile(r"[0-9]{1,18}-[0-9]{1,18}")
+_EMPTY_NODE_ID = re.compile(r"[0-9]{1,18}\.[0-9]{1,18}")
 _NOTHING = "_"
 _FORM, _LEMMA, _UPOS, _FEATURES = 1, 2, 3, 5  # columns
 
