@@ -11,7 +11,7 @@ from typing import Any
 from morphlm.analysis.scores import format_perplexity
 from morphlm.errors import ConfigError, InputError
 from morphlm.tables import Table, finite_or_none
-from morphlm.training.log import LOG_FILE, Log, read_log_lines
+from morphlm.training.log import LOG_FILE, Log, read_log
 
 Point = tuple[float, float]  # epoch, perplexity
 Curve = tuple[Point, ...]
@@ -49,7 +49,7 @@ def learning_curves(logs: Mapping[str, Log]) -> LearningCurves:
 def read_learning_curves(models: Mapping[str, str | Path]) -> LearningCurves:
     """From the directories of models by their names; n-gram models and mixtures have no log."""
     return _with_points(
-        {name: curve_of(read_log_lines(Path(path)), source=str(Path(path) / LOG_FILE)) for name, path in models.items()}
+        {name: curve_of(read_log(Path(path)), source=str(Path(path) / LOG_FILE)) for name, path in models.items()}
     )
 
 
@@ -102,7 +102,7 @@ def _evaluation(entry: Any, line: int, source: str | None) -> _LogEntry | None:
         perplexity = entry["development_perplexity"]
         figures = (entry["epoch"], entry.get("minibatch", 0), entry["tokens"], perplexity)
         return _LogEntry(*(float("nan") if figure is None else float(figure) for figure in figures))
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         if source is None:
             return None
         message = "this line is no evaluation of a training; put it back as `morphlm train` wrote it, or remove it"

@@ -152,7 +152,7 @@ def _pictures_before(report: Report, folder: Path) -> set[str]:
         earlier = json.loads((folder / RESULTS).read_bytes())
         names = earlier["pictures"] if earlier["recipe"] == report.plan.recipe.name else []
         return {name for name in names if Path(name).name == name and name.endswith(EXTENSIONS)}
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+    except (OSError, ValueError, LookupError, TypeError):
         return set()
 
 

@@ -27,26 +27,15 @@ def log_text(log: Log) -> str:
 
 def read_log(out: Path | None) -> Log:
     """The evaluations of a training, from the model directory; none if the file is missing or damaged."""
-    lines = read_log_lines(out)
-    return lines if all(map(_is_evaluation, lines)) else []
-
-
-def read_log_lines(out: Path | None) -> list[Any]:
-    """The lines of the log as JSON, whatever they are: people may have changed it. None if it cannot be read."""
     try:
         return [] if out is None else [json.loads(line) for line in (out / LOG_FILE).read_text().splitlines()]
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError):
         return []
 
 
-def _is_evaluation(line: Any) -> bool:
-    """Whether a line has what decides when a training ends."""
-    return isinstance(line, dict) and type(line.get("best")) is bool and type(line.get("epoch")) is int
-
-
-def end_reason(log: Sequence[Any]) -> str:
+def end_reason(log: Log) -> str:
     """Why a training ended; '' if the log does not say."""
-    return str(log[-1].get("ended", "")) if log and isinstance(log[-1], dict) else ""
+    return str(log[-1].get("ended", "")) if log else ""
 
 
 def stopping_reason(training: TrainingConfig, epoch: int, worse: int) -> str:

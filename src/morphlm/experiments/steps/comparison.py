@@ -177,7 +177,7 @@ def _read_batch(path: Path, key: str) -> Translations | None:
     try:
         content = json.loads(path.read_bytes())
         return dict(content["translations"]) if content["key"] == key else None
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+    except (OSError, ValueError, LookupError, TypeError):
         return None
 
 
