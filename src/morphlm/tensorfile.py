@@ -27,6 +27,7 @@ DTYPES = {
     "U8": "|u1",
 }
 LONGEST_HEADER = 1 << 22  # bytes
+LARGEST_SHAPE = 1 << 50  # items, dimensions of 0 left aside
 _OFFSET = Integer(0, 1 << 50)
 _HEADER = MapOf(
     Record(
@@ -53,6 +54,8 @@ def read_layouts(file: io.BufferedReader) -> dict[str, TensorLayout]:
         length = np.dtype(layout.dtype).itemsize * math.prod(layout.shape)
         if layout.begin != end or layout.end - layout.begin != length:
             raise SchemaError(f"the tensor {ascii(name)[:60]} is not where it should be")
+        if math.prod(max(size, 1) for size in layout.shape) > LARGEST_SHAPE:  # of one without items; NumPy refuses it
+            raise SchemaError(f"the tensor {ascii(name)[:60]} has a shape that is too large")
         end = layout.end
     if file.tell() + end != size:
         raise SchemaError(f"there are {size:,} bytes where the header says {file.tell() + end:,}")

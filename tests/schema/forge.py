@@ -111,7 +111,11 @@ def _forged_text(value: str, where: str) -> Iterator[tuple[str, Any]]:
 
 
 def _forged_object(value: dict[str, Any], where: str, most_items: int) -> Iterator[tuple[str, Any]]:
-    for name, addition in {"an unknown field": ("forged", 1), "an empty key": ("", 1), "a NUL as key": ("\0", 1)}.items():
+    for name, addition in {
+        "an unknown field": ("forged", 1),
+        "an empty key": ("", 1),
+        "a NUL as key": ("\0", 1),
+    }.items():
         yield f"{where}: {name}", value | dict([addition])
     yield f"{where}: half a surrogate pair as key", value | {"\ud800": 1}
     yield f"{where}: a path as key", value | {"../forged": next(iter(value.values()), 1)}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from morphlm.schema.artefact import ArtefactSchema, Contents, JsonText, Text
 from morphlm.schema.documents import Document, parse_json, read_document
+from morphlm.schema.names import DIGEST, FILE_NAME, RELATIVE_PATH, SHOWN_TEXT
 from morphlm.schema.records import settings_record
 from morphlm.schema.tensors import Tensor, TensorLayout, check_layout, check_values
 from morphlm.schema.values import (
@@ -22,13 +23,19 @@ from morphlm.schema.values import (
     Number,
     OneOf,
     Record,
+    Related,
     SchemaError,
     String,
+    TupleOf,
     Value,
     nullable,
 )
 
 __all__ = [
+    "DIGEST",
+    "FILE_NAME",
+    "RELATIVE_PATH",
+    "SHOWN_TEXT",
     "Anything",
     "ArtefactSchema",
     "Boolean",
@@ -42,11 +49,13 @@ __all__ = [
     "Number",
     "OneOf",
     "Record",
+    "Related",
     "SchemaError",
     "String",
     "Tensor",
     "TensorLayout",
     "Text",
+    "TupleOf",
     "Value",
     "check_layout",
     "check_values",

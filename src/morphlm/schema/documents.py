@@ -10,7 +10,7 @@ from typing import Any
 
 from morphlm.errors import FormatError
 from morphlm.files import read_regular
-from morphlm.schema.values import INT64, SchemaError, Value
+from morphlm.schema.values import INT64, Integer, Record, SchemaError, Value
 
 LARGEST_DOCUMENT = 1 << 26  # bytes
 DEEPEST = 64  # levels of lists and objects
@@ -24,15 +24,30 @@ class Document:
     value: Value
     largest: int = LARGEST_DOCUMENT  # bytes
     cure: str = "make it again"
+    version: int | None = None  # what `format` in it must be
 
     def parse(self, raw: bytes, source: str) -> Any:
         """The checked value of some bytes; FormatError names what does not fit."""
         try:
             content = parse_json(raw, "the content")
+            self.check_version(content, source)
             self.value.check(content, "the content")
         except SchemaError as problem:
-            raise FormatError(f"{source}: not {self.name} ({problem}); {self.cure}") from problem
+            raise self.refusal(source, problem) from problem
         return content
+
+    def check_version(self, content: Any, source: str) -> None:
+        """Another version may have other fields, so it is looked at first."""
+        if self.version is None:
+            return
+        Record({"format": Integer()}, is_open=True).check(content, "the content")
+        if content["format"] != self.version:
+            problem = f"format {content['format']}, this morphlm reads {self.version}"
+            raise FormatError(f"{source}: {problem}; use the version that wrote it")
+
+    def refusal(self, source: str, problem: SchemaError) -> FormatError:
+        """The error for a file that is something else."""
+        return FormatError(f"{source}: not {self.name} ({problem}); {self.cure}")
 
 
 def read_document(path: str | Path, document: Document) -> Any:
@@ -46,7 +61,9 @@ def read_document(path: str | Path, document: Document) -> Any:
 def parse_json(raw: bytes, where: str) -> Any:
     """The value of JSON in UTF-8. Raises SchemaError for anything that is no JSON, too deep, or no text in Unicode."""
     try:
-        content = json.loads(raw.decode(), parse_constant=_refuse_constant, parse_int=_parse_int)
+        content = json.loads(
+            raw.decode(), parse_constant=_refuse_constant, parse_int=_parse_int, object_pairs_hook=_parse_object
+        )
     except RecursionError as error:
         raise SchemaError(f"{where} is nested too deeply") from error
     except ValueError as error:
@@ -71,6 +88,14 @@ def _parse_int(digits: str) -> int:
     return int(digits)
 
 
+def _parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Two readers of an object with a key twice could take it for two different things."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise ValueError("an object has a key twice")
+    return content
+
+
 def _check_all(value: Any, where: str, levels: int) -> None:
     if levels == 0:
         raise SchemaError(f"{where} is nested more than {DEEPEST} levels deep")
@@ -88,5 +113,7 @@ def _check_all(value: Any, where: str, levels: int) -> None:
 
 
 def _check_unicode(text: str, where: str) -> None:
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        raise SchemaError(f"{where} has half of a surrogate pair, which is no character")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise SchemaError(f"{where} has half of a surrogate pair, which is no character") from error

@@ -17,7 +17,8 @@ def settings_record(config: type[Any], **limits: Value) -> Record:
     Every field may be missing: then it has its default, as in models that were written before it was there.
     """
     hints = get_type_hints(config)
-    declared = {entry.name: _value_of(hints[entry.name], entry.metadata.get(KEY)) for entry in fields(config)}
+    others = (entry for entry in fields(config) if entry.name not in limits)
+    declared = {entry.name: _value_of(hints[entry.name], entry.metadata.get(KEY)) for entry in others}
     return Record({}, optional=declared | limits)
 
 

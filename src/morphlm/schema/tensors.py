@@ -73,8 +73,9 @@ def _check_shape(name: str, tensor: Tensor, layout: TensorLayout, sizes: Mutable
         expected = size_of(declared, sizes)
         if expected is None and isinstance(declared, str):
             base, plus, more = declared.partition("+")
-            sizes[base] = actual - (int(more) if plus else 0)
-            expected = actual if sizes[base] >= 0 else 0
+            least = int(more) if plus else 0
+            sizes[base] = max(actual - least, 0)
+            expected = max(actual, least)
         if actual != expected:
             raise SchemaError(f"the tensor {name} has the shape {layout.shape}, but {declared} is {expected}")
 

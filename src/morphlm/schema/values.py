@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,10 @@ class SchemaError(ValueError):
 
 def wrong_value(where: str, value: Any, expected: str) -> SchemaError:
     """The error for a value; only its beginning is shown, with control characters escaped."""
-    shown = ascii(value) if isinstance(value, str | int | float | bool | None) else f"a {type(value).__name__}"
+    if isinstance(value, int) and value.bit_length() > 64:  # Python refuses to write very long ones
+        shown = f"a whole number of {value.bit_length()} bits"
+    else:
+        shown = ascii(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
     return SchemaError(f"{where} is {shown if len(shown) <= SHOWN else shown[:SHOWN] + '...'}, not {expected}")
 
 
@@ -143,6 +146,33 @@ class ListOf(Value):
             raise wrong_value(where, value, f"a list of {self.shortest} to {self.longest} items")
         for number, item in enumerate(value):
             self.item.check(item, f"{where}[{number}]")
+
+
+@dataclass(frozen=True)
+class TupleOf(Value):
+    """A list with one item of each of these sorts, in this order."""
+
+    items: tuple[Value, ...]
+
+    def check(self, value: Any, where: str) -> None:
+        if not isinstance(value, list) or len(value) != len(self.items):
+            raise wrong_value(where, value, f"a list of {len(self.items)} items")
+        for number, (item, expected) in enumerate(zip(value, self.items, strict=True)):
+            expected.check(item, f"{where}[{number}]")
+
+
+@dataclass(frozen=True)
+class Related(Value):
+    """A value whose parts must belong together: relations are functions that name what is wrong, or ''."""
+
+    value: Value
+    relations: tuple[Callable[[Any], str], ...]
+
+    def check(self, value: Any, where: str) -> None:
+        self.value.check(value, where)
+        for relation in self.relations:
+            if problem := relation(value):
+                raise SchemaError(f"{where}: {problem}")
 
 
 @dataclass(frozen=True)

@@ -18,16 +18,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from morphlm.errors import ConfigError, FormatError, InputError, located
+from morphlm.errors import ConfigError, InputError, located
 from morphlm.files import COMPRESSIONS, atomic_writer, is_file
 from morphlm.processes import ordered_map
 from morphlm.progress import progress_bar
+from morphlm.schema import SchemaError, read_document
 from morphlm.text.reading import RESERVED, UNKNOWN, Block, Mending, read_blocks, split_tokens
+from morphlm.text.schema import LANGUAGE_CODE, PREPARATION, RECORD_FORMAT
 from morphlm.text.tokenise import moses_tokenise, sacremoses_version
 from morphlm.version import __version__
 
 RECORD_SUFFIX = ".prepared.json"
-RECORD_FORMAT = 1
 PIECE_BYTES = 1 << 16  # what one process does at a time: well below a second with the tokeniser
 
 # Nobody sees these, and they are no part of the spelling: control characters (but not those that are white space), the
@@ -40,7 +41,7 @@ _DIGIT = re.compile(r"\d")  # any decimal digit of Unicode
 _CYRILLIC = "\u0400-\u052f\u1c80-\u1c8f\u1d2b\u1d78\u2de0-\u2dff\ua640-\ua69f\U0001e030-\U0001e08f"
 _CYRILLIC_CHARACTER = re.compile(f"[{_CYRILLIC}]")
 _FOREIGN_CHARACTER = re.compile(rf"[^\W\d_{_CYRILLIC}]")  # every letter of another script, and a few numbers
-_LANGUAGE = re.compile(r"[a-z]{2,3}")
+_LANGUAGE = re.compile(LANGUAGE_CODE)
 
 
 @dataclass(frozen=True)
@@ -139,28 +140,18 @@ class Preparation:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
     @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Preparation:
-        """The reverse of `to_dict`; a FormatError for anything else."""
+    def from_dict(cls, record: Mapping[str, Any], source: str = "record") -> Preparation:
+        """The reverse of `to_dict`; a FormatError, which names the source, for anything else."""
         try:
-            values = dict(record)
-            if (version := values.pop("format")) != RECORD_FORMAT:
-                raise FormatError(f"record of format {version}, this morphlm reads {RECORD_FORMAT}; prepare again")
-            counts, repairs = values.pop("counts"), dict(values.pop("repairs"))
-            if not all(type(count) is int for count in [*counts.values(), *repairs.values(), values["bytes"]]):
-                raise TypeError("counts are integers")
-            options = PrepareOptions(**values.pop("options"))
-            return cls(options=options, counts=Counts(**counts), repairs=repairs, **values)
-        except (KeyError, TypeError, ValueError, AttributeError, ConfigError) as error:
-            raise FormatError(f"not a record of `morphlm prepare` ({error}); prepare the text again") from error
-
-    @classmethod
-    def from_json(cls, text: str) -> Preparation:
-        """The reverse of `to_json`; a FormatError for anything else."""
-        try:
-            record = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise FormatError("not a record of `morphlm prepare` (not JSON); prepare the text again") from error
-        return cls.from_dict(record)
+            PREPARATION.check_version(record, source)
+            PREPARATION.value.check(record, "the content")
+            values = {name: value for name, value in record.items() if name != "format"}
+            options, counts = PrepareOptions(**values.pop("options")), Counts(**values.pop("counts"))
+        except SchemaError as problem:
+            raise PREPARATION.refusal(source, problem) from problem
+        except ConfigError as error:
+            raise PREPARATION.refusal(source, SchemaError(str(error))) from error
+        return cls(options=options, counts=counts, **values)
 
 
 def record_path(path: str | Path) -> Path:
@@ -173,10 +164,7 @@ def read_preparation(path: str | Path) -> Preparation | None:
     text, record = Path(path), record_path(path)
     if str(path) == "-" or not is_file(record) or not is_file(text):
         return None
-    try:
-        preparation = Preparation.from_json(record.read_bytes().decode())
-    except (FormatError, UnicodeDecodeError) as error:
-        raise FormatError(f"{record}: {error}") from error
+    preparation = Preparation.from_dict(read_document(record, PREPARATION), str(record))
     return preparation if preparation.bytes == text.stat().st_size else None
 
 

@@ -85,7 +85,7 @@ def test_a_damaged_data_set_is_refused_naming_the_file(calls: list[tuple[int, in
     with pytest.raises(FormatError, match=r"dataset\.json: not a description"):
         read_folder(out)
     (out / "dataset.json").write_bytes(b'{"format": 99}')
-    with pytest.raises(FormatError, match="format 99, not 1"):
+    with pytest.raises(FormatError, match="format 99, this morphlm reads 1"):
         read_folder(out)
 
 

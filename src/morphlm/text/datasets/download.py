@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import gzip
 import http.client
-import json
 import re
 import ssl
 import time
@@ -20,10 +19,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from morphlm.errors import InputError
+from morphlm.errors import FormatError, InputError
 from morphlm.files import DECOMPRESSION_ERRORS, atomic_writer, cannot_write, sha256_of
 from morphlm.modelfile import canonical_json
 from morphlm.progress import notify, progress_bar
+from morphlm.schema import read_document
+from morphlm.text.datasets.schema import RECEIVED
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 1 << 16
@@ -82,8 +83,8 @@ def _validator_path(part: Path) -> Path:
 
 def _recorded(target: Path) -> Received | None:
     """What was received the first time, if it is known."""
-    with contextlib.suppress(OSError, ValueError, TypeError):
-        return Received(**json.loads(_record_path(target).read_bytes()))
+    with contextlib.suppress(OSError, FormatError):
+        return Received(**read_document(_record_path(target), RECEIVED))
     return None
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,9 +16,10 @@ from typing import IO, Any
 from morphlm.errors import FormatError, InputError
 from morphlm.files import cannot_write, checked_path, partial_folder, sha256_of
 from morphlm.modelfile import canonical_json
+from morphlm.schema import parse_json, read_document
+from morphlm.text.datasets.schema import DATASET, FORMAT_VERSION
 
 DESCRIPTION = "dataset.json"
-FORMAT_VERSION = 1
 PARTS = ("train", "dev", "test")
 HELD_OUT = 0.05  # the share of dev, and the share of test
 
@@ -175,7 +175,7 @@ def _present(directory: Path, request: DatasetRequest, options: Mapping[str, Any
     if not (directory / DESCRIPTION).is_file():
         raise InputError("this exists and is not a data set; choose another place or remove it", source=str(directory))
     folder = read_folder(directory)
-    wanted = (request.name, request.languages, json.loads(canonical_json(dict(options))))
+    wanted = (request.name, request.languages, parse_json(canonical_json(dict(options)), "options"))
     if (folder.name, folder.languages, folder.options) != wanted:
         languages = "-".join(folder.languages)
         shown = ", ".join(f"{name} {value}" for name, value in folder.options.items() if not isinstance(value, dict))
@@ -191,27 +191,23 @@ def read_folder(directory: str | Path) -> DataFolder:
     directory = Path(directory)
     path = directory / DESCRIPTION
     try:
-        content = json.loads(path.read_bytes())
-        if content["format"] != FORMAT_VERSION:
-            raise FormatError(
-                f"{path}: format {content['format']}, not {FORMAT_VERSION}; use the version that wrote it"
-            )
-        folder = DataFolder(
-            directory,
-            content["name"],
-            tuple(content["languages"]),
-            content["options"],
-            content["licence"],
-            content["source"],
-            {name: FileFacts(**facts) for name, facts in content["files"].items()},
-            reused=True,
-        )
+        content = read_document(path, DATASET)
     except FileNotFoundError as error:
         raise InputError(
             f"there is no {DESCRIPTION} here; name the folder of a data set", source=str(directory)
         ) from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise FormatError(f"{path}: not a description of a data set; remove the folder and get it again") from error
+    except OSError as error:
+        raise FormatError(f"{path}: it cannot be read ({error.strerror}); check it with `ls -l`") from error
+    folder = DataFolder(
+        directory,
+        content["name"],
+        tuple(content["languages"]),
+        content["options"],
+        content["licence"],
+        content["source"],
+        {name: FileFacts(**facts) for name, facts in content["files"].items()},
+        reused=True,
+    )
     for name, facts in folder.files.items():
         _check(directory / name, facts)
     return folder
