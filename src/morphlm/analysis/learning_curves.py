@@ -11,7 +11,7 @@ from typing import Any
 from morphlm.analysis.scores import format_perplexity
 from morphlm.errors import ConfigError, InputError
 from morphlm.tables import Table, finite_or_none
-from morphlm.training.log import LOG_FILE, Log, read_log
+from morphlm.training.log import LOG_FILE, Log, read_edited_log
 
 Point = tuple[float, float]  # epoch, perplexity
 Curve = tuple[Point, ...]
@@ -49,7 +49,10 @@ def learning_curves(logs: Mapping[str, Log]) -> LearningCurves:
 def read_learning_curves(models: Mapping[str, str | Path]) -> LearningCurves:
     """From the directories of models by their names; n-gram models and mixtures have no log."""
     return _with_points(
-        {name: curve_of(read_log(Path(path)), source=str(Path(path) / LOG_FILE)) for name, path in models.items()}
+        {
+            name: curve_of(read_edited_log(Path(path)), source=str(Path(path) / LOG_FILE))
+            for name, path in models.items()
+        }
     )
 
 

@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 
 from morphlm.analysis.bootstrap import RESAMPLES, PerplexityChange, paired_changes
+from morphlm.analysis.schema import SENTENCE_SCORES
 from morphlm.arrays import Float64Array
-from morphlm.errors import ConfigError, InputError
+from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import score_text, text_signature
 from morphlm.progress import progress_bar
+from morphlm.schema import SchemaError
 from morphlm.scoring.loading import load
 from morphlm.scoring.streaming import sentence_sums
 from morphlm.tables import finite_or_none
@@ -58,7 +60,11 @@ class SentenceScores:
 
 
 def scores_from_json(content: Mapping[str, Any]) -> SentenceScores:
-    """The inverse of `SentenceScores.to_json`."""
+    """The inverse of `SentenceScores.to_json`; anything else is a FormatError."""
+    try:
+        SENTENCE_SCORES.check(content, "scores")
+    except SchemaError as problem:
+        raise FormatError(f"these are no scores of sentences ({problem}); score the text again") from problem
     logprobs = [-np.inf if logprob is None else logprob for logprob in content["logprobs"]]
     arrays = {"logprobs": np.array(logprobs, np.float64), "tokens": np.array(content["tokens"], np.float64)}
     return SentenceScores(**{**content, **arrays})

@@ -17,7 +17,6 @@ folder of its own files; this module keeps the records.
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -27,11 +26,12 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.artefacts import Shelf, lock
-from morphlm.errors import InputError
+from morphlm.errors import FormatError, InputError
+from morphlm.experiments.schema import RECORD_FORMAT, STEP_RECORD
 from morphlm.files import atomic_writer, make_folder, sha256_of
 from morphlm.modelfile import canonical_json
+from morphlm.schema import read_document
 
-FORMAT = 1
 KEY_DIGITS = 16  # in the name of a record
 
 
@@ -69,11 +69,11 @@ class RecordShelf(Shelf[Record]):
     def _is_unchanged(self, path: str, digest: str) -> bool:
         try:
             return known_hash(self.store.folder / path) == digest
-        except OSError:
+        except (OSError, FormatError):
             return False
 
     def keep(self, key: str, result: Record) -> None:
-        path, content = self.path(key), {"format": FORMAT, **vars(result), "files": dict(result.files)}
+        path, content = self.path(key), {"format": RECORD_FORMAT, **vars(result), "files": dict(result.files)}
         make_folder(path.parent)
         with atomic_writer(path) as stream:
             stream.write(canonical_json(content | {"digest": _digest(content)}))
@@ -161,9 +161,10 @@ def _digest(content: Mapping[str, Any]) -> str:
 def _read_record(path: Path) -> Record | None:
     """A record that is as it was written; None for anything else."""
     try:
-        content = json.loads(path.read_bytes())
-        if content.pop("digest") != _digest(content) or content.pop("format") != FORMAT:
-            return None
-        return Record(**content)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        content = read_document(path, STEP_RECORD)
+    except (OSError, FormatError):
         return None
+    digest = content.pop("digest")
+    if digest != _digest(content):
+        return None
+    return Record(**{name: value for name, value in content.items() if name != "format"})

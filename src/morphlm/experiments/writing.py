@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from morphlm.errors import MorphlmError
+from morphlm.errors import FormatError, MorphlmError
 from morphlm.experiments.plan import Plan
 from morphlm.experiments.recipe import Recipe, format_amount
 from morphlm.experiments.running import Outcome
+from morphlm.experiments.schema import REPORT_FILE
 from morphlm.experiments.sections import ReportSection, sections_of, signatures_in
 from morphlm.files import atomic_writer, make_folder
 from morphlm.kinds import kind_named
 from morphlm.progress import notify
 from morphlm.report.pictures import save_picture
+from morphlm.schema import read_document
 from morphlm.training.pipeline import declared_settings
 from morphlm.version import __version__
 
@@ -149,11 +151,11 @@ def write_report(report: Report, folder: Path) -> None:
 def _pictures_before(report: Report, folder: Path) -> set[str]:
     """The pictures that an earlier report of the recipe says it has in the folder; what else lies there is not ours."""
     try:
-        earlier = json.loads((folder / RESULTS).read_bytes())
-        names = earlier["pictures"] if earlier["recipe"] == report.plan.recipe.name else []
-        return {name for name in names if Path(name).name == name and name.endswith(EXTENSIONS)}
-    except (OSError, ValueError, LookupError, TypeError):
+        earlier = read_document(folder / RESULTS, REPORT_FILE)
+    except (OSError, FormatError):
         return set()
+    names = earlier["pictures"] if earlier["recipe"] == report.plan.recipe.name else []
+    return {name for name in names if name.endswith(EXTENSIONS)}
 
 
 def _draw(result: Any, folder: Path, name: str) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from morphlm.report.models import model_names, shown, vectors_of
 from morphlm.scoring.loading import load
 from morphlm.scoring.streaming import recorded_options
 from morphlm.text.reading import END
-from morphlm.training.log import Log, read_log
+from morphlm.training.log import read_edited_log
 from morphlm.vectors.vectors import WordVectors
 from morphlm.vocabulary.corpus import Corpus, TokenEncoder, token_batches
 from morphlm.vocabulary.vocabulary import UNK_ID
@@ -85,9 +85,9 @@ class ScoredModel:
         return vectors_of(self.model)
 
     @property
-    def log(self) -> Log:
-        """The training log; empty if there is none."""
-        return read_log(Path(self.path)) if self.path != "-" else []
+    def log(self) -> list[Any]:
+        """The training log, which people may have changed; empty if there is none."""
+        return read_edited_log(Path(self.path)) if self.path != "-" else []
 
     @property
     def language(self) -> str | None:

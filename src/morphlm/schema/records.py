@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any, get_args, get_type_hints
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from morphlm.schema.values import Boolean, Integer, Null, Number, OneOf, Record, SchemaError, String, Value
 from morphlm.settings import KEY, Setting
@@ -23,14 +24,16 @@ def settings_record(config: type[Any], **limits: Value) -> Record:
 
 
 def _value_of(hint: Any, rule: Setting | None) -> Value:
-    options = [_plain(kind, rule) for kind in (get_args(hint) or (hint,))]
-    return options[0] if len(options) == 1 else OneOf(tuple(options))
+    if get_origin(hint) is Literal:
+        return String(choices=get_args(hint))
+    if get_origin(hint) in (Union, UnionType):
+        options = [_value_of(kind, rule) for kind in get_args(hint)]
+        return OneOf(tuple(sorted(options, key=lambda option: not isinstance(option, Null))))  # messages tell the last
+    return _plain(hint, rule)
 
 
 def _plain(kind: Any, rule: Setting | None) -> Value:
     rule = rule or Setting("")
-    if isinstance(kind, str):  # one of a Literal
-        return String(choices=(kind,))
     if kind is type(None):
         return Null()
     if kind is bool:

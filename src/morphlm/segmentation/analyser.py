@@ -7,7 +7,6 @@ and a function cannot be saved, so they leave nothing.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from morphlm.arrays import Array
 from morphlm.errors import ConfigError, FormatError
 from morphlm.progress import notify
+from morphlm.schema import parse_json
 from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.kernels.paths import CATEGORIES
 from morphlm.segmentation.morphemes import LABELS
@@ -94,7 +94,7 @@ def analyser_from_files(texts: Texts, tensors: Tensors) -> Analyser | None:
     if KIND_FILE not in texts:
         return None
     try:
-        options = json.loads(texts[KIND_FILE])
+        options = parse_json(texts[KIND_FILE].encode(), KIND_FILE)
         return _READERS[options.pop("kind")](options, texts, tensors)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ConfigError) as error:
         raise FormatError(f"{KIND_FILE}: not an analyser of this version ({error}); make the model again") from error

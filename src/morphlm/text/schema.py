@@ -7,9 +7,7 @@ from morphlm.schema import Boolean, Document, Integer, MapOf, Number, Record, St
 RECORD_FORMAT = 1
 LANGUAGE_CODE = r"[a-z]{2,3}"  # ISO 639
 COUNT = Integer(0)
-COUNTS = Record(
-    {}, optional=dict.fromkeys(("lines", "kept", "empty", "too_long", "length_ratio", "tokens"), COUNT)
-)  # of `prepare.Counts`
+COUNTS = dict.fromkeys(("lines", "kept", "empty", "too_long", "length_ratio", "tokens"), COUNT)  # of `prepare.Counts`
 _VERSION = String(longest=100)
 
 PREPARATION = Document(
@@ -26,7 +24,7 @@ PREPARATION = Document(
                     "cyrillic_share": nullable(Number(0, 1)),
                 },
             ),
-            "counts": COUNTS,
+            "counts": Record({}, optional=COUNTS),
             "bytes": COUNT,
             "repairs": MapOf(COUNT, keys=String(longest=200), longest=100),
         },

@@ -10,10 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from morphlm.errors import FormatError
+from morphlm.files import read_regular
+from morphlm.schema import SchemaError, parse_json
 from morphlm.training.config import TrainingConfig
+from morphlm.training.schema import LOG_LINE
 
 LOG_FILE = "log.jsonl"
 LOG_FIELDS = ("epoch", "minibatch", "tokens", "seconds", "objective", "development_perplexity", "step", "best", "ended")
+LARGEST_LOG = 1 << 26  # bytes
 DIVERGED = "diverged"  # the first word of the reason if a number was not finite
 
 Log = list[dict[str, Any]]
@@ -26,16 +31,36 @@ def log_text(log: Log) -> str:
 
 
 def read_log(out: Path | None) -> Log:
-    """The evaluations of a training, from the model directory; none if the file is missing or damaged."""
+    """The evaluations of a training, from the model directory; none if the file is missing or not as it was written."""
     try:
-        return [] if out is None else [json.loads(line) for line in (out / LOG_FILE).read_text().splitlines()]
-    except (OSError, ValueError):
+        return [LOG_LINE.parse(line, LOG_FILE) for line in _lines(out)]
+    except FormatError:
         return []
 
 
-def end_reason(log: Log) -> str:
+def read_edited_log(out: Path) -> list[Any]:
+    """What is in the lines of a log that people may have changed: any JSON, and None for a line that is none."""
+    return [_json_or_none(line) for line in _lines(out)]
+
+
+def _lines(out: Path | None) -> list[bytes]:
+    try:
+        return [] if out is None else read_regular(out / LOG_FILE, LARGEST_LOG).splitlines()
+    except (OSError, FormatError):
+        return []
+
+
+def _json_or_none(line: bytes) -> Any:
+    try:
+        return parse_json(line, LOG_FILE)
+    except SchemaError:
+        return None
+
+
+def end_reason(log: Sequence[Any]) -> str:
     """Why a training ended; '' if the log does not say."""
-    return str(log[-1].get("ended", "")) if log else ""
+    last = log[-1] if log else None
+    return str(last.get("ended", "")) if isinstance(last, dict) else ""
 
 
 def stopping_reason(training: TrainingConfig, epoch: int, worse: int) -> str:

@@ -1,13 +1,18 @@
-"""What a checkpoint holds: the parameters, AdaGrad's sums of squares, and how far the training has come."""
+"""What a training keeps: its log and its checkpoint.
+
+A checkpoint has the parameters, AdaGrad's sums of squares, and how far the training has come.
+"""
 
 from __future__ import annotations
 
 from morphlm.language_model.schema import MACHINE
 from morphlm.logbilinear.schema import parameter
 from morphlm.schema import (
+    SHOWN_TEXT,
     ArtefactSchema,
     Boolean,
     Contents,
+    Document,
     Integer,
     ListOf,
     Null,
@@ -30,8 +35,9 @@ EVALUATION = Record(
         "step": Number(0),
         "best": Boolean(),
     },
-    optional={"ended": String(longest=1000)},
+    optional={"ended": SHOWN_TEXT},
 )
+LOG_LINE = Document("an evaluation in the log of a training", EVALUATION, largest=1 << 16)
 PROGRESS = Record(
     {},
     optional={
@@ -46,7 +52,7 @@ PROGRESS = Record(
         "step": Number(0),
         "best": nullable(Number(0)),
         "worse": Integer(0),
-        "ended": String(longest=1000),
+        "ended": SHOWN_TEXT,
         "log": ListOf(EVALUATION),
         "machines": ListOf(MACHINE, longest=1000),
     },

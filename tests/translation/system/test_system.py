@@ -345,15 +345,16 @@ def test_weights_of_another_system(place: Path, tmp_path: Path) -> None:
 
 def test_another_format(place: Path, tmp_path: Path) -> None:
     from morphlm.translation.system.directory import read_signed, write_signed
+    from morphlm.translation.system.schema import SYSTEM
 
     copy = tmp_path / "system"
     shutil.copytree(place, copy)
-    content = read_signed(copy / MANIFEST)
+    content = read_signed(copy / MANIFEST, SYSTEM)
     write_signed(copy / MANIFEST, content | {"format": 99})
     with pytest.raises(FormatError, match="format 99, this morphlm reads 1"):
         TranslationSystem.load(copy)
     write_signed(copy / MANIFEST, content | {"models": ["../x"]})
-    with pytest.raises(FormatError, match="makes no sense"):
+    with pytest.raises(FormatError, match=r"models\[0\] is '../x', not of the form"):
         TranslationSystem.load(copy)
     write_signed(copy / MANIFEST, content | {"config": {"languages": [None, None], "tokenise": True}})
     with pytest.raises(FormatError, match=r"makes no sense.*tokeniser"):

@@ -164,7 +164,7 @@ def test_damage_begins_again(damage: str, tmp_path: Path, capsys: pytest.Capture
     elif damage == "lists gone":
         lists.unlink()
     else:
-        write_lists(lists, "any key", list(read_lists(lists, SENTENCES))[:-1])
+        write_lists(lists, "any key", list(read_lists(lists, SENTENCES, len(NAMES)))[:-1])
     assert run(Decoder(), tmp_path / "part") == expected
     assert "begins again" in capsys.readouterr().err
 
@@ -292,7 +292,7 @@ def test_lists_on_disk_are_what_they_were(tmp_path: Path) -> None:
     hypotheses = [(("a", "|||\n"), np.array([0.1, -np.inf], np.float32)), ((), np.array([1e-30, 3], np.float32))]
     lists = [TranslationList.of(hypotheses), TranslationList.of(hypotheses[1:])]
     write_lists(tmp_path / "new" / "lists.gz", "key", lists)
-    for one, other in zip(lists, read_lists(tmp_path / "new" / "lists.gz", 2), strict=True):
+    for one, other in zip(lists, read_lists(tmp_path / "new" / "lists.gz", 2, 2), strict=True):
         assert [one.tokens(k) for k in range(len(one))] == [other.tokens(k) for k in range(len(other))]
         assert one.features.tobytes() == other.features.tobytes()
     assert [lists[0].tokens(k) for k in range(2)] == [("a", "|||\n"), ()]

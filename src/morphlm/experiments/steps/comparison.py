@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +9,11 @@ from typing import Any
 
 from morphlm.artefacts import Producer, fingerprint
 from morphlm.costs import Cost
-from morphlm.errors import InputError
+from morphlm.errors import FormatError, InputError
 from morphlm.experiments.cell import Cell
 from morphlm.experiments.corpora import in_groups
 from morphlm.experiments.pairs import TEST_YEAR, TUNING_YEAR, NewsText, Pair
+from morphlm.experiments.schema import BATCH
 from morphlm.experiments.steps.base import SHORT_KEY, START, Description, Measured, RunContext, Step, StepResult
 from morphlm.experiments.steps.bitext import BitextStep
 from morphlm.experiments.steps.tuning import DECODING, EXTRACTING, TuningStep
@@ -21,6 +21,7 @@ from morphlm.experiments.store import Store, hashes_of
 from morphlm.files import atomic_writer, make_folder, sha256_of
 from morphlm.modelfile import canonical_json
 from morphlm.progress import progress_bar
+from morphlm.schema import read_document
 from morphlm.translation.decoder.decoder import RuleSource
 from morphlm.translation.evaluation.comparison import compare_systems
 from morphlm.translation.evaluation.significance import SHUFFLES
@@ -29,7 +30,7 @@ from morphlm.translation.system.system import TranslationSystem
 from morphlm.translation.system.tuning import KeptRules
 
 SHUFFLE_SEED = 1  # of the shuffles that p-values are counted from
-BATCH = 50  # sentences of a test text that are translated by all systems before the next
+BATCH_SIZE = 50  # sentences of a test text that are translated by all systems before the next
 OVERHEAD, BYTES = 10.0, 1_000_000
 
 Translations = dict[str, dict[str, list[str]]]  # [system][seed of the run]: a translation for each sentence
@@ -132,7 +133,7 @@ class _Translator:
         """The translations of all sentences by each system, with the weights of each run."""
         translations: Translations = {name: {str(seed): [] for seed in self.seeds} for name in self.systems}
         with progress_bar("translating", len(sentences), "sentence") as bar:
-            for number, batch in enumerate(in_groups(sentences, BATCH)):
+            for number, batch in enumerate(in_groups(sentences, BATCH_SIZE)):
                 for name, seed, lines in _runs_in(self._batch(number, batch)):
                     translations[name][seed] += lines
                 bar.update(len(batch))
@@ -141,7 +142,7 @@ class _Translator:
     def _batch(self, number: int, sentences: Sequence[str]) -> Translations:
         path = self.folder / f"batch-{number}.json"
         kept = _read_batch(path, self.key)
-        if kept is not None:
+        if kept is not None and self._is_of(kept, len(sentences)):
             return kept
         first = next(iter(self.systems.values()))
         tables = KeptRules(first.rules)
@@ -150,6 +151,13 @@ class _Translator:
         with atomic_writer(path) as stream:
             stream.write(canonical_json({"key": self.key, "translations": made}))
         return made
+
+    def _is_of(self, translations: Translations, sentences: int) -> bool:
+        """Whether every system has translated all sentences with the weights of each run."""
+        seeds = {str(seed) for seed in self.seeds}
+        is_complete = translations.keys() == self.systems.keys()
+        is_complete = is_complete and all(runs.keys() == seeds for runs in translations.values())
+        return is_complete and all(len(lines) == sentences for _, _, lines in _runs_in(translations))
 
     def _runs(
         self, system: TranslationSystem, sentences: Sequence[Sequence[str]], tables: RuleSource
@@ -175,10 +183,10 @@ def _runs_in(translations: Translations) -> Iterator[tuple[str, str, list[str]]]
 def _read_batch(path: Path, key: str) -> Translations | None:
     """None if it does not exist, is damaged, or is of something else."""
     try:
-        content = json.loads(path.read_bytes())
-        return dict(content["translations"]) if content["key"] == key else None
-    except (OSError, ValueError, LookupError, TypeError):
+        content = read_document(path, BATCH)
+    except (OSError, FormatError):
         return None
+    return dict(content["translations"]) if content["key"] == key else None
 
 
 def _write_translations(folder: Path, translations: Translations) -> None:

@@ -11,6 +11,7 @@ from morphlm.costs import Cost, ModelCost, rough_cost
 from morphlm.experiments.steps.base import START, Description, Measured, RunContext, Step, StepResult
 from morphlm.experiments.steps.inputs import DataSetting, InputsStep
 from morphlm.experiments.store import Store
+from morphlm.files import sha256_of
 from morphlm.kinds import kind_named
 from morphlm.language_model.base import LanguageModel
 from morphlm.scoring.loading import load
@@ -94,9 +95,9 @@ class ModelStep(Step[dict[str, Any]]):
     def run(self, context: RunContext) -> StepResult:
         store, out, manifest = context.store, self.location(context.store), self.manifest(context.store)
         was_begun = manifest.exists() or checkpoint_path(out).exists()
-        earlier = manifest.read_bytes() if self._is_complete(store) else b""
+        earlier = sha256_of(manifest) if self._is_complete(store) else ""
         trained = self._train(self.prepared.load(context), out, context)
-        if earlier and earlier != manifest.read_bytes():
+        if earlier and earlier != sha256_of(manifest):
             context.warn(f"{out}: the model there was of other data or settings; it has been trained again")
         content = {name: value for name, value in trained.to_json().items() if name in KEPT}
         content |= {"place": store.relative(out)}

@@ -14,25 +14,24 @@ The manifest is written after each stage, in one step. A stage that it lists is 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from morphlm.errors import FormatError, InputError
-from morphlm.files import atomic_writer, cannot_write, check_can_make, checked_path, sha256_of
+from morphlm.files import atomic_writer, cannot_write, check_can_make, checked_path, read_regular, sha256_of
 from morphlm.modelfile import MANIFEST as MODEL_MANIFEST
 from morphlm.modelfile import canonical_json
+from morphlm.schema import Document, SchemaError, parse_json
 from morphlm.translation.system.config import SystemConfig
+from morphlm.translation.system.schema import AGAIN, FORMAT, KIND, SYSTEM
 from morphlm.version import __version__
 
-FORMAT, KIND = 1, "translation system"
 MANIFEST, WEIGHTS, LOCK = "system.json", "weights.json", ".lock"
 TEXTS, BITEXT, MODELS, TUNING = "text", "bitext", "lm", "tuning"
 SOURCE_TEXT, TARGET_TEXT, ALIGNMENT = f"{TEXTS}/source.txt", f"{TEXTS}/target.txt", f"{TEXTS}/alignment.txt"
 EXTRA_RULES = "rules.gz"
-_AGAIN = "copy or build the system again"
 
 
 @dataclass(frozen=True)
@@ -76,22 +75,19 @@ def write_signed(path: Path, content: dict[str, Any]) -> None:
         file.write(canonical_json(content | {"sha256": _digest(content)}))
 
 
-def read_signed(path: Path) -> dict[str, Any]:
-    """The reverse; anything else is a FormatError."""
+def read_signed(path: Path, document: Document) -> dict[str, Any]:
+    """The reverse, for content that fits its schema; anything else is a FormatError."""
     try:
-        raw = path.read_bytes()
-        content = json.loads(raw)
-        intact = canonical_json(content) == raw and content.pop("sha256") == _digest(content)
-        version = content["format"]
+        raw = read_regular(path, document.largest)
+        content = parse_json(raw, "the content")
+        is_intact = isinstance(content, dict) and canonical_json(content) == raw
+        if not is_intact or content.get("sha256") != _digest({k: v for k, v in content.items() if k != "sha256"}):
+            raise FormatError(f"{path}: it was changed or damaged after it was written; {AGAIN}")
     except OSError as error:
         raise FormatError(f"{path}: it cannot be read ({error.strerror}); check it with `ls -l`") from error
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise FormatError(f"{path}: it was changed or damaged ({type(error).__name__}); {_AGAIN}") from error
-    if not intact:
-        raise FormatError(f"{path}: it was changed or damaged after it was written; {_AGAIN}")
-    if version != FORMAT:
-        raise FormatError(f"{path}: format {version}, this morphlm reads {FORMAT}; use the version that wrote it")
-    return dict(content)
+    except SchemaError as problem:
+        raise FormatError(f"{path}: it was changed or damaged ({problem}); {AGAIN}") from problem
+    return {name: value for name, value in document.parse(raw, str(path)).items() if name != "sha256"}
 
 
 def _digest(content: dict[str, Any]) -> str:
@@ -106,22 +102,14 @@ def read_manifest(directory: str | Path) -> Manifest:
     if not path.is_file():
         problem = f"this is no translation system, {MANIFEST} is missing; name a folder of `morphlm translate build`"
         raise FormatError(f"{directory}: {problem}")
-    content = read_signed(path)
+    content = read_signed(path, SYSTEM)
     try:
-        return Manifest(
-            SystemConfig.from_json(content["config"]),
-            tuple(map(_checked_name, content["models"])),
-            {name: Stage(**stage) for name, stage in content["stages"].items()},
-        )
-    except (FormatError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise FormatError(f"{path}: its content makes no sense ({error}); {_AGAIN}") from error
-
-
-def _checked_name(name: str) -> str:
-    """No model lies outside."""
-    if Path(name).name != name or name in ("", ".."):
-        raise ValueError(f"a model named {name!r}")
-    return name
+        config = SystemConfig.from_json(content["config"])
+    except FormatError as error:
+        raise FormatError(f"{path}: its content makes no sense ({error}); {AGAIN}") from error
+    return Manifest(
+        config, tuple(content["models"]), {name: Stage(**stage) for name, stage in content["stages"].items()}
+    )
 
 
 def check_can_hold_system(directory: str | Path) -> None:
@@ -144,11 +132,11 @@ def check_files(directory: Path, stage: Stage) -> None:
         try:
             actual = sha256_of(path)
         except FileNotFoundError as error:
-            raise FormatError(f"{path}: it is missing; {_AGAIN}") from error
+            raise FormatError(f"{path}: it is missing; {AGAIN}") from error
         except OSError as error:
-            raise FormatError(f"{path}: it cannot be read ({error.strerror}); {_AGAIN}") from error
+            raise FormatError(f"{path}: it cannot be read ({error.strerror}); {AGAIN}") from error
         if actual != digest:
-            raise FormatError(f"{path}: it was changed or damaged after it was written; {_AGAIN}")
+            raise FormatError(f"{path}: it was changed or damaged after it was written; {AGAIN}")
 
 
 def digest_of(path: Path) -> str:

@@ -161,7 +161,10 @@ def _needed_stages(directory: Path, manifest: Manifest) -> dict[str, Stage]:
                 f"the stage {name} is missing; run the same `morphlm translate build` again, it goes on from there"
             )
             raise FormatError(f"{directory}: this system is not complete, {problem}")
-    return {name: stage for name, stage in manifest.stages.items() if name in (*NEEDED, EXTRA_RULES)}
+    stages = {name: stage for name, stage in manifest.stages.items() if name in (*NEEDED, EXTRA_RULES)}
+    if EXTRA_RULES in stages and EXTRA_RULES not in stages[EXTRA_RULES].files:  # it would not be checked
+        raise FormatError(f"{directory}: the digest of {EXTRA_RULES} is missing; copy or build the system again")
+    return stages
 
 
 def identity_of(manifest: Manifest) -> str:

@@ -15,7 +15,8 @@ from morphlm.scoring.kbest import read_weights
 from morphlm.tables import Table
 from morphlm.translation.decoder.config import GLUE, OOV, PASS_THROUGH, WORD_PENALTY
 from morphlm.translation.evaluation.significance import RunScores
-from morphlm.translation.system.directory import FORMAT, WEIGHTS, read_signed, write_signed
+from morphlm.translation.system.directory import WEIGHTS, read_signed, write_signed
+from morphlm.translation.system.schema import FORMAT, WEIGHTS_FILE
 from morphlm.translation.tuning.loop import TuningRun
 from morphlm.version import __version__
 
@@ -86,12 +87,9 @@ def read_tuned(directory: Path, system: str) -> TunedWeights | None:
     path = directory / WEIGHTS
     if not path.exists():
         return None
-    content = read_signed(path)
-    try:
-        runs = tuple(TuningRun.from_json(run) for run in content["runs"])
-        tuned = TunedWeights(content["key"], content["system"], runs)
-    except (KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{path}: its content makes no sense ({error}); tune again") from error
+    content = read_signed(path, WEIGHTS_FILE)
+    runs = tuple(map(TuningRun.from_json, content["runs"]))
+    tuned = TunedWeights(content["key"], content["system"], runs)
     if tuned.system != system or not runs:
         raise FormatError(f"{path}: these weights belong to another system; remove the file and tune again")
     return tuned

@@ -12,9 +12,10 @@ a run that was interrupted goes on from there and ends as if it had not been.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,14 +24,16 @@ import numpy as np
 
 from morphlm.arrays import Float64Array
 from morphlm.artefacts import Producer
-from morphlm.errors import ConfigError, MorphlmError
+from morphlm.errors import ConfigError, FormatError, MorphlmError
 from morphlm.files import atomic_writer, make_folder
 from morphlm.progress import notify
+from morphlm.schema import read_document
 from morphlm.settings import Settings, setting
 from morphlm.translation.tuning.bleu import SIZE, bleu
-from morphlm.translation.tuning.lists import Lists, has_key, read_lists, write_lists
+from morphlm.translation.tuning.lists import Lists, TranslationList, has_key, read_lists, write_lists
 from morphlm.translation.tuning.mert import MertConfig, optimise
 from morphlm.translation.tuning.pool import CandidatePool
+from morphlm.translation.tuning.schema import STATE_FILE, STATE_FORMAT
 
 TUNE = Producer(
     "tune",
@@ -38,7 +41,6 @@ TUNE = Producer(
     modules=("morphlm.translation.tuning", "morphlm.translation.decoder", "morphlm.translation.grammar"),
 )
 STATE, FIRST = "state.json", "first-{}.gz"
-FORMAT = 3
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,7 @@ class TuningRun:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> TuningRun:
+        """The reverse, for what fits the schema `RUN`."""
         iterations = (Iteration(**entry | {"weights": tuple(entry["weights"])}) for entry in content["iterations"])
         return cls(content["seed"], tuple(content["features"]), tuple(iterations))
 
@@ -169,7 +172,7 @@ class _Run:
         self.problem, self.config, self.seed, self.threads = problem, config, seed, threads
         self.folder, self.starts = folder / f"run-{seed}", [start, *probes_around(start, config.probes)]
         names = list(problem.feature_names)
-        self.first_key = TUNE.key(problem=problem.key, features=names, start=start, k=config.kbest, format=FORMAT)
+        self.first_key = TUNE.key(problem=problem.key, features=names, start=start, k=config.kbest, format=STATE_FORMAT)
         self.key = TUNE.key(first=self.first_key, config=asdict(config), seed=seed)
         self.iterations: list[Iteration] = []
         self.next: tuple[float, ...] | None = start
@@ -190,7 +193,15 @@ class _Run:
     def _iterate(self, weights: tuple[float, ...]) -> None:
         number = len(self.iterations) + 1
         self._decode(number, weights)
-        iteration = self._add(number, weights)
+        try:
+            iteration = self._add(number, weights)
+        except FormatError as error:
+            if number > 1:  # those were written just now
+                raise
+            notify(f"run {self.seed}: lists of an earlier run are damaged and are made again ({error})")
+            self._forget_first_lists()
+            self._decode(number, weights)
+            iteration = self._add(number, weights)
         self.iterations.append(iteration)
         self.next = self._optimised(number, iteration)
         self._save()
@@ -224,11 +235,14 @@ class _Run:
     def _add_lists(self, path: Path, weights: tuple[float, ...]) -> Iteration:
         sums = np.zeros(SIZE, np.int64)
         new = 0
-        for sentence, translations in enumerate(read_lists(path, len(self.problem.references))):
+        for sentence, translations in enumerate(self._read_lists(path)):
             added, statistics = self.pool.add(sentence, translations)
             sums += statistics[0]
             new += added
         return Iteration(weights, bleu(sums), float(sums[0] / max(sums[1], 1)), len(self.pool), new)
+
+    def _read_lists(self, path: Path) -> Iterator[TranslationList]:
+        return read_lists(path, len(self.problem.references), len(self.problem.feature_names))
 
     def _optimised(self, number: int, iteration: Iteration) -> tuple[float, ...] | None:
         if number >= self.config.iterations or not iteration.new:
@@ -250,7 +264,7 @@ class _Run:
 
     def _save(self) -> None:
         state = {
-            "format": FORMAT,
+            "format": STATE_FORMAT,
             "key": self.key,
             "run": TuningRun(self.seed, self.problem.feature_names, tuple(self.iterations)).to_json(),
             "next": self.next,
@@ -267,20 +281,25 @@ class _Run:
         if not (self.folder / STATE).is_file():
             return
         try:
-            state = json.loads((self.folder / STATE).read_bytes())
-            fits = state["format"] == FORMAT and state["key"] == self.key
+            state = read_document(self.folder / STATE, STATE_FILE)
+            run, following = TuningRun.from_json(state["run"]), state["next"]
+            fits = state["key"] == self.key and run.feature_names == self.problem.feature_names
             if fits:
-                self._take_up(TuningRun.from_json(state["run"]), state["next"] and tuple(state["next"]))
-        except (MorphlmError, OSError, ValueError, KeyError, TypeError, IndexError):
+                self._take_up(run, None if following is None else tuple(following))
+        except (MorphlmError, OSError):
             fits = False
-            for probe in range(len(self.starts)):
-                self._first_path(probe).unlink(missing_ok=True)
-            self.pool = self._new_pool()
+            self._forget_first_lists()
         if not fits:
             notify(
                 f"run {self.seed}: what is in {self.folder} is damaged or of other texts or settings; it begins again"
             )
             shutil.rmtree(self.folder)
+
+    def _forget_first_lists(self) -> None:
+        for probe in range(len(self.starts)):
+            with contextlib.suppress(OSError):  # a folder of that name is refused when it is to be written
+                self._first_path(probe).unlink(missing_ok=True)
+        self.pool = self._new_pool()
 
     def _take_up(self, run: TuningRun, following: tuple[float, ...] | None) -> None:
         if following is not None:  # else nothing will be searched any more
