@@ -29,7 +29,6 @@ RECORD_FORMAT = 1
 _KEY = String(longest=200)
 _COUNT = Integer(0)
 _SECONDS = Number(0, 1e12)
-_NAME = String(pattern=r"[^\x00-\x1f\x7f-\x9f]{0,1000}")
 _RUN_SCORES = Record({"runs": ListOf(Number(), 1, 10_000), "mean": Number(), "deviation": Number()})
 _CORRELATION = Record(dict.fromkeys(("rho", "low", "high"), nullable(Number())), is_open=True)
 
@@ -70,7 +69,7 @@ RESULTS: dict[str, Value] = {
             )
         }
     ),
-    "bitext": Record({"pair": _NAME, "stages": MapOf(Record({}, is_open=True), longest=100)}),
+    "bitext": Record({"pair": SHOWN_TEXT, "stages": MapOf(Record({}, is_open=True), longest=100)}),
     "tuning": Record(
         {
             "place": RELATIVE_PATH,
@@ -80,12 +79,12 @@ RESULTS: dict[str, Value] = {
     ),
     "comparison": Record(
         {
-            "pair": _NAME,
+            "pair": SHOWN_TEXT,
             "place": RELATIVE_PATH,
             "systems": ListOf(
                 Record(
                     {
-                        "name": _NAME,
+                        "name": SHOWN_TEXT,
                         "bleu": _RUN_SCORES,
                         "chrf": _RUN_SCORES,
                         "length_ratio": Number(0),
@@ -121,8 +120,8 @@ STEP_RECORD = Document(
             {
                 "format": Integer(),
                 "key": _KEY,
-                "kind": _NAME,
-                "name": _NAME,
+                "kind": SHOWN_TEXT,
+                "name": SHOWN_TEXT,
                 "seconds": _SECONDS,
                 "expected": _SECONDS,
                 "fresh": Boolean(),
@@ -130,7 +129,7 @@ STEP_RECORD = Document(
                 "files": MapOf(DIGEST, keys=RELATIVE_PATH, longest=10_000),
                 "digest": DIGEST,
             },
-            optional={"group": _NAME},
+            optional={"group": SHOWN_TEXT},
         ),
         (_result_fits,),
     ),

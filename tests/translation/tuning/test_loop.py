@@ -289,7 +289,7 @@ def test_seeds_that_cannot_be(seeds: tuple[int, ...], tmp_path: Path) -> None:
 
 
 def test_lists_on_disk_are_what_they_were(tmp_path: Path) -> None:
-    hypotheses = [(("a", "|||\n"), np.array([0.1, -np.inf], np.float32)), ((), np.array([1e-30, 3], np.float32))]
+    hypotheses = [(("a", "|||\n"), np.array([0.1, -1e29], np.float32)), ((), np.array([1e-30, 3], np.float32))]
     lists = [TranslationList.of(hypotheses), TranslationList.of(hypotheses[1:])]
     write_lists(tmp_path / "new" / "lists.gz", "key", lists)
     for one, other in zip(lists, read_lists(tmp_path / "new" / "lists.gz", 2, 2), strict=True):

@@ -20,7 +20,7 @@ from morphlm.schema import (
 
 STATE_FORMAT = 3
 LARGEST_WEIGHT = 1e9  # tuned ones are scaled, so that this is far away; sums of products stay finite
-LARGEST_FEATURE = 1e12
+LARGEST_FEATURE = 1e30  # the decoder has a least log-probability, so none is infinite
 LARGEST_ARRAY = 1 << 28  # bytes, of the translations of one sentence
 LONGEST_LINE = 1 << 24  # bytes, of their words
 _NAME = String(pattern=r"[^\x00-\x20\x7f-\x9f]{1,1000}")  # of a feature
@@ -90,5 +90,5 @@ LIST_HEAD = Document(
 LIST_ARRAYS = {
     "words": Tensor("<i4", ("words",), at_least=0, below="vocabulary"),
     "starts": Tensor("<i8", ("translations+1",), offsets_to="words"),
-    "features": Tensor("<f4", ("translations", "features"), -LARGEST_FEATURE, LARGEST_FEATURE, or_minus_infinity=True),
+    "features": Tensor("<f4", ("translations", "features"), -LARGEST_FEATURE, LARGEST_FEATURE),
 }
