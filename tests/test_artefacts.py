@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -124,3 +125,10 @@ def test_a_second_writer_is_refused_until_the_first_has_ended(tmp_path: Path) ->
     with lock(lock_file, target):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pipe_in_place_of_a_result_is_named(tmp_path: Path) -> None:
+    shelf = FolderShelf(tmp_path, THING, ".tsv", read=Path.read_text, write=lambda path, text: None)
+    os.mkfifo(shelf.path("key"))
+    with pytest.raises(ConfigError, match="neither a file nor a folder"):
+        shelf.find("key")

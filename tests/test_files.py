@@ -417,3 +417,15 @@ def test_a_place_that_can_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("morphlm.files.os.access", lambda *_: False)
     with pytest.raises(InputError, match="is no folder to write to"):
         check_can_make(tmp_path / "a")
+
+
+def test_a_link_or_a_pipe_in_a_directory_of_ours_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("of somebody's")
+    (tmp_path / "link").symlink_to(tmp_path / "precious")
+    (tmp_path / "dangling").symlink_to(tmp_path / "new")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "dangling", "pipe"):
+        with atomic_writer(tmp_path / name, is_ours=True) as file:
+            file.write(b"ours")
+        assert (tmp_path / name).read_text() == "ours" and not (tmp_path / name).is_symlink()
+    assert (tmp_path / "precious").read_text() == "of somebody's" and not (tmp_path / "new").exists()

@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from morphlm.errors import FormatError, InputError
+from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.files import exclusive, make_folder
 from morphlm.progress import notify
 
@@ -104,6 +104,8 @@ class FolderShelf(Shelf[Result]):
     def find(self, key: str) -> Result | None:
         path = self.path(key)
         self.place = str(path)
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise ConfigError(f"{path}: this is neither a file nor a folder, so no result can be kept in it; remove it")
         return self._read(path) if path.exists() else None
 
     def keep(self, key: str, result: Result) -> None:

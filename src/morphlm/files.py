@@ -164,10 +164,12 @@ class NamedOutput(io.FileIO):
 
 
 @contextlib.contextmanager
-def atomic_writer(path: str | Path) -> Iterator[IO[bytes]]:
+def atomic_writer(path: str | Path, *, is_ours: bool = False) -> Iterator[IO[bytes]]:
     """Write bytes to a file (compressed as its name says) or, for '-', to standard output.
 
-    The file appears when the block ends without an exception; until then a file of that name stays as it was.
+    The file appears when the block ends without an exception; until then a file of that name stays as it was. In a
+    directory that only we write to (`is_ours`), a link or a pipe of that name is replaced: whoever put it there may
+    want us to write elsewhere, or to wait for ever.
     """
     if str(path) == "-":
         yield sys.stdout.buffer
@@ -176,12 +178,13 @@ def atomic_writer(path: str | Path) -> Iterator[IO[bytes]]:
     path = checked_path(path)
     if path.is_dir():
         raise InputError("this is a folder; name a file to write", source=str(path))
-    if path.exists() and not path.is_file():
+    if not is_ours and path.exists() and not path.is_file():
         with _device(path) as device:  # /dev/null, /dev/stdout, a named pipe: to be written to, not replaced
             yield device
         return
-    with _partial_file(path.resolve(), str(path)) as file:  # a link stays, what it points to is replaced
-        if extension := _extension_of_name(path.resolve()):
+    target = path if is_ours else path.resolve()  # a link stays, what it points to is replaced
+    with _partial_file(target, str(path)) as file:
+        if extension := _extension_of_name(target):
             with COMPRESSIONS[extension][2](file, "wb") as stream:
                 yield stream
         else:

@@ -60,7 +60,9 @@ class Case:
     document: Document
     value: Any
     write: Callable[[Any], bytes]  # a forged value as bytes whose hashes are right
-    accepts: Callable[[bytes], bool]  # reads them and uses what it has read; refuses by a MorphlmError or False
+    path: Path
+    reads: Callable[[], bool]  # reads the file and uses what it has read; refuses by a MorphlmError or False
+    put: Callable[[bytes], None] | None = None  # where the bytes are only a part of the file
 
     def forgeries(self, every: int = 1) -> Iterator[tuple[str, bytes]]:
         """What is forged, and the bytes; `every` tenth, or so, is a sample."""
@@ -69,8 +71,15 @@ class Case:
         return chain(written, islice(forged_texts(self.write(self.value)), None, None, every))
 
     def is_accepted(self, raw: bytes) -> bool:
+        if self.put is None:
+            self.path.write_bytes(raw)
+        else:
+            self.put(raw)
+        return self.is_readable()
+
+    def is_readable(self) -> bool:
         try:
-            return self.accepts(raw)
+            return self.reads()
         except MorphlmError as refused:
             message = str(refused)
             assert len(message.splitlines()) == 1 and "\x1b" not in message and len(message) < 1000, ascii(message)
@@ -120,15 +129,14 @@ def preparation(folder_: Path) -> Case:
     prepare_files([folder_ / "raw"], folder_ / "out", PrepareOptions("cs"))
     path = record_path(folder_ / "out")
 
-    def accepts(raw: bytes) -> bool:
-        path.write_bytes(raw)
+    def reads() -> bool:
         read = read_preparation(folder_ / "out")
         if read is None:
             return False
         assert read.format() and read.tokeniser_signature and read.normalisation_signature and read.to_json()
         return True
 
-    return Case(text.PREPARATION, json.loads(path.read_bytes()), encoded, accepts)
+    return Case(text.PREPARATION, json.loads(path.read_bytes()), encoded, path, reads)
 
 
 def dataset(folder_: Path) -> Case:
@@ -140,12 +148,11 @@ def dataset(folder_: Path) -> Case:
     made = folder.make_folder(folder_ / "set", folder.DatasetRequest("own", "cs", None, 1), options, make)
     path = folder_ / "set" / folder.DESCRIPTION
 
-    def accepts(raw: bytes) -> bool:
-        path.write_bytes(raw)
+    def reads() -> bool:
         read = folder.make_folder(folder_ / "set", folder.DatasetRequest("own", "cs", None, 1), options, make)
         return read.path("train", "cs").is_file() and bool(read.description())
 
-    return Case(datasets.DATASET, made.description(), encoded, accepts)
+    return Case(datasets.DATASET, made.description(), encoded, path, reads)
 
 
 def received(folder_: Path) -> Case:
@@ -153,11 +160,10 @@ def received(folder_: Path) -> Case:
     target.write_bytes(b"content")
     record = asdict(download.Received(7, hashlib.sha256(b"content").hexdigest()))
 
-    def accepts(raw: bytes) -> bool:
-        download._record_path(target).write_bytes(raw)
+    def reads() -> bool:
         return download._cached(target) is not None
 
-    return Case(datasets.RECEIVED, record, canonical_or_plain, accepts)
+    return Case(datasets.RECEIVED, record, canonical_or_plain, download._record_path(target), reads)
 
 
 def canonical_or_plain(value: Any) -> bytes:
@@ -180,14 +186,16 @@ def log_line(folder_: Path) -> Case:
     def write(value: Any) -> bytes:
         return json.dumps(value).encode()
 
-    def accepts(raw: bytes) -> bool:
+    def put(raw: bytes) -> None:
         (folder_ / LOG_FILE).write_bytes(write(entry) + b"\n" + raw + b"\n")
+
+    def reads() -> bool:
         log, edited = read_log(folder_), read_edited_log(folder_)
         assert isinstance(curve_of(edited), tuple) and isinstance(end_reason(edited), str)
         assert find_end(log, TrainingConfig())[0] <= 2 and end_reason(log).isprintable()
         return len(log) == 2
 
-    return Case(training.LOG_LINE, entry, write, accepts)
+    return Case(training.LOG_LINE, entry, write, folder_ / LOG_FILE, reads, put)
 
 
 # ---------------------------------------------------------------- translation
@@ -218,10 +226,12 @@ def state(folder_: Path) -> Case:
     path = folder_ / "run-1" / STATE
     value = json.loads(path.read_bytes())
 
-    def accepts(raw: bytes) -> bool:
+    def put(raw: bytes) -> None:
         write_lists(first._first_path(0), first.first_key, lists())
         write_lists(first._lists_path(2), first.key, lists())
         path.write_bytes(raw)
+
+    def reads() -> bool:
         run = new_run()
         run._resume()
         resumed = TuningRun(1, problem.feature_names, tuple(run.iterations))
@@ -229,7 +239,7 @@ def state(folder_: Path) -> Case:
         assert run.next is None or len(run.next) == 2
         return bool(run.iterations)
 
-    return Case(tuning.STATE_FILE, value, encoded, accepts)
+    return Case(tuning.STATE_FILE, value, encoded, path, reads, put)
 
 
 def _lists_case(document: Document, folder_: Path, line: int) -> Case:
@@ -240,9 +250,11 @@ def _lists_case(document: Document, folder_: Path, line: int) -> Case:
     key, rest = content.split(b"\n", 1)
     head, arrays = rest.split(b"\n", 1)
 
-    def accepts(raw: bytes) -> bool:
+    def put(raw: bytes) -> None:
         lines = [raw, head] if line == 0 else [key, raw]
         path.write_bytes(gzip.compress(b"\n".join([*lines, arrays]), 1))
+
+    def reads() -> bool:
         has_key(path, "key")
         read = list(read_lists(path, 2, 2))
         return line == 1 or (has_key(path, "key") and all(len(entry.tokens(0)) >= 0 for entry in read))
@@ -250,7 +262,7 @@ def _lists_case(document: Document, folder_: Path, line: int) -> Case:
     def write(value: Any) -> bytes:
         return json.dumps(value).encode()
 
-    return Case(document, json.loads(key if line == 0 else head), write, accepts)
+    return Case(document, json.loads(key if line == 0 else head), write, path, reads, put)
 
 
 def lists_key(folder_: Path) -> Case:
@@ -268,8 +280,7 @@ def manifest(folder_: Path) -> Case:
     stages = {"prepare": Stage("ab" * 32, {"text/source.txt": digest}, {"pairs": 3, "rate": 0.5, "models": ["a"]})}
     Manifest(SystemConfig(("en", "cs")), ("mkn", "clbl++"), stages).write(folder_)
 
-    def accepts(raw: bytes) -> bool:
-        (folder_ / MANIFEST).write_bytes(raw)
+    def reads() -> bool:
         read = read_manifest(folder_)
         assert read.config.pair_options() and read.config.grammar.limits() and read.config.decoder.span_of(80)
         assert all((folder_ / "lm" / name).parent == folder_ / "lm" for name in read.models)
@@ -277,20 +288,23 @@ def manifest(folder_: Path) -> Case:
             check_files(folder_, stage)
         return True
 
-    return Case(system.SYSTEM, json.loads((folder_ / MANIFEST).read_bytes()), signed("sha256"), accepts)
+    return Case(
+        system.SYSTEM, json.loads((folder_ / MANIFEST).read_bytes()), signed("sha256"), folder_ / MANIFEST, reads
+    )
 
 
 def weights(folder_: Path) -> Case:
     TunedWeights("key", "system", (a_run(1), a_run(2))).write(folder_)
 
-    def accepts(raw: bytes) -> bool:
-        (folder_ / WEIGHTS).write_bytes(raw)
+    def reads() -> bool:
         read = read_tuned(folder_, "system")
         assert read is not None
         assert read.to_table().format() and read.to_json() and np.isfinite(list(read.run().weights.values())).all()
         return True
 
-    return Case(system.WEIGHTS_FILE, json.loads((folder_ / WEIGHTS).read_bytes()), signed("sha256"), accepts)
+    return Case(
+        system.WEIGHTS_FILE, json.loads((folder_ / WEIGHTS).read_bytes()), signed("sha256"), folder_ / WEIGHTS, reads
+    )
 
 
 # ---------------------------------------------------------------- experiments
@@ -356,8 +370,7 @@ def step_record(kind: str) -> Callable[[Path], Case]:
         shelf.keep(key, Record(key, kind, "a step", 1.5, 2.0, True, RESULTS[kind], files, kind))
         path = shelf.path(key)
 
-        def accepts(raw: bytes) -> bool:
-            path.write_bytes(raw)
+        def reads() -> bool:
             estimator = Estimator(store)
             estimator.learn(store.records())
             assert estimator._ratio(kind) >= 0
@@ -367,7 +380,7 @@ def step_record(kind: str) -> Callable[[Path], Case]:
             _use(record.kind, record.result)
             return True
 
-        return Case(experiments.STEP_RECORD, json.loads(path.read_bytes()), signed("digest"), accepts)
+        return Case(experiments.STEP_RECORD, json.loads(path.read_bytes()), signed("digest"), path, reads)
 
     return make
 
@@ -376,28 +389,26 @@ def batch(folder_: Path) -> Case:
     value = {"key": "key", "translations": {"mkn": {"1": ["a b", "c"], "2": ["a", ""]}}}
     translator = _Translator({"mkn": SimpleNamespace()}, (1, 2), folder_, "key")  # type: ignore[dict-item]
 
-    def accepts(raw: bytes) -> bool:
-        (folder_ / "batch").write_bytes(raw)
+    def reads() -> bool:
         read = _read_batch(folder_ / "batch", "key")
         if read is None or not translator._is_of(read, 2):
             return False
         _write_translations(folder_, read)
         return True
 
-    return Case(experiments.BATCH, value, canonical_or_plain, accepts)
+    return Case(experiments.BATCH, value, canonical_or_plain, folder_ / "batch", reads)
 
 
 def report(folder_: Path) -> Case:
     made: Any = SimpleNamespace(plan=SimpleNamespace(recipe=SimpleNamespace(name="small")))
     value = {"recipe": "small", "release": "0.2", "results": {"a": 1}, "pictures": ["kappa.svg", "kappa.png"]}
 
-    def accepts(raw: bytes) -> bool:
-        (folder_ / REPORT_NAME).write_bytes(raw)
+    def reads() -> bool:
         names = _pictures_before(made, folder_)
         assert all((folder_ / name).parent == folder_ and "\0" not in name for name in names)
         return bool(names)
 
-    return Case(experiments.REPORT_FILE, value, encoded, accepts)
+    return Case(experiments.REPORT_FILE, value, encoded, folder_ / REPORT_NAME, reads)
 
 
 CASES: dict[str, Callable[[Path], Case]] = {

@@ -82,8 +82,8 @@ def mentioned(tree: ast.AST) -> Iterator[str]:
 
 
 def readers_in(text: str) -> set[str]:
-    found = set(mentioned(ast.parse(text)))
-    return {reader for reader in READERS for name in found if name == reader or name.startswith(f"{reader}.")}
+    parts = [name.split(".") for name in set(mentioned(ast.parse(text)))]
+    return READERS & {".".join(name[:length]) for name in parts for length in range(1, len(name) + 1)}
 
 
 def test_nothing_else_reads_what_comes_from_outside() -> None:

@@ -75,7 +75,7 @@ class RecordShelf(Shelf[Record]):
     def keep(self, key: str, result: Record) -> None:
         path, content = self.path(key), {"format": RECORD_FORMAT, **vars(result), "files": dict(result.files)}
         make_folder(path.parent)
-        with atomic_writer(path) as stream:
+        with atomic_writer(path, is_ours=True) as stream:
             stream.write(canonical_json(content | {"digest": _digest(content)}))
 
 

@@ -148,7 +148,7 @@ class _Translator:
         tables = KeptRules(first.rules)
         tokens = [first.config.prepare(sentence) for sentence in sentences]
         made = {name: self._runs(system, tokens, tables) for name, system in self.systems.items()}
-        with atomic_writer(path) as stream:
+        with atomic_writer(path, is_ours=True) as stream:
             stream.write(canonical_json({"key": self.key, "translations": made}))
         return made
 
@@ -192,5 +192,5 @@ def _read_batch(path: Path, key: str) -> Translations | None:
 def _write_translations(folder: Path, translations: Translations) -> None:
     """Files that `morphlm translate evaluate` reads."""
     for name, seed, lines in _runs_in(translations):
-        with atomic_writer(folder / f"{name}.run-{seed}.txt") as stream:
+        with atomic_writer(folder / f"{name}.run-{seed}.txt", is_ours=True) as stream:
             stream.writelines(f"{line}\n".encode() for line in lines)

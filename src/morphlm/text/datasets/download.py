@@ -64,7 +64,7 @@ def fetch_gzip(address: str, target: Path, patience: Patience) -> Received:
         _check_gzip(part, address)
         received = Received(part.stat().st_size, sha256_of(part))
         _check_unchanged(received, target, part, address)
-        with atomic_writer(_record_path(target)) as record:
+        with atomic_writer(_record_path(target), is_ours=True) as record:
             record.write(canonical_json(asdict(received)))
         part.replace(target)
         _validator_path(part).unlink(missing_ok=True)

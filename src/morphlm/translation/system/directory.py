@@ -71,7 +71,7 @@ class Manifest:
 
 def write_signed(path: Path, content: dict[str, Any]) -> None:
     """JSON with its own SHA-256 in it, so that any changed byte shows."""
-    with atomic_writer(path) as file:
+    with atomic_writer(path, is_ours=True) as file:
         file.write(canonical_json(content | {"sha256": _digest(content)}))
 
 

@@ -58,7 +58,7 @@ Lists = Iterable[TranslationList]  # of each sentence
 def write_lists(path: Path, key: str, lists: Lists) -> None:
     """A line with the key; then for each sentence a line with its words and the shapes of the arrays, and these."""
     make_folder(path.parent)
-    with atomic_writer(path) as file:
+    with atomic_writer(path, is_ours=True) as file:
         file.write((json.dumps(key) + "\n").encode())
         for translations in lists:
             arrays: tuple[Array, ...] = (translations.words, translations.starts, translations.features)

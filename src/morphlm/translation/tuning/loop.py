@@ -270,7 +270,7 @@ class _Run:
             "next": self.next,
         }
         make_folder(self.folder)
-        with atomic_writer(self.folder / STATE) as file:
+        with atomic_writer(self.folder / STATE, is_ours=True) as file:
             file.write((json.dumps(state, indent=1) + "\n").encode())
         if self.next is None:
             for path in self.folder.glob("lists-*"):
@@ -293,7 +293,10 @@ class _Run:
             notify(
                 f"run {self.seed}: what is in {self.folder} is damaged or of other texts or settings; it begins again"
             )
-            shutil.rmtree(self.folder)
+            if self.folder.is_symlink():
+                self.folder.unlink()
+            else:
+                shutil.rmtree(self.folder)
 
     def _forget_first_lists(self) -> None:
         for probe in range(len(self.starts)):
