@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import time
 import tracemalloc
 from pathlib import Path
@@ -21,7 +22,7 @@ from morphlm.modelfile import read_model
 from morphlm.scoring.loading import load
 from morphlm.training.checkpoint import checkpoint_path
 from morphlm.training.config import TrainingConfig, recipe
-from morphlm.training.log import LOG_FILE
+from morphlm.training.log import LOG_FILE, read_log
 from morphlm.training.loop import TrainingRun, rows_by_factor, train_model
 
 from .small import contents, sentences, task
@@ -496,3 +497,32 @@ def test_the_step_is_adapted_by_epochs_not_by_evaluations(tmp_path: Path) -> Non
 def test_infinite_settings_are_refused(name: str) -> None:
     with pytest.raises(ConfigError, match=name):
         recipe("default", **{name: math.inf})
+
+
+EVALUATION = {
+    **{"epoch": 1, "minibatch": 0, "tokens": 9, "seconds": 1.0, "objective": None},
+    **{"development_perplexity": 2.5, "step": 0.1, "best": False, "ended": "diverged: somewhere"},
+}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "[]",
+        '{"epoch": 1}',
+        json.dumps(EVALUATION | {"objective": math.nan}),
+        json.dumps(EVALUATION | {"best": 1}),
+        json.dumps(EVALUATION | {"epoch": -1}),
+        json.dumps(EVALUATION | {"ended": "\x1b[2J"}),
+        json.dumps(EVALUATION | {"note": "by hand"}),
+    ],
+)
+def test_a_log_that_is_not_as_it_was_written_counts_as_none(tmp_path: Path, line: str) -> None:
+    (tmp_path / LOG_FILE).write_text(json.dumps(EVALUATION) + "\n")
+    assert read_log(tmp_path) == [EVALUATION]
+    (tmp_path / LOG_FILE).write_text(json.dumps(EVALUATION) + f"\n{line}\n")
+    assert read_log(tmp_path) == []
+    (tmp_path / LOG_FILE).unlink()
+    os.mkfifo(tmp_path / LOG_FILE)
+    assert read_log(tmp_path) == read_log(None) == []

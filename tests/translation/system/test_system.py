@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import pickle
 import shutil
 from collections.abc import Callable, Sequence
@@ -20,7 +21,8 @@ from morphlm.translation.grammar.extra_rules import ExtraRules
 from morphlm.translation.grammar.rules import FEATURES, Rule, RuleTable, table_of
 from morphlm.translation.system.building import NamedModel, Sources, build_system
 from morphlm.translation.system.config import SOURCE, TARGET, SystemConfig
-from morphlm.translation.system.directory import BITEXT, MANIFEST, MODELS, WEIGHTS
+from morphlm.translation.system.directory import BITEXT, MANIFEST, MODELS, WEIGHTS, read_signed, write_signed
+from morphlm.translation.system.schema import SYSTEM
 from morphlm.translation.system.system import TranslationSystem
 from morphlm.translation.system.tuning import KeptRules, TuningText, read_tuning_text, tune_system
 from morphlm.translation.system.weights import given_weights, start_weights
@@ -344,9 +346,6 @@ def test_weights_of_another_system(place: Path, tmp_path: Path) -> None:
 
 
 def test_another_format(place: Path, tmp_path: Path) -> None:
-    from morphlm.translation.system.directory import read_signed, write_signed
-    from morphlm.translation.system.schema import SYSTEM
-
     copy = tmp_path / "system"
     shutil.copytree(place, copy)
     content = read_signed(copy / MANIFEST, SYSTEM)
@@ -361,4 +360,37 @@ def test_another_format(place: Path, tmp_path: Path) -> None:
         TranslationSystem.load(copy)
     (copy / MANIFEST).write_text(json.dumps(content))
     with pytest.raises(FormatError, match="damaged"):
+        TranslationSystem.load(copy)
+
+
+@pytest.mark.parametrize("name", [MANIFEST, WEIGHTS, "bitext", "bitext/manifest.json", "lm/mkn/manifest.json"])
+@pytest.mark.parametrize("target", ["pipe", "/dev/zero", "itself"])
+def test_pipes_devices_and_loops_in_place_of_files_are_refused(
+    place: Path, tmp_path: Path, name: str, target: str
+) -> None:
+    copy = tmp_path / "system"
+    shutil.copytree(place, copy)
+    if (copy / name).is_dir():
+        shutil.rmtree(copy / name)
+    else:
+        (copy / name).unlink()
+    if target == "pipe":
+        os.mkfifo(copy / name)
+    else:
+        (copy / name).symlink_to(copy / name if target == "itself" else target)
+    if (name, target) == (WEIGHTS, "itself"):
+        assert TranslationSystem.load(copy).tuned is None  # as if there were none
+    else:
+        with pytest.raises(FormatError):
+            TranslationSystem.load(copy)
+
+
+def test_rules_without_a_digest_are_refused(place: Path, tmp_path: Path) -> None:
+    """Else nobody would look whether the file is one."""
+    copy = tmp_path / "system"
+    shutil.copytree(place, copy)
+    content = read_signed(copy / MANIFEST, SYSTEM)
+    stages = content["stages"] | {"rules.gz": {"key": "a", "files": {}, "figures": {}}}
+    write_signed(copy / MANIFEST, content | {"stages": stages})
+    with pytest.raises(FormatError, match=r"the digest of rules\.gz is missing"):
         TranslationSystem.load(copy)
