@@ -374,3 +374,12 @@ def test_extra_rules_are_a_part_of_the_system(parts: Path, tmp_path: Path) -> No
             build_system(out, changed, CONFIG)
     assert contents(out) == before
     assert EXTRA_RULES in read_manifest(out).stages and (out / MANIFEST).exists()
+
+
+@pytest.mark.parametrize("limit", [0, 10_001])
+def test_a_system_without_a_limit_is_not_built(tmp_path: Path, limit: int) -> None:
+    """Whoever loads it would wait for ever; nobody could load it."""
+    config = SystemConfig(tokenise=False).with_decoder(pop_limit=limit)
+    with pytest.raises(ConfigError, match=f"pop_limit is {limit}; build a system with 1 to 10000"):
+        build_system(tmp_path / "system", Sources(tmp_path / "a", tmp_path / "b"), config)
+    assert not (tmp_path / "system").exists()

@@ -50,6 +50,7 @@ from morphlm.translation.system.directory import (
     digest_of,
     read_manifest,
 )
+from morphlm.translation.system.schema import LARGEST_POP_LIMIT
 from morphlm.translation.system.system import TranslationSystem
 
 # The stages in the order of the data, each with the code that decides its result.
@@ -142,6 +143,9 @@ def build_system(
     """Make the directory of a system, or go on with it; it is not tuned yet."""
     directory = Path(out)
     check_can_hold_system(directory)
+    if not 1 <= config.decoder.pop_limit <= LARGEST_POP_LIMIT:
+        limits = f"build a system with 1 to {LARGEST_POP_LIMIT}, and choose another when you decode"
+        raise ConfigError(f"pop_limit is {config.decoder.pop_limit}; {limits}")
     check_features((*FEATURES, *COUNTED, *names_of_models([named.name for named in sources.models])))
     models = [_load_model(named) for named in sources.models]
     _check_texts(sources)

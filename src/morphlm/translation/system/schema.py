@@ -27,6 +27,7 @@ from morphlm.translation.tuning.schema import RUN
 
 FORMAT, KIND = 1, "translation system"
 MOST_MODELS = 100
+LARGEST_POP_LIMIT = 10_000  # of a system that was built; more, or 0 for all, is for whoever decodes to choose
 AGAIN = "copy or build the system again"
 _VERSION, _KEY = String(longest=100), String(longest=200)
 _SIGNED = {"format": Integer(), "version": _VERSION, "sha256": DIGEST}
@@ -35,7 +36,7 @@ _CONFIG = settings_record(
     languages=ListOf(nullable(String(pattern=LANGUAGE_CODE)), shortest=2, longest=2),
     alignment=settings_record(AlignmentConfig),
     grammar=settings_record(GrammarConfig),
-    decoder=settings_record(DecoderConfig),
+    decoder=settings_record(DecoderConfig, pop_limit=Integer(1, LARGEST_POP_LIMIT)),
 )
 _STAGE = Record(
     {"key": _KEY, "files": MapOf(DIGEST, keys=RELATIVE_PATH, longest=1000)},
