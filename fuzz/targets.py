@@ -435,7 +435,9 @@ def _lists(scratch: Path) -> bytes:
 
 def _pool_lists(path: Path) -> None:
     pool = CandidatePool([[["a", "house"]], [["a"]]], 2)
-    for sentence, translations in enumerate(read_lists(path, 2)):
+    packed = path.with_suffix(".gz")
+    packed.write_bytes(gzip.compress(path.read_bytes(), 1))
+    for sentence, translations in enumerate(read_lists(packed, 2, 2)):
         pool.add(sentence % 2, translations)
     pool.arrays().bleu(np.ones(2))
 

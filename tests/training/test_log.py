@@ -7,14 +7,24 @@ from pathlib import Path
 import pytest
 
 from morphlm.training.config import TrainingConfig
-from morphlm.training.log import LOG_FILE, end_reason, find_end, log_text, read_log, read_log_lines
+from morphlm.training.log import LOG_FILE, end_reason, find_end, log_text, read_edited_log, read_log
 
-GOOD = {"epoch": 1, "minibatch": 0, "tokens": 9, "development_perplexity": 3.5, "best": True, "ended": "1 epochs"}
+GOOD = {
+    "epoch": 1,
+    "minibatch": 0,
+    "tokens": 9,
+    "seconds": 0.5,
+    "objective": -1.5,
+    "development_perplexity": 3.5,
+    "step": 0.05,
+    "best": True,
+    "ended": "1 epochs",
+}
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
     (tmp_path / LOG_FILE).write_text(log_text([GOOD, GOOD]))
-    assert read_log(tmp_path) == read_log_lines(tmp_path) == [GOOD, GOOD]
+    assert read_log(tmp_path) == read_edited_log(tmp_path) == [GOOD, GOOD]
     assert end_reason(read_log(tmp_path)) == "1 epochs"
 
 
@@ -27,4 +37,4 @@ def test_a_changed_log_counts_as_none(tmp_path: Path, line: str) -> None:
     assert log == []
     assert log_text(log) == ""
     assert find_end(log, TrainingConfig()) == (0, "")
-    assert end_reason(read_log_lines(tmp_path)) == ""
+    assert end_reason(log) == ""

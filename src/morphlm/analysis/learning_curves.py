@@ -105,7 +105,7 @@ def _evaluation(entry: Any, line: int, source: str | None) -> _LogEntry | None:
         perplexity = entry["development_perplexity"]
         figures = (entry["epoch"], entry.get("minibatch", 0), entry["tokens"], perplexity)
         return _LogEntry(*(float("nan") if figure is None else float(figure) for figure in figures))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         if source is None:
             return None
         message = "this line is no evaluation of a training; put it back as `morphlm train` wrote it, or remove it"
