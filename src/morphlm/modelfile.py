@@ -28,6 +28,8 @@ from morphlm.errors import FormatError, InputError
 from morphlm.files import cannot_write, checked_path, open_regular, partial_folder, read_regular, sha256_of
 from morphlm.kinds import find_schema, kind_names
 from morphlm.schema import (
+    DIGEST,
+    FILE_NAME,
     Anything,
     ArtefactSchema,
     Contents,
@@ -50,8 +52,6 @@ COMPONENTS = "components"  # the folder of the models that a model is made of
 LARGEST_MANIFEST, LARGEST_TENSORS = 1 << 26, 1 << 38  # bytes
 MOST_PARTS, DEEPEST_PARTS = 100, 8  # models in a model, counted as often as they occur; levels of them
 
-_FILE_NAME = String(pattern=r"(?!\.{1,2}$)[^/\x00]{1,255}")  # without a path, so that none lies outside
-_DIGEST = String(pattern="[0-9a-f]{64}")
 MANIFEST_SCHEMA = Record(
     {
         "format": Integer(),
@@ -60,10 +60,10 @@ MANIFEST_SCHEMA = Record(
         "configuration": Record({}, is_open=True),
         "training": Record({}, is_open=True),
         "self_test": ListOf(Anything()),
-        "files": MapOf(_DIGEST, keys=_FILE_NAME, longest=100),
-        "sha256": _DIGEST,
+        "files": MapOf(DIGEST, keys=FILE_NAME, longest=100),
+        "sha256": DIGEST,
     },
-    optional={"parts": MapOf(_DIGEST, keys=_FILE_NAME, longest=MOST_PARTS)},
+    optional={"parts": MapOf(DIGEST, keys=FILE_NAME, longest=MOST_PARTS)},
 )
 
 PartWriter = Callable[[Path], object]  # writes a model directory

@@ -1,6 +1,6 @@
 """What checking a model against its schema adds to loading it, in turns with loading without the checks.
 
-    python benchmarks/checking.py [--words 206000] [--width 200] [--loads 7]
+    python benchmarks/loading.py [--words 206000] [--width 200] [--loads 7]
 
 CLBL++ with random parameters, and modified Kneser-Ney of order 4 on a random text with the same vocabulary. Loading
 hashes every file and runs the self-test either way. Times are CPU seconds, the least of all loads.

@@ -1,6 +1,6 @@
 """What the checks of ids and states cost in single queries from Python, against the same steps without them.
 
-    python benchmarks/checks.py [--words 16000] [--repeats 200]
+    python benchmarks/arguments.py [--words 16000] [--repeats 200]
 
 Checked is `score_id` as it is. Unchecked is the same code with its checks taken out, written down here: the same calls
 of compiled code, the same conversions. Both take turns, query by query; the least time of each query counts, and of
