@@ -12,6 +12,7 @@ import numpy as np
 import morphlm
 from morphlm.experiments.store import Record, Store
 from morphlm.logbilinear.model import LogBilinearModel
+from morphlm.logbilinear.parameters import filled_like
 from morphlm.segmentation.segmenter import train_segmenter
 from morphlm.text.datasets.registry import get_dataset
 from morphlm.text.prepare import PrepareOptions, prepare_files
@@ -58,7 +59,8 @@ def _make_models(folder: Path) -> None:
     assert isinstance(model, LogBilinearModel)
     for name, factors in (("ngrams", "ngrams:2-3"), ("pieces", "bpe:30")):
         morphlm.train("clbl+c", train, dev, out=folder / name, factors=factors, **options)
-    write_checkpoint(folder / "checkpoint", IDENTITY, Progress(), model.parameters, model.parameters)
+    squares = filled_like(model.parameters, 1.0)
+    write_checkpoint(folder / "checkpoint", IDENTITY, Progress(), model.parameters, squares)
     morphlm.mix([morphlm.load(folder / "mkn"), model], dev).save(folder / "mixture")
 
 

@@ -365,7 +365,9 @@ class _Reading:
         except FormatError as error:
             # `open_regular` knows only the name inside the folder.
             problem = str(error).removeprefix(f"{inside}{name}: ")
-            raise error if problem == str(error) else FormatError(f"{path}: {problem}") from error
+            if problem == str(error):
+                raise
+            raise FormatError(f"{path}: {problem}") from error
 
 
 def _schema_of(directory: Path, kind: str) -> ArtefactSchema:

@@ -320,7 +320,7 @@ def test_generate_from_a_beginning(model: Path, morphlm_command: Command) -> Non
         (["rescore", "MODEL", "LIST", "--weights", "nowhere"], "nowhere: there is no such file"),
         (["rescore", "MODEL", "LIST", "--format", "tsv"], "list:1: 1 columns between tabs"),
         (["score", "MODEL", "LIST", "--normalise"], "no record"),
-        (["generate", "MODEL", "--temperature", "-1"], "temperature -1"),
+        (["generate", "MODEL", "--temperature", "-1"], "temperature is -1"),
         (["generate", "MODEL", "--begin", "</s>"], "</s> is a mark"),
         (["generate", "nowhere"], "there is no such model"),
     ],
