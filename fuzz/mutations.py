@@ -171,8 +171,8 @@ def _changed_numbers(rng: random.Random, header: bytes, body: bytes) -> bytes:
         code = codes[entry["dtype"]]
         begin, end = entry["data_offsets"]
         size = struct.calcsize(f"<{code}")
-        position = begin + size * rng.randrange((end - begin) // size)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        position = int(begin + size * rng.randrange(int((end - begin) // size)))  # a header may have any numbers by now
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError):
         return set_number(rng, body, ())
     return body[:position] + _packed(rng, code) + body[position + size :]
 

@@ -15,7 +15,7 @@ from ..test_fuzz_targets import BEHIND_HASHES, TARGETS
 
 pytestmark = pytest.mark.full
 
-MUTATIONS, SECONDS = 2000, 900  # the first run compiles kernels
+MUTATIONS, SECONDS = 600, 900  # the first run compiles kernels
 
 
 @pytest.fixture(scope="module")
