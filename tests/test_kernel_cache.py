@@ -280,6 +280,33 @@ def test_with_nothing_to_write_to_code_stays_in_memory(place: Path) -> None:
     assert not (place / "relative").exists()
 
 
+def test_a_current_folder_that_is_gone_is_no_error(place: Path) -> None:
+    # Code is made where there is a current folder, as Numba asks for it, and used where there is none.
+    leave = f"import os; os.mkdir('{place}/gone'); os.chdir('{place}/gone'); os.rmdir('{place}/gone')\n"
+    (place / "code/__pycache__").write_text("no folder")
+    for cache in ("", "relative"):
+        variables = {"TMPDIR": str(place), "HOME": "relative"}
+        made = run(place, **variables)
+        done = run(place, "-c", leave + PRINT_READ, NUMBA_CACHE_DIR=cache, **variables)
+        assert made.stderr.startswith(f"compiled code is kept in {place}/morphlm-kernels-")
+        assert (done.stdout.split()[:2], done.stderr) == (["3", "1"], "")
+        shutil.rmtree(place / f"morphlm-kernels-{os.geteuid()}")
+
+
+def test_the_current_folder_is_for_temporary_files_only_if_it_is_meant_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(kernel_cache.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setenv("TMPDIR", "/nonexistent")
+    assert kernel_cache._temporary_folder() is None  # nothing else could be written to
+    tmp_path.chmod(0o1777)
+    assert kernel_cache._temporary_folder() is not None  # `cd /tmp` changes nothing
+    tmp_path.chmod(0o700)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    assert kernel_cache._temporary_folder() is not None
+
+
 def test_processes_of_two_types_of_cpu_may_begin_at_once(place: Path) -> None:
     def start(cpu: str) -> subprocess.Popen[str]:
         variables = environment(place, NUMBA_CACHE_DIR=str(place / "cache"), NUMBA_CPU_NAME=cpu)

@@ -190,7 +190,7 @@ def say_notes() -> None:
 def _candidates(sources: Path, given: str) -> Iterator[_Candidate]:
     own = f"{sources.name}_{hashlib.sha256(os.fsencode(sources)).hexdigest()[:16]}"
     if given:
-        yield _Candidate(Path(given).absolute() / own, frozenset(), f"mend it by `chmod -R go-w {given}`")
+        yield _Candidate(Path(given) / own, frozenset(), f"mend it by `chmod -R go-w {given}`")
     # Whoever owns the source could as well change that.
     owners = frozenset([sources.stat().st_uid])
     yield _Candidate(sources / "__pycache__", owners, f"mend it by `chmod -R go-w {PACKAGE}`, or {CURE}")
@@ -216,7 +216,17 @@ def _temporary_folder() -> Path | None:
         place = Path(tempfile.gettempdir())
     except FileNotFoundError:
         return None
-    return None if place == Path.cwd() else place / f"morphlm-kernels-{_user()}"
+    return None if _is_last_resort(place) else place / f"morphlm-kernels-{_user()}"
+
+
+def _is_last_resort(place: Path) -> bool:
+    """Whether a folder is for temporary files only because it is the current one and no other will do."""
+    try:
+        is_current = place == Path.cwd()
+    except FileNotFoundError:  # somebody has removed it
+        is_current = False
+    named = [os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")]
+    return is_current and str(place) not in named and not place.stat().st_mode & stat.S_ISVTX
 
 
 def _user() -> int:
