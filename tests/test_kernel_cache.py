@@ -247,6 +247,27 @@ def test_code_in_a_folder_that_others_can_write_to_is_neither_read_nor_written(p
     assert done.stderr.count("\n") == 1
 
 
+def test_many_folders_that_others_can_write_to_are_one_warning(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_cache, "_notes", {})
+    cache = place / "cache"
+    for name in ("one", "two", "three"):
+        sources = place / name
+        sources.mkdir(mode=0o755)
+        folder = code_folder(sources, str(cache))
+        assert folder is not None
+        folder.chmod(0o777)
+        code_folder.cache_clear()
+    assert [code_folder(place / name, str(cache)) for name in ("one", "two", "three")] == [
+        place / name / "__pycache__" for name in ("one", "two", "three")
+    ]
+    kernel_cache.say_notes()
+    said = capsys.readouterr().err
+    assert said.startswith(f"warning: others can write to {cache}/one_")
+    assert said.count("\n") == 1
+
+
 @needs_root
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="no program to become another user")
 def test_without_a_home_code_is_kept_in_a_private_folder(place: Path) -> None:

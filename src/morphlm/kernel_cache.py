@@ -156,7 +156,8 @@ class _Candidate:
     note: str = ""  # what to say if it is used
 
 
-_notes: dict[str, bool] = {}  # what there is to say, and whether it has been said
+_notes: dict[str, str] = {}  # what there is to say: for each remedy the first case, as the others are mended with it
+_said: set[str] = set()
 
 
 @cache
@@ -170,20 +171,21 @@ def code_folder(sources: Path, given: str = "") -> Path | None:
         if problem is None:
             _note(candidate.note)
             return folder
-        _note(f"warning: {problem}, so compiled code is not kept in {candidate.folder}; {candidate.cure}", problem)
+        cure = candidate.cure
+        _note(f"warning: {problem}, so compiled code is not kept in {candidate.folder}; {cure}", cure)
     _note(f"no folder can be used for compiled code, so that each process compiles anew; {CURE}")
     return None
 
 
-def _note(message: str, problem: str = "") -> None:
-    if message and not any(problem and problem in other for other in _notes):
-        _notes.setdefault(message, False)
+def _note(message: str, cure: str = "") -> None:
+    if message:
+        _notes.setdefault(cure or message, message)
 
 
 def say_notes() -> None:
     """Tell, once, what is unusual about where compiled code is kept; called when something has been compiled."""
-    for message in [message for message, said in _notes.items() if not said]:
-        _notes[message] = True
+    for message in [message for message in _notes.values() if message not in _said]:
+        _said.add(message)
         notify(message)
 
 
