@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -306,9 +307,8 @@ def test_a_current_folder_that_is_gone_is_no_error(place: Path) -> None:
     leave = f"import os; os.mkdir('{place}/gone'); os.chdir('{place}/gone'); os.rmdir('{place}/gone')\n"
     (place / "code/__pycache__").write_text("no folder")
     for cache in ("", "relative"):
-        variables = {"TMPDIR": str(place), "HOME": "relative"}
-        made = run(place, **variables)
-        done = run(place, "-c", leave + PRINT_READ, NUMBA_CACHE_DIR=cache, **variables)
+        made = run(place, TMPDIR=str(place), HOME="relative")
+        done = run(place, "-c", leave + PRINT_READ, TMPDIR=str(place), HOME="relative", NUMBA_CACHE_DIR=cache)
         assert made.stderr.startswith(f"compiled code is kept in {place}/morphlm-kernels-")
         assert (done.stdout.split()[:2], done.stderr) == (["3", "1"], "")
         shutil.rmtree(place / f"morphlm-kernels-{os.geteuid()}")
@@ -318,7 +318,7 @@ def test_the_current_folder_is_for_temporary_files_only_if_it_is_meant_to_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(kernel_cache.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
     monkeypatch.setenv("TMPDIR", "/nonexistent")
     assert kernel_cache._temporary_folder() is None  # nothing else could be written to
     tmp_path.chmod(0o1777)
