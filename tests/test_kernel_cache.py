@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -247,6 +248,27 @@ def test_code_in_a_folder_that_others_can_write_to_is_neither_read_nor_written(p
     assert done.stderr.count("\n") == 1
 
 
+def test_many_folders_that_others_can_write_to_are_one_warning(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_cache, "_notes", {})
+    cache = place / "cache"
+    for name in ("one", "two", "three"):
+        sources = place / name
+        sources.mkdir(mode=0o755)
+        folder = code_folder(sources, str(cache))
+        assert folder is not None
+        folder.chmod(0o777)
+        code_folder.cache_clear()
+    assert [code_folder(place / name, str(cache)) for name in ("one", "two", "three")] == [
+        place / name / "__pycache__" for name in ("one", "two", "three")
+    ]
+    kernel_cache.say_notes()
+    said = capsys.readouterr().err
+    assert said.startswith(f"warning: others can write to {cache}/one_")
+    assert said.count("\n") == 1
+
+
 @needs_root
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="no program to become another user")
 def test_without_a_home_code_is_kept_in_a_private_folder(place: Path) -> None:
@@ -278,6 +300,32 @@ def test_with_nothing_to_write_to_code_stays_in_memory(place: Path) -> None:
     helped = run(place, "-m", "morphlm", "--help", as_nobody=True, HOME="relative")
     assert (helped.returncode, helped.stderr) == (0, "")
     assert not (place / "relative").exists()
+
+
+def test_a_current_folder_that_is_gone_is_no_error(place: Path) -> None:
+    # Code is made where there is a current folder, as Numba asks for it, and used where there is none.
+    leave = f"import os; os.mkdir('{place}/gone'); os.chdir('{place}/gone'); os.rmdir('{place}/gone')\n"
+    (place / "code/__pycache__").write_text("no folder")
+    for cache in ("", "relative"):
+        made = run(place, TMPDIR=str(place), HOME="relative")
+        done = run(place, "-c", leave + PRINT_READ, TMPDIR=str(place), HOME="relative", NUMBA_CACHE_DIR=cache)
+        assert made.stderr.startswith(f"compiled code is kept in {place}/morphlm-kernels-")
+        assert (done.stdout.split()[:2], done.stderr) == (["3", "1"], "")
+        shutil.rmtree(place / f"morphlm-kernels-{os.geteuid()}")
+
+
+def test_the_current_folder_is_for_temporary_files_only_if_it_is_meant_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setenv("TMPDIR", "/nonexistent")
+    assert kernel_cache._temporary_folder() is None  # nothing else could be written to
+    tmp_path.chmod(0o1777)
+    assert kernel_cache._temporary_folder() is not None  # `cd /tmp` changes nothing
+    tmp_path.chmod(0o700)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    assert kernel_cache._temporary_folder() is not None
 
 
 def test_processes_of_two_types_of_cpu_may_begin_at_once(place: Path) -> None:

@@ -156,7 +156,8 @@ class _Candidate:
     note: str = ""  # what to say if it is used
 
 
-_notes: dict[str, bool] = {}  # what there is to say, and whether it has been said
+_notes: dict[str, str] = {}  # what there is to say: for each remedy the first case, as the others are mended with it
+_said: set[str] = set()
 
 
 @cache
@@ -170,27 +171,28 @@ def code_folder(sources: Path, given: str = "") -> Path | None:
         if problem is None:
             _note(candidate.note)
             return folder
-        _note(f"warning: {problem}, so compiled code is not kept in {candidate.folder}; {candidate.cure}", problem)
+        cure = candidate.cure
+        _note(f"warning: {problem}, so compiled code is not kept in {candidate.folder}; {cure}", cure)
     _note(f"no folder can be used for compiled code, so that each process compiles anew; {CURE}")
     return None
 
 
-def _note(message: str, problem: str = "") -> None:
-    if message and not any(problem and problem in other for other in _notes):
-        _notes.setdefault(message, False)
+def _note(message: str, cure: str = "") -> None:
+    if message:
+        _notes.setdefault(cure or message, message)
 
 
 def say_notes() -> None:
     """Tell, once, what is unusual about where compiled code is kept; called when something has been compiled."""
-    for message in [message for message, said in _notes.items() if not said]:
-        _notes[message] = True
+    for message in [message for message in _notes.values() if message not in _said]:
+        _said.add(message)
         notify(message)
 
 
 def _candidates(sources: Path, given: str) -> Iterator[_Candidate]:
     own = f"{sources.name}_{hashlib.sha256(os.fsencode(sources)).hexdigest()[:16]}"
     if given:
-        yield _Candidate(Path(given).absolute() / own, frozenset(), f"mend it by `chmod -R go-w {given}`")
+        yield _Candidate(Path(given) / own, frozenset(), f"mend it by `chmod -R go-w {given}`")
     # Whoever owns the source could as well change that.
     owners = frozenset([sources.stat().st_uid])
     yield _Candidate(sources / "__pycache__", owners, f"mend it by `chmod -R go-w {PACKAGE}`, or {CURE}")
@@ -216,7 +218,17 @@ def _temporary_folder() -> Path | None:
         place = Path(tempfile.gettempdir())
     except FileNotFoundError:
         return None
-    return None if place == Path.cwd() else place / f"morphlm-kernels-{_user()}"
+    return None if _is_last_resort(place) else place / f"morphlm-kernels-{_user()}"
+
+
+def _is_last_resort(place: Path) -> bool:
+    """Whether a folder is for temporary files only because it is the current one and no other will do."""
+    try:
+        is_current = place == Path.cwd()
+    except FileNotFoundError:  # somebody has removed it
+        is_current = False
+    named = [os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")]
+    return is_current and str(place) not in named and not place.stat().st_mode & stat.S_ISVTX
 
 
 def _user() -> int:

@@ -65,6 +65,7 @@ def test_a_terminal_is_shown_no_control_characters(name: str, place: Path) -> No
     assert SHOWN.encode() in shown
     data = [line for line in shown.split(b"\n") if not line.startswith(b"\r")]  # without bars of progress
     assert not [forbidden for forbidden in FORBIDDEN if any(forbidden in line for line in data)]
+    assert b"\\x1b[0m" not in shown  # what colorama, which Numba uses, writes at the end
 
 
 @pytest.mark.parametrize("name", ["score", "neighbours"])

@@ -50,6 +50,8 @@ class StandardOutput(NamedOutput):
 
 def open_streams() -> None:
     """Give the command its streams; whoever has replaced them, as tests do, keeps their own."""
+    # Numba would have colorama end our output with an escape sequence, which a terminal would be shown written out.
+    os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by the shell (`<&-`): then it is empty
             setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115

@@ -7,8 +7,20 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
+import warnings
 from collections.abc import Sequence
 from typing import Any
+
+
+def _sacremoses() -> Any:
+    """The library; half a second, which only those who tokenise should wait.
+
+    It imports joblib, which warns where semaphores cannot be made (containers without /dev/shm); we need none.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*joblib will operate in serial mode")
+        import sacremoses  # noqa: PLC0415
+    return sacremoses
 
 
 @functools.cache
@@ -17,9 +29,7 @@ def _moses(language: str) -> Any:
 
     That saves a part of the time on ordinary text, and nearly all of it on a long line of abbreviations.
     """
-    from sacremoses import MosesTokenizer  # noqa: PLC0415  # half a second, which only those who tokenise should wait
-
-    moses = MosesTokenizer(language)
+    moses = _sacremoses().MosesTokenizer(language)
     letters = frozenset(moses.IsAlpha)
     moses.islower = frozenset(moses.IsLower).issuperset
     moses.isanyalpha = lambda text: not letters.isdisjoint(text)
@@ -41,9 +51,7 @@ def moses_tokenise(line: str, language: str) -> str:
 
 @functools.cache
 def _moses_back(language: str) -> Any:
-    from sacremoses import MosesDetokenizer  # noqa: PLC0415
-
-    return MosesDetokenizer(language)
+    return _sacremoses().MosesDetokenizer(language)
 
 
 def moses_detokenise(tokens: Sequence[str], language: str) -> str:
@@ -54,6 +62,4 @@ def moses_detokenise(tokens: Sequence[str], language: str) -> str:
 
 def has_abbreviations(language: str) -> bool:
     """Whether the tokeniser knows abbreviations of this language; if not, it takes the English ones."""
-    from sacremoses.corpus import NonbreakingPrefixes  # noqa: PLC0415
-
-    return language in NonbreakingPrefixes().available_langs
+    return language in _sacremoses().corpus.NonbreakingPrefixes().available_langs
