@@ -99,19 +99,22 @@ class KernelCache(_Cache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The code for a signature, if there is some."""
         target_context.refresh()
-        path = self._path(sig, target_context.codegen())
-        content = None if path is None else kernel_cache.read_code(path)
-        if content is None:
+        if not self._enabled:
             return None
-        stored_sig, parts = pickle.loads(content)
-        return CompileResult._rebuild(target_context, *parts) if stored_sig == sig else None
+        name = self._file_name(sig, target_context.codegen())
+        for place in kernel_cache.readable_folders(self._source.parent, config.CACHE_DIR):
+            content = kernel_cache.read_code(place / name)
+            if content is not None:
+                stored_sig, parts = pickle.loads(content)
+                return CompileResult._rebuild(target_context, *parts) if stored_sig == sig else None
+        return None
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Keep code that was just compiled, unless it holds addresses of this process."""
-        path = self._path(sig, cres.codegen)
+        folder = self._folder()
         kernel_cache.say_notes()
-        if path is not None and not cres.library.has_dynamic_globals and not cres.lifted:
-            kernel_cache.write_code(path, dumps((sig, cres._reduce())))
+        if folder is not None and not cres.library.has_dynamic_globals and not cres.lifted:
+            kernel_cache.write_code(folder / self._file_name(sig, cres.codegen), dumps((sig, cres._reduce())))
 
     def enable(self) -> None:
         self._enabled = True
@@ -125,10 +128,8 @@ class KernelCache(_Cache):
     def _folder(self) -> Path | None:
         return kernel_cache.code_folder(self._source.parent, config.CACHE_DIR) if self._enabled else None
 
-    def _path(self, sig: Any, codegen: Any) -> Path | None:
-        folder = self._folder()
-        if folder is None:
-            return None
+    def _file_name(self, sig: Any, codegen: Any) -> str:
+        """The same in every folder, and another for whatever gives other code."""
         function, code = self._function, self._function.__code__
         closure = tuple(cell.cell_contents for cell in function.__closure__ or ())
         settings = tuple(repr(getattr(config, name, None)) for name in _SETTINGS)
@@ -136,7 +137,7 @@ class KernelCache(_Cache):
         described = repr((sig, codegen.magic_tuple(), _VERSIONS, settings, digest, code.co_code, dumps(closure)))
         key = hashlib.sha256(described.encode()).hexdigest()[:32]
         name = f"{self._source.stem}.{function.__qualname__}-{code.co_firstlineno}".replace("<", "").replace(">", "")
-        return folder / f"{name}.{key}{kernel_cache.SUFFIX}"
+        return f"{name}.{key}{kernel_cache.SUFFIX}"
 
 
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:

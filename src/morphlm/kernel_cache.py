@@ -154,6 +154,7 @@ class _Candidate:
     owners: frozenset[int]  # who may own it, besides root and the user
     cure: str  # what to do if others can write to it
     note: str = ""  # what to say if it is used
+    mode: int = 0o755  # of a folder that is made: anybody may read code, only its owner may write it
 
 
 _notes: dict[str, str] = {}  # what there is to say: for each remedy the first case, as the others are mended with it
@@ -164,7 +165,7 @@ _said: set[str] = set()
 def code_folder(sources: Path, given: str = "") -> Path | None:
     """The folder for compiled code of the files in a folder; None: there is none, it stays in memory."""
     for candidate in _candidates(sources, given):
-        folder = _made(candidate.folder)
+        folder = _made(candidate.folder, candidate.mode)
         if folder is None:
             continue
         problem = find_unsafe(folder, candidate.owners)
@@ -175,6 +176,22 @@ def code_folder(sources: Path, given: str = "") -> Path | None:
         _note(f"warning: {problem}, so compiled code is not kept in {candidate.folder}; {cure}", cure)
     _note(f"no folder can be used for compiled code, so that each process compiles anew; {CURE}")
     return None
+
+
+@cache
+def readable_folders(sources: Path, given: str = "") -> tuple[Path, ...]:
+    """Folders that may have compiled code of the files in a folder, also those that cannot be written to.
+
+    An image of a container may hold code that was compiled when it was built.
+    """
+    folders = []
+    for candidate in _candidates(sources, given):
+        with suppress(OSError):  # the current folder is gone, or a part must not be looked at
+            folder = Path(os.path.realpath(candidate.folder))
+            can_read = folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)
+            if can_read and find_unsafe(folder, candidate.owners) is None:
+                folders.append(folder)
+    return tuple(folders)
 
 
 def _note(message: str, cure: str = "") -> None:
@@ -202,7 +219,7 @@ def _candidates(sources: Path, given: str) -> Iterator[_Candidate]:
     temporary = _temporary_folder()
     if temporary is not None:
         note = f"compiled code is kept in {temporary}, as neither the package nor a home can be used for it; {CURE}"
-        yield _Candidate(temporary / own, frozenset(), CURE, note)
+        yield _Candidate(temporary / own, frozenset(), CURE, note, mode=0o700)
 
 
 def _user_cache() -> Path | None:
@@ -235,13 +252,13 @@ def _user() -> int:
     return os.geteuid() if hasattr(os, "geteuid") else 0
 
 
-def _made(folder: Path) -> Path | None:
-    """The folder without links, made for this user alone if it is missing; None if it cannot be written to."""
+def _made(folder: Path, mode: int) -> Path | None:
+    """The folder without links, made if it is missing; None if it cannot be written to."""
     try:
         real = Path(os.path.realpath(folder))
         for part in [*reversed(real.parents), real]:
             if not part.is_dir():
-                part.mkdir(mode=0o700, exist_ok=True)
+                part.mkdir(mode=mode, exist_ok=True)
     except OSError:
         return None
     return real if os.access(real, os.R_OK | os.W_OK | os.X_OK) else None
@@ -324,7 +341,7 @@ def _replace(path: Path, content: bytes) -> None:
     """In one step, as several processes may do it at once."""
     partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
             file.write(content)
         partial.replace(path)
     finally:
