@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-
 LONGEST_MESSAGE, MESSAGE_END = 2000, 500  # characters; how to mend it stands at the end
 
 
