@@ -93,9 +93,7 @@ def test_nobody_can_choose_morphs_that_share_their_slots() -> None:
     table = paths._costs.table
     assert len(table.slots) == len(slots)
     free = np.flatnonzero(np.concatenate([[-1], table.slots, [-1]]) < 0)
-    assert (
-        np.diff(free).max() < 200
-    )  # filled slots one after the other; with known codes about 1900
+    assert np.diff(free).max() < 200  # filled slots one after the other; with known codes about 1900
     assert [form for forms, _ in paths.pieces([morphs[-1]]) for form in forms] == [morphs[-1]]
 
 
