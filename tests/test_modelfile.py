@@ -24,10 +24,11 @@ from morphlm.modelfile import (
     ModelFiles,
     PartWriter,
     canonical_json,
+    check_self_test,
     read_model,
     write_model,
 )
-from morphlm.schema import Anything, ArtefactSchema, ListOf, Record, Tensor, Text
+from morphlm.schema import Anything, ArtefactSchema, ListOf, Record, SchemaError, Tensor, Text
 from morphlm.tensorfile import map_tensors, write_tensors
 
 SCHEMA = ArtefactSchema(
@@ -442,6 +443,34 @@ def test_a_file_that_claims_to_be_huge_is_refused_before_it_is_hashed(tmp_path: 
         with pytest.raises(FormatError, match=f"model/{name}: .*{size:,}"):
             read_model(tmp_path / "model")
         (tmp_path / "model" / name).write_bytes(original)
+
+
+def test_a_manifest_that_would_take_long_to_check_is_refused(tmp_path: Path) -> None:
+    write_model(tmp_path / "model", replace(small_model(), training={"text": "a" * (16 << 20)}))
+    with pytest.raises(FormatError, match=r"manifest.json: .*bytes"):
+        read_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    "self_test",
+    [
+        [{"tokens": ["a"] * 21, "logprobs": [-1.0] * 21}],
+        [{"tokens": ["a"], "logprobs": [-1.0] * 22}],
+        [{"tokens": ["a"], "logprobs": [-1.0, -1.0]}] * 21,
+    ],
+)
+def test_a_self_test_that_would_take_long_is_refused(self_test: list[dict[str, Any]]) -> None:
+    with pytest.raises(SchemaError, match="self_test"):
+        ArtefactSchema().check_records({}, {}, self_test)
+
+
+def test_a_self_test_that_fails_quotes_no_more_than_the_beginning_of_its_words() -> None:
+    case = {"tokens": ["\x1b\n" * 100_000], "logprobs": [-1.0, -1.0]}
+    with pytest.raises(FormatError) as refused:
+        check_self_test("model", [case], lambda tokens: [-2.0, -2.0])
+    assert len(str(refused.value)) < 2100
+    assert str(refused.value).startswith("model: the self-test failed on '\\x1b\\n")
+    assert str(refused.value).endswith("do not agree, train it again")
 
 
 def chain(folder: Path, depth: int) -> list[Path]:

@@ -8,9 +8,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
+LONGEST_MESSAGE, MESSAGE_END = 2000, 500  # characters; how to mend it stands at the end
+
 
 class MorphlmError(Exception):
     """The common base: everything that morphlm refuses on purpose."""
+
+    def __str__(self) -> str:
+        """The message, cut in the middle if it quotes a word or name of somebody's that is very long."""
+        message = super().__str__()
+        if len(message) <= LONGEST_MESSAGE:
+            return message
+        return f"{message[: LONGEST_MESSAGE - MESSAGE_END]} ... {message[-MESSAGE_END:]}"
 
 
 class InputError(MorphlmError):

@@ -49,7 +49,7 @@ MANIFEST = "manifest.json"
 TENSORS = "tensors.safetensors"
 COMPONENTS = "components"  # the folder of the models that a model is made of
 
-LARGEST_MANIFEST, LARGEST_TENSORS = 1 << 26, 1 << 38  # bytes
+LARGEST_MANIFEST, LARGEST_TENSORS = 1 << 24, 1 << 38  # bytes; a megabyte of JSON takes up to half a second
 MOST_PARTS, DEEPEST_PARTS = 100, 8  # models in a model, counted as often as they occur; levels of them
 
 MANIFEST_SCHEMA = Record(

@@ -49,6 +49,13 @@ def test_the_signature_tells_what_defines_the_number() -> None:
     assert model.perplexity(TEST).signature == model.signature
 
 
+def test_the_signature_is_text_whatever_a_record_leaves_open() -> None:
+    """A record with null in it, which a schema allows, made neighbours, similarity and export fail."""
+    model = train_ngram(TRAIN, 2)
+    model.training["preparation"] = {"tokeniser": None, "normalisation": None}
+    assert model.signature.value("tok") == model.signature.value("norm") == "as-is"
+
+
 def test_the_signature_tells_how_text_was_prepared(tmp_path: Path) -> None:
     (tmp_path / "raw").write_text("Pro novou školu.\nPro školu 12.\n")
     prepare_files([tmp_path / "raw"], tmp_path / "lower", PrepareOptions(language="cs"))

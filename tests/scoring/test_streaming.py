@@ -190,6 +190,13 @@ def test_options_come_back_from_the_record(options: PrepareOptions) -> None:
     assert recorded_options(model) == options
 
 
+def test_a_record_of_another_normalisation_is_refused() -> None:
+    model = train_ngram([["a"]], 2)
+    model.training["preparation"] = {"tokeniser": "moses.cs", "normalisation": "lc+cyrillicx"}
+    with pytest.raises(ConfigError, match="'cyrillicx', which is not known"):
+        recorded_options(model)
+
+
 def test_what_cannot_be_normalised_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no record of how its training text was prepared"):
         normaliser_of(train_ngram(TRAIN, 2))

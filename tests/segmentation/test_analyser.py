@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,11 @@ from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.modelfile import ModelFiles, write_model
 from morphlm.scoring.loading import load
 from morphlm.segmentation.analyser import MORPHS_FILE, analyser_from_files
+from morphlm.segmentation.encoding import encode_letters, make_letters
 from morphlm.segmentation.factors import Factors, build_factors
+from morphlm.segmentation.kernels.paths import CATEGORIES
+from morphlm.segmentation.kernels.strings import key_of, slot_of
+from morphlm.segmentation.new_words import PathModel
 from morphlm.segmentation.source_spec import choose_source
 from morphlm.segmentation.sources.factorisation import KIND_FILE, from_mapping
 from morphlm.training.inputs import InputOptions, prepare_inputs
@@ -72,6 +77,24 @@ def test_thousands_of_words_are_segmented_as_they_are_one_by_one(monkeypatch: py
     alone = [factors.of_new_word(word).tolist() for word in words]
     monkeypatch.setattr("morphlm.segmentation.new_words.WORDS_A_CALL", 7)
     assert [ids.tolist() for ids in factors.of_new_words(words)] == alone
+
+
+def test_nobody_can_choose_morphs_that_share_their_slots() -> None:
+    """Else a table of 200,000 morphs of a stranger's takes a minute to fill, and one of a million half an hour."""
+    alphabet = {letter: number for number, letter in enumerate("abcdefghijklmnop")}
+    words = ["".join(letters) for letters in product(alphabet, repeat=4)]
+    text, bounds = encode_letters(words, alphabet)
+    known_codes, slots = make_letters(text, len(alphabet), 4), np.empty(4096)
+    slot_of_word = [slot_of(np.uint64(key_of(known_codes, start, 4)), slots) for start in bounds[:-1]]
+    chosen = [word for word, slot in zip(words, slot_of_word, strict=True) if slot < len(slots) // 32]
+    morphs = tuple(sorted({*alphabet, *chosen[:2000]}))
+    costs = np.ones((len(morphs), CATEGORIES))
+    paths = PathModel(morphs, np.ones(len(morphs), np.int64), costs, np.ones((CATEGORIES + 1, CATEGORIES + 1)), 1.0)
+    table = paths._costs.table
+    assert len(table.slots) == len(slots)
+    free = np.flatnonzero(np.concatenate([[-1], table.slots, [-1]]) < 0)
+    assert np.diff(free).max() < 200  # filled slots one after the other; with known codes about 1900
+    assert [form for forms, _ in paths.pieces([morphs[-1]]) for form in forms] == [morphs[-1]]
 
 
 def test_a_list_of_words_knows_no_others() -> None:

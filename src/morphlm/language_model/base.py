@@ -257,8 +257,8 @@ class LanguageModel(ABC):
             "kappa": "given" if self.training.get("vocabulary") == "given" else _plain(self.training.get("kappa")),
             "unk": "scored" if self.scores_unknown else "none",
             "eos": "yes",
-            "tok": preparation.get("tokeniser", "as-is"),
-            "norm": preparation.get("normalisation", "as-is"),
+            "tok": preparation.get("tokeniser") or "as-is",
+            "norm": preparation.get("normalisation") or "as-is",
             "seed": _plain(self.training.get("seed")),
             "v": ".".join(self.training.get("version", __version__).split(".")[:2]),
         }

@@ -25,7 +25,17 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import ScoredText, UnknownContexts
 from morphlm.tables import finite_or_none
 from morphlm.text.prepare import PrepareOptions, prepare_line, read_preparation
-from morphlm.text.reading import BLOCK_BYTES, END, UNKNOWN, Block, Marks, UntilRefused, read_blocks, split_tokens
+from morphlm.text.reading import (
+    BLOCK_BYTES,
+    END,
+    UNKNOWN,
+    Block,
+    Marks,
+    UntilRefused,
+    parse_number,
+    read_blocks,
+    split_tokens,
+)
 from morphlm.vocabulary.corpus import Corpus, TokenEncoder, tokens_of_block
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
 
@@ -234,7 +244,7 @@ def recorded_options(model: LanguageModel) -> PrepareOptions | None:
     steps = set(record["normalisation"].split("+"))
     tokeniser, _, language = (record.get("tokeniser") or "").partition(".")
     is_moses = tokeniser == "moses" and bool(language)
-    share = next((float(step.removeprefix("cyrillic")) for step in steps if step.startswith("cyrillic")), 0.0)
+    share = next((_cyrillic_share(step) for step in steps if step.startswith("cyrillic")), 0.0)
     return PrepareOptions(
         language=language if is_moses else None,
         tokenise=is_moses,
@@ -244,3 +254,11 @@ def recorded_options(model: LanguageModel) -> PrepareOptions | None:
         max_tokens=0,
         cyrillic_share=share,
     )
+
+
+def _cyrillic_share(step: str) -> float:
+    try:
+        return parse_number(step.removeprefix("cyrillic"))
+    except ValueError:
+        problem = f"the model's text was normalised by {step!r}, which is not known here"
+        raise ConfigError(f"{problem}; prepare the text yourself and leave --normalise out") from None

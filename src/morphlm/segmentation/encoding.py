@@ -23,6 +23,7 @@ from morphlm.vocabulary.vocabulary import Vocabulary
 Dampening = Literal["types", "log", "tokens"]
 DAMPENINGS: tuple[Dampening, ...] = get_args(Dampening)
 WordSource = Mapping[str, int] | Vocabulary
+FIXED_SEED = 20140621  # of hash codes
 
 
 @dataclass(frozen=True)
@@ -124,9 +125,9 @@ def _numbers_of_characters(text: str, numbers: Mapping[str, int]) -> Array:
     return table[characters]
 
 
-def make_letters(text: Array, alphabet_size: int, longest: int) -> Letters:
-    """The text with its hash codes, which are fixed, so that nothing depends on the process."""
-    codes = np.random.default_rng(20140621).integers(1, 2**63, alphabet_size + 1, dtype=np.uint64)
+def make_letters(text: Array, alphabet_size: int, longest: int, seed: int = FIXED_SEED) -> Letters:
+    """The text with its hash codes, which are fixed by default, so that nothing depends on the process."""
+    codes = np.random.default_rng(seed).integers(1, 2**63, alphabet_size + 1, dtype=np.uint64)
     powers = np.ones(longest + 1, np.uint64)
     np.multiply.accumulate(np.full(longest, BASE), out=powers[1:])
     return Letters(text, codes, powers)

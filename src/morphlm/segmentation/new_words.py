@@ -6,6 +6,7 @@ words once: a morph that only one word has was learned from that word, so the wo
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -32,6 +33,9 @@ from morphlm.segmentation.kernels.strings import Letters, StringTable, insert_al
 from morphlm.vocabulary.vocabulary import parse_counts, two_columns
 
 WORDS_A_CALL = 8192
+# Of the hash codes of letters: whoever knew it could make a model whose morphs all share a few slots, which would take
+# minutes to fill. What is found does not depend on it.
+_HASH_SEED = secrets.randbits(128)
 # The share of its letters' code length that a new stem pays, in a new word and in a training word seen as new. Chosen
 # on Czech, English and Russian gold: more of it cuts more, and training words have shown their relatives already.
 NEW_SPELLING, TRAINING_SPELLING = 0.7, 0.5
@@ -68,7 +72,7 @@ class PathModel(PickledWithoutCaches):
         lengths = np.diff(bounds)
         longest = int(lengths.max())
         table = make_table(text, len(self.morphs))
-        insert_all(table, make_letters(text, len(self._alphabet), longest), bounds[:-1], lengths)
+        insert_all(table, self._letters(text, longest), bounds[:-1], lengths)
         letter_counts = np.bincount(text, minlength=len(self._alphabet))
         unknown = unknown_stems(self.new_stem, letter_counts, NEW_SPELLING)
         return PathCosts(table, longest, self.emissions, self.transitions, unknown)
@@ -76,8 +80,11 @@ class PathModel(PickledWithoutCaches):
     def best_paths(self, atoms: Sequence[Sequence[str]]) -> SegmentedWords:
         """The best paths of words given as letters."""
         text, bounds = encode_letters(atoms, self._alphabet)
-        query = make_letters(text, len(self._alphabet), self._costs.longest_morph)
-        return best_paths(query, bounds, self._costs)
+        return best_paths(self._letters(text, self._costs.longest_morph), bounds, self._costs)
+
+    def _letters(self, text: Array, longest: int) -> Letters:
+        """Letters with the hash codes of the table of morphs."""
+        return make_letters(text, len(self._alphabet), longest, _HASH_SEED)
 
     def pieces(self, words: Sequence[str]) -> Iterator[tuple[list[str], list[int]]]:
         """The forms and the categories of the pieces of words in NFC, by their best paths."""

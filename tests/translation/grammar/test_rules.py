@@ -137,3 +137,10 @@ def test_what_is_no_rule_is_refused_with_its_line(tmp_path: Path, line: str, wha
     with pytest.raises(InputError) as caught:
         read_rules(path)
     assert str(caught.value).startswith(f"{path}:3: ") and what in str(caught.value)
+
+
+def test_a_grammar_whose_rules_all_have_features_of_their_own_is_refused(tmp_path: Path) -> None:
+    """Else 100,000 short lines would need a matrix of 40 GB."""
+    (tmp_path / "rules").write_text("".join(f"[X] ||| a ||| b ||| f{number}=1\n" for number in range(201)))
+    with pytest.raises(InputError, match=r"rules:201: .* more than 200 different features"):
+        read_rules(tmp_path / "rules")

@@ -34,6 +34,7 @@ FEATURES = (
     "IsSingletonFE",
 )
 MAX_GAPS = 2
+MOST_FEATURES = 200  # different ones of a grammar, each of which is a number in every rule
 
 Symbols = tuple[str | int, ...]  # a word, or the number of a gap: 1 or 2
 Links = tuple[tuple[int, int], ...]
@@ -212,11 +213,16 @@ def read_rules(path: str | Path) -> RuleTable:
 
 
 def _rules_of(path: str | Path) -> Iterator[Rule]:
+    names: set[str] = set()
     for block in read_blocks(path, marks="any"):
         for number, line in enumerate(block.lines(), block.first_line):
             if line.strip(" \t"):
                 with located(block.source, number):
-                    yield parse_rule(line)
+                    rule = parse_rule(line)
+                    names |= rule.features.keys()
+                    if len(names) > MOST_FEATURES:
+                        raise InputError(f"the grammar has more than {MOST_FEATURES} different features; use fewer")
+                yield rule
 
 
 def parse_rule(line: str) -> Rule:
