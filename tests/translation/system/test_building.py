@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from morphlm.ngram.training import train_ngram
 from morphlm.scoring.loading import load, model_from_files
 from morphlm.scoring.mixing import mix
 from morphlm.translation.evaluation.metrics import evaluate
+from morphlm.translation.grammar.config import GrammarConfig
 from morphlm.translation.system import building
 from morphlm.translation.system.building import NamedModel, Sources, build_system
 from morphlm.translation.system.config import SystemConfig
@@ -383,3 +385,10 @@ def test_a_system_without_a_limit_is_not_built(tmp_path: Path, limit: int) -> No
     with pytest.raises(ConfigError, match=f"pop_limit is {limit}; build a system with 1 to 10000"):
         build_system(tmp_path / "system", Sources(tmp_path / "a", tmp_path / "b"), config)
     assert not (tmp_path / "system").exists()
+
+
+@pytest.mark.parametrize("settings", [{"sample": 0}, {"anchors": 0}, {"max_targets": 0}, {"anchors": 10_001}])
+def test_a_system_stores_no_unlimited_search_for_rules(settings: dict[str, Any], tmp_path: Path) -> None:
+    config = replace(CONFIG, grammar=GrammarConfig(**settings))
+    with pytest.raises(ConfigError, match=f"{next(iter(settings))} is .*; build a system with 1 to 1"):
+        build_system(tmp_path / "system", Sources(tmp_path / "a", tmp_path / "b"), config)

@@ -19,9 +19,9 @@ class GrammarConfig(Settings):
     max_target_symbols: int = setting(12, "Words and gaps of a target side.", at_least=1, at_most=DEPTH)
     min_gap: int = setting(1, "Words of the source that a gap covers, at least.", at_least=1)
     max_input_span: int = setting(
-        15, "Words of the input from the first to the last that a source side is taken from.", at_least=1, at_most=255
+        15, "Words of the input from the first to the last that a source side is taken from.", at_least=1, at_most=60
     )
-    max_training_span: int = setting(12, "Words of a training sentence that a rule covers.", at_least=1, at_most=255)
+    max_training_span: int = setting(12, "Words of a training sentence that a rule covers.", at_least=1, at_most=60)
     sample: int = setting(300, "Occurrences of a source side to look at; 0: all.", at_least=0)
     anchors: int = setting(
         1000, "Occurrences of the rarest chunk of a source side with gaps to look at; 0: all.", at_least=0

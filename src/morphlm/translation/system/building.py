@@ -50,7 +50,7 @@ from morphlm.translation.system.directory import (
     digest_of,
     read_manifest,
 )
-from morphlm.translation.system.schema import LARGEST_POP_LIMIT
+from morphlm.translation.system.schema import SEARCH_LIMITS
 from morphlm.translation.system.system import TranslationSystem
 
 # The stages in the order of the data, each with the code that decides its result.
@@ -132,6 +132,15 @@ class BuiltSystem:
         return TranslationSystem.load(self.directory, models=self.models)
 
 
+def _check_search_limits(config: SystemConfig) -> None:
+    """What a system stores is bounded, as others may decode with it."""
+    for part, limits in SEARCH_LIMITS.items():
+        for name, largest in limits.items():
+            value = getattr(getattr(config, part), name)
+            if not 1 <= value <= largest:
+                raise ConfigError(f"{name} is {value}; build a system with 1 to {largest}")
+
+
 def build_system(
     out: str | Path,
     sources: Sources,
@@ -143,9 +152,7 @@ def build_system(
     """Make the directory of a system, or go on with it; it is not tuned yet."""
     directory = Path(out)
     check_can_hold_system(directory)
-    if not 1 <= config.decoder.pop_limit <= LARGEST_POP_LIMIT:
-        limits = f"build a system with 1 to {LARGEST_POP_LIMIT}, and choose another when you decode"
-        raise ConfigError(f"pop_limit is {config.decoder.pop_limit}; {limits}")
+    _check_search_limits(config)
     check_features((*FEATURES, *COUNTED, *names_of_models([named.name for named in sources.models])))
     models = [_load_model(named) for named in sources.models]
     _check_texts(sources)

@@ -27,16 +27,26 @@ from morphlm.translation.tuning.schema import RUN
 
 FORMAT, KIND = 1, "translation system"
 MOST_MODELS = 100
-LARGEST_POP_LIMIT = 10_000  # of a system that was built; more, or 0 for all, is for whoever decodes to choose
+# What a system that was built may ask for, and so may cost whoever decodes with it; 0, for all, is none of it.
+SEARCH_LIMITS = {
+    "decoder": {"pop_limit": 10_000},
+    "grammar": {"sample": 10_000, "anchors": 10_000, "max_targets": 1000},
+}
 AGAIN = "copy or build the system again"
 _VERSION, _KEY = String(longest=100), String(longest=200)
 _SIGNED = {"format": Integer(), "version": _VERSION, "sha256": DIGEST}
+
+
+def _limited(part: str) -> dict[str, Integer]:
+    return {name: Integer(1, largest) for name, largest in SEARCH_LIMITS[part].items()}
+
+
 _CONFIG = settings_record(
     SystemConfig,
     languages=ListOf(nullable(String(pattern=LANGUAGE_CODE)), shortest=2, longest=2),
     alignment=settings_record(AlignmentConfig),
-    grammar=settings_record(GrammarConfig),
-    decoder=settings_record(DecoderConfig, pop_limit=Integer(1, LARGEST_POP_LIMIT)),
+    grammar=settings_record(GrammarConfig, **_limited("grammar")),
+    decoder=settings_record(DecoderConfig, **_limited("decoder")),
 )
 _STAGE = Record(
     {"key": _KEY, "files": MapOf(DIGEST, keys=RELATIVE_PATH, longest=1000)},
