@@ -164,11 +164,11 @@ class MixtureModel(LanguageModel, checks_itself=True):
     def score_id(self, state: State, word: int) -> tuple[float, State]:
         if type(state) is not tuple or len(state) != self._state_size:
             raise no_state(state)
-        bucket, *states = state
+        bucket = state[0]
         if type(bucket) is not int or not 0 <= bucket < self._buckets:
             raise no_state(state)
         # The first component has the mixture's ids, so that it refuses a word before the others map it.
-        scored = [component.score_id(own, word) for component, own in zip(self.components, states, strict=True)]
+        scored = [component.score_id(own, word) for component, own in zip(self.components, state[1:], strict=True)]
         joint = [weight + logprob for weight, (logprob, _) in zip(self._log_rows[bucket], scored, strict=True)]
         return _log_sum(joint), self._state(word, [after for _, after in scored])
 
