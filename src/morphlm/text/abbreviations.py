@@ -36,7 +36,7 @@ def abbreviations(language: str | None) -> Abbreviations:
     always, numeric = set[str](), set[str]()
     for line in _prefixes(language):
         word = line.removesuffix(_NUMERIC_ONLY).strip().removesuffix(".")
-        if len(word) > 1 and " " not in word and word.isprintable():  # single letters have a rule of their own
+        if " " not in word and (len(word) > 1 or word.islower()):  # every capital may be an initial
             (numeric if line.endswith(_NUMERIC_ONLY) else always).add(word)
     return Abbreviations(frozenset(always), _small(always, language), _small(numeric - always, language))
 
