@@ -110,6 +110,7 @@ def _particles(rules: WordRules, word: str) -> list[str]:
         rf"(?i:{rules.elided})[{QUOTES}]": rules.elided,
         rf"(?i:{rules.shortened})[{QUOTES}](?!{word})": rules.shortened,
         rf"(?i:{rules.hyphen_prefixes})-(?={_LETTER})": rules.hyphen_prefixes,
+        rf"-(?i:{rules.hyphen_clitics})(?!{word})": rules.hyphen_clitics,
     }
     always = [rf"[{QUOTES}](?i:{leading})(?!{word})", "(?i:n)°"]
     return always + [pattern for pattern, used in optional.items() if used]

@@ -12,14 +12,13 @@ import functools
 import re
 from collections.abc import Callable, Iterator
 
-from morphlm.text.abbreviations import abbreviations, compared
+from morphlm.text.abbreviations import abbreviations, any_digits, compared
 from morphlm.text.word_patterns import token_pattern
 from morphlm.text.word_rules import rules_of
 
 REVISION = 1  # part of signatures: grows when a text may be tokenised differently
 
-_LONGEST_KEPT, _MOST_KEPT = 64, 1 << 17  # characters of a chunk, and chunks, whose tokens are remembered
-_LONGEST_COUNTED = 32  # characters of a word whose letters are counted
+_LONGEST_KEPT, _MOST_KEPT = 64, 1 << 16  # characters of a chunk, and chunks, whose tokens are remembered
 _MOST_STOPS = 8  # in an abbreviation
 _TOP_LEVEL = frozenset({"com", "org", "net", "edu", "gov", "info", "eu"})
 _PLAIN_MARKS = frozenset(",;:!?")  # cut off a word of letters in every language
@@ -72,10 +71,11 @@ class _Words:
                 stop = chunk[-1] == "."
                 after = following_class(chunks[place + 1] if place + 1 < len(chunks) else "") if stop else OTHER
                 known = kept.get(after + chunk)
-                result += self._remember(chunk, after) if known is None else known
+                result += self.chunk_tokens(chunk, after) if known is None else known
         return result
 
-    def _remember(self, chunk: str, after: str) -> tuple[str, ...]:
+    def chunk_tokens(self, chunk: str, after: str) -> tuple[str, ...]:
+        """The tokens of what stands between two spaces, remembered for the next time."""
         tokens = tuple(self._split(chunk, after))
         if len(chunk) <= _LONGEST_KEPT:
             if len(self.kept) >= _MOST_KEPT:
@@ -123,7 +123,7 @@ class _Words:
             return False
         if _NUMBER.fullmatch(word):
             return self._is_ordinal(word, after)
-        letters = sum(character.isalnum() for character in word[:_LONGEST_COUNTED])
+        letters = sum(character.isalnum() for character in word)
         if letters == 1 or (self.rules.ordinals and _ROMAN.fullmatch(word)):
             return after != QUOTE and (after != UPPER or not word.islower() or word in self.abbreviations.exact)
         return _has_stops(word) or self._is_abbreviation(word, after, letters)
@@ -135,7 +135,8 @@ class _Words:
 
     def _is_abbreviation(self, word: str, after: str, letters: int) -> bool:
         """Whether a word is in the list, or short before a small letter. Lists are strict before a capital."""
-        known, small = self.abbreviations, compared(word, self.language)
+        known, word = self.abbreviations, any_digits(word)
+        small = compared(word, self.language)
         if small in known.before_numbers:
             return after == DIGIT
         if word in known.exact or (after != UPPER and small in known.small):
@@ -157,6 +158,11 @@ def _has_stops(word: str) -> bool:
 @functools.cache
 def _words(language: str | None) -> _Words:
     return _Words(language)
+
+
+def chunk_tokens(chunk: str, language: str | None, following: str) -> tuple[str, ...]:
+    """The tokens of what stands between two spaces, if `following` comes next."""
+    return _words(language).chunk_tokens(chunk, following_class(following))
 
 
 def tokenise_words(text: str, language: str | None) -> list[str]:
