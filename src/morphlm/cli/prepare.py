@@ -51,7 +51,7 @@ SAMPLE_DOCUMENTS, SAMPLE_PARAGRAPHS = 20, 500  # to recognise the language; so m
 @click.option(
     "--split",
     is_flag=True,
-    help="Find the sentences in files or folders of hard-wrapped text or text with a paragraph a line, in any encoding.",
+    help="Find the sentences in text that is hard-wrapped or has a paragraph a line; files or folders, any encoding.",
 )
 @click.option("--max-tokens", type=int, default=80, help="Most tokens of a sentence; 0: any number.")
 @click.option(
