@@ -146,9 +146,9 @@ def check_composes(path: str, model: LanguageModel, contexts: str) -> None:
         notify(f"warning: {path} cannot compose unknown words; they are UNK in contexts")
 
 
-def mention_missing_record(path: str, model: LanguageModel) -> None:
+def mention_missing_record(path: str, model: LanguageModel, prepared: bool | None) -> None:
     """Say that text is scored as it stands, because nobody knows how the model's text was prepared."""
-    if model.preparation is None:
+    if prepared is None and model.preparation is None:
         notify(f"{path}: no record of how its training text was prepared, so text is taken as it stands")
 
 

@@ -65,7 +65,7 @@ def command(
     spelling = train_spelling(model.vocabulary) if open_vocabulary else None
     options.check_composes(model_path, model, unknown_contexts)
     results: list[tuple[Perplexity, ScoredText]] = []
-    options.mention_missing_record(model_path, model)
+    options.mention_missing_record(model_path, model, prepared)
     for path in paths:
         text = fit_text(model, path, prepared=prepared)
         scored = score_text(

@@ -38,7 +38,7 @@ def command(
     options.check_one_stdin(model_path, *paths)
     model = load(model_path)
     options.check_composes(model_path, model, scoring["unknown_contexts"])
-    options.mention_missing_record(model_path, model)
+    options.mention_missing_record(model_path, model, scoring["prepared"])
     with atomic_writer("-") as out:
         for path in paths:
             name = source_name(path) if len(paths) > 1 else None
