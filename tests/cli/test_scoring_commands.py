@@ -244,9 +244,7 @@ def test_normalised_as_the_training_text(tmp_path: Path, kbest: Path, morphlm_co
     train_ngram(tmp_path / "train", 2).save(tmp_path / "m")
     (tmp_path / "text").write_text("PRO Školu\n")
     assert morphlm_command("score", tmp_path / "m", tmp_path / "text", "--prepared").stdout.endswith("\t3\t2\n")
-    assert morphlm_command("score", tmp_path / "m", tmp_path / "text").stdout == (
-        f"{logprob('pro školu'):.4f}\t3\t0\n"
-    )
+    assert morphlm_command("score", tmp_path / "m", tmp_path / "text").stdout == (f"{logprob('pro školu'):.4f}\t3\t0\n")
     kbest.write_text(LIST.replace("pro školu", "PRO Školu"))
     line = morphlm_command("rescore", tmp_path / "m", kbest).stdout.splitlines()[1]
     assert line == f"0 ||| PRO Školu ||| LM0= -2 mkn= {logprob('pro školu'):.4f} ||| -3"
