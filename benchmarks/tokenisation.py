@@ -3,7 +3,7 @@
 Run: python benchmarks/tokenisation.py FOLDER [--limit SENTENCES] [--json]. The folder holds files of CoNLL-U
 (`fi_tdt-ud-dev.conllu`, also .xz) as Universal Dependencies gives them out; the name begins with the language's code.
 F1 is of spans: a token counts if it begins and ends where one of the gold tokens does. Multiword tokens (`3-4`) are
-one, as they are written. Round trips: sentences whose tokens, put together by `join_words`, are tokenised the same again;
+one, as they are written. Round trips: sentences whose tokens are the same after `join_words` and tokenising again;
 exact: those that are put together just as they were written.
 """
 
