@@ -24,6 +24,8 @@ _MARKS = (  # the longer ones first: UTF-32 begins like UTF-16
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+# Further down there may be characters that Windows added; nobody means the control characters in their place.
+_SUPERSETS = {"ascii": "utf-8", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874"}
 _MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
@@ -155,10 +157,9 @@ def _guess(sample: bytes, source: str) -> Encoding:
     result = _chardet()(telling[:_CHARDET_BYTES] or sample[:_CHARDET_BYTES])
     try:
         name = codecs.lookup(result["encoding"] or "").name
-        telling.decode(name, "replace")
     except LookupError as error:
         raise NotTextError(f"this is no text in any known encoding; {_NO_TEXT}", source=source) from error
-    return Encoding(name, min(0.99, float(result["confidence"] or 0)))
+    return Encoding(_SUPERSETS.get(name, name), min(0.99, float(result["confidence"] or 0)))
 
 
 def _chardet() -> Callable[[bytes], dict[str, Any]]:
