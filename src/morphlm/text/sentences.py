@@ -20,11 +20,9 @@ __all__ = ["join_wrapped", "split_long", "split_sentences"]
 
 # sentencex keeps quotations and brackets whole, also where a mark is missing or stands for inches, and its time grows
 # with the square of the marks that are open. It is better off without seeing any.
-_MASKED = str.maketrans({**dict.fromkeys('"“”„‟«»‹›`´「」『』〈〉《》()[]{}\0', " "), "…": "?"})
-_SPACE = re.compile(r"\s")
-_APOSTROPHE_OUTSIDE = re.compile(r"(?<!\w)['‘’‚]|['‘’](?!\w)")
-_BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_]{5}[.])[ ](?=\d)")
-_CLOSED_BEFORE_STOP = re.compile(r"(?<=[^\s\"”“»›’)\]}])[\"”“»›’)\]}]++(?=[.!?…])")
+_MASKED = re.compile("[\"“”„‟«»‹›`´「」『』〈〉《》()\\[\\]{}\0'‘’‚]+")
+_OTHER_SPACE = re.compile(r"[^\S ]")
+_BEFORE_NUMBER = re.compile(r"[.](?= \d)")
 _CLOSING = re.compile(r"[\"”“»›’'`´)\]}]+(?=\s|$)|[」』》〉）]+")
 _SPACED_MARK = re.compile(r"\s+([\"”“»›])(?=\s|$)")
 _EMOTICON = re.compile(r"\s*(?:[:;=8][-o^']?[()\[\]DPp3/\\|*]+|<3|\^\^|[\U0001f300-\U0001faff☀-➿️‍]+)(?=\s|$)")
@@ -34,6 +32,7 @@ _IN_BRACKETS, _BRACKET_END = re.compile(r"[(\[][^()\[\]]{0,80}$"), re.compile(r"
 _INITIAL = re.compile(r"(?:^|[\s(\[-])(\w)\.$")
 _NUMERAL = re.compile(r"(?:^|\s)(?:\d{1,2}|[IVX]{2,}|[VX])\.$")
 _WINDOW = 1 << 12  # characters that sentencex sees at a time
+_WORD = 5  # letters that are no abbreviation before a number
 _LABEL = 30  # characters without letters that are no sentence: the number of what follows
 _LOWERCASED = 200  # characters without a capital that are more than one sentence
 _SPACELESS_STOP = "。．！？｡"
@@ -60,12 +59,22 @@ def split_sentences(text: str, language: str | None) -> list[str]:
 
 def _candidates(text: str, language: str | None) -> list[int]:
     """Where sentences end according to sentencex: the offset after the last character of each but the last."""
-    masked = _masked(text)
-    ends = {place.start() for place in _BEFORE_NUMBER.finditer(masked)}
+    masked = _MASKED.sub(_mask, _OTHER_SPACE.sub(" ", text)).replace("…", "?")  # of the same length
+    stops = (stop.start() for stop in _BEFORE_NUMBER.finditer(masked))
+    ends = {stop + 1 for stop in stops if stop >= _WORD and masked[stop - _WORD : stop].isalpha()}
     for begin, piece in _segments(masked, language or "en"):
         if piece.strip():
             ends.add(begin + len(piece.rstrip()))
     return sorted(ends)
+
+
+def _mask(marks: re.Match[str]) -> str:
+    """What sentencex sees instead of quotation marks and brackets; an apostrophe in a word stays."""
+    text, (begin, end) = marks.string, marks.span()
+    before, after = text[begin - 1 : begin] or " ", text[end : end + 1]
+    if marks[0] in "'’" and before.isalnum() and after.isalnum():
+        return marks[0]
+    return ("x" if after and after in ".!?…" and not before.isspace() else " ") * (end - begin)
 
 
 def _segments(masked: str, language: str) -> Iterator[tuple[int, str]]:
@@ -82,12 +91,6 @@ def _segments(masked: str, language: str) -> Iterator[tuple[int, str]]:
             begin += len(piece)
         if not pieces or begin + len(last) == len(masked):
             begin += len(last) or 1
-
-
-def _masked(text: str) -> str:
-    """The text as sentencex should see it, of the same length."""
-    closed = _CLOSED_BEFORE_STOP.sub(lambda marks: "x" * len(marks[0]), _SPACE.sub(" ", text))
-    return _APOSTROPHE_OUTSIDE.sub(" ", closed).translate(_MASKED)
 
 
 @functools.cache
