@@ -20,6 +20,7 @@ from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.factors import BLOCK_WORDS, Factors
 from morphlm.text.reading import RESERVED
+from morphlm.vectors.composition import Composition, origin_of
 from morphlm.vectors.keyed import KeyedVectors
 from morphlm.vectors.search import Neighbour, RankedRows, checked_vectors, nearest, unit_rows
 from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
@@ -146,6 +147,17 @@ class WordVectors(PickledWithoutCaches):
         if number > UNK_ID:
             return bool((self.factors[number] >= self.factors.surfaces).any())
         return len(self.factors.of_new_word(word)) > 0
+
+    def composition(self, word: str) -> Composition:
+        """What the word's vector is made of, and whether a stem is among it: `composition("neškolami").stem_known`."""
+        number, factors = self._id_of(word), self.factors
+        is_mark = word in RESERVED
+        if is_mark or number >= len(RESERVED):
+            known = [] if is_mark or factors is None else factors.names_of(number)
+            return Composition(word, "unknown" if is_mark else "known", tuple((name, True) for name in known))
+        names = factors.names_of_new_words([word])[0] if factors is not None and self.compose else []
+        parts = tuple((name, factors is not None and name in factors.ids) for name in names)
+        return Composition(word, origin_of(parts), parts)
 
     def _id_of(self, word: str) -> int:
         """The word as it stands, or else in Unicode NFC."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from morphlm.analysis.morpheme_map import split_name
 from morphlm.report.examples import is_telling, spread
 from morphlm.report.html import Markup, foreign, joined, missing, names, numbers, paragraph, table, tag, words
 from morphlm.report.numbers import whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
 from morphlm.report.sections.section import PageSection
 from morphlm.segmentation.factors import LONGEST_NEW_WORD, Factors
-from morphlm.segmentation.morphemes import LABELS
+from morphlm.segmentation.morphemes import LABELS, split_name
 from morphlm.text.reading import RESERVED
 
 SHOWN = 8
@@ -99,7 +98,7 @@ def _known(factors: Factors, word: str) -> Analysis | None:
     number = factors.vocabulary.ids.get(word, 0)
     if number < len(RESERVED):
         return None
-    parts = [factors.names[factor] for factor in factors[number].tolist() if factor >= factors.surfaces]
+    parts = factors.names_of(number)
     count = int(factors.vocabulary.counts[number])
     return Analysis(word, count, tuple((part, True) for part in parts)) if len(parts) > 1 else None
 
