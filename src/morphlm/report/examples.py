@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
@@ -37,13 +38,18 @@ def content_words(partition: Partition, count: int) -> list[str]:
 def common_words(vocabulary: Vocabulary, count: int) -> list[str]:
     """Frequent words where there are no classes; in a small vocabulary any of its words."""
     words = [vocabulary.words[number] for number in by_frequency(vocabulary).tolist() if number >= len(RESERVED)]
-    telling = [word for word in words[COMMON] if is_telling(word)] or [word for word in words if word.isalpha()]
+    telling = [word for word in words[COMMON] if is_telling(word)] or [word for word in words if is_word(word)]
     return spread(telling or words, count)
 
 
 def is_telling(word: str) -> bool:
     """Whether it is a word of letters and not a short one."""
-    return word.isalpha() and len(word) >= LEAST_LETTERS
+    return is_word(word) and len(word) >= LEAST_LETTERS
+
+
+def is_word(token: str) -> bool:
+    """Whether it is made of letters, with the vowel signs and other marks that many scripts have."""
+    return any(map(str.isalpha, token)) and all(unicodedata.category(character)[0] in "LM" for character in token)
 
 
 def new_words(vectors: WordVectors, words: Iterable[str], count: int) -> dict[str, tuple[str, ...]]:
@@ -53,7 +59,7 @@ def new_words(vectors: WordVectors, words: Iterable[str], count: int) -> dict[st
     if vectors.factors is None or vectors.factors.analyser is None:
         return {}
     known = vectors.factors.ids
-    words = sorted({word for word in words if word.isalpha()}, key=lambda word: (-len(word), word))
+    words = sorted({word for word in words if is_word(word)}, key=lambda word: (-len(word), word))
     chosen: dict[str, tuple[str, ...]] = {}
     used: set[str] = set()
     for word, morphemes in zip(words, vectors.factors.names_of_new_words(words), strict=True):
