@@ -103,6 +103,12 @@ def test_perplexities_are_those_of_the_models_with_their_signatures() -> None:
     assert codes == [str(scored_model.perplexity.signature) for scored_model in given.models]
 
 
+def test_a_model_alone_has_no_change() -> None:
+    page = page_of(perplexities(scored_models("mkn")))
+    assert [len(row) for row in rows_of(page)] == [6]
+    assert "change" not in page.one("models").text
+
+
 def test_different_vocabularies_are_told() -> None:
     few = train_ngram([["škola"]], 2)
     mixed = score_loaded_models(text_of(TEXT), [("few", "few", few), ("mkn", "mkn", model("mkn"))], 2)

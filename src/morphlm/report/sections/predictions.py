@@ -34,7 +34,8 @@ def predictions(scored_models: ScoredModels) -> PageSection:
     """A card for each beginning, with a list for each model."""
     predictors = [(one, Predictor(one.model)) for one in scored_models.models]
     cards = [_card(scored_models, predictors, beginning) for beginning in beginnings(scored_models)]
-    body = tag("div", cards, class_="tiles rows") if cards else missing(NONE)
+    columns = {1: "tiles", 2: "tiles two"}.get(len(predictors), "tiles rows")
+    body = tag("div", cards, class_=columns) if cards else missing(NONE)
     return PageSection("predictions", "What comes next", EXPLANATION, body)
 
 
