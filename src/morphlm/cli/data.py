@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ from morphlm.progress import notify
 from morphlm.text.datasets import DataFolder, get_dataset, list_datasets
 from morphlm.text.datasets.registry import DEFAULT_SEED, DEFAULT_SENTENCES
 from morphlm.text.datasets.wmt13 import PARTS
+
+SHOWN_LANGUAGES = 8  # in the table
 
 
 @click.group(help="List data sets and get one by name.")
@@ -27,11 +31,25 @@ def list_command(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(entries, ensure_ascii=False, indent=1))
         return
-    rows = [[entry["name"], " ".join(entry["languages"]), entry["size"], entry["licence"]] for entry in entries]
+    rows = [[entry["name"], _languages(entry["languages"]), entry["size"], entry["licence"]] for entry in entries]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row, entry in zip(rows, entries, strict=True):
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
         click.echo("  ".join([*cells, entry["summary"]]))
+    for dataset in list_datasets():
+        if dataset.names:
+            click.echo(f"\n{dataset.name} in {len(dataset.names)} languages:\n{_named(dataset.names)}")
+
+
+def _languages(codes: list[str]) -> str:
+    return " ".join(codes) if len(codes) <= SHOWN_LANGUAGES else f"{len(codes)} languages"
+
+
+def _named(names: Mapping[str, str]) -> str:
+    """`cs Czech, da Danish, ...` in indented lines, which do not end between a code and its name."""
+    text = ", ".join(f"{code} {name}".replace(" ", "\xa0") for code, name in names.items())
+    filled = textwrap.fill(text, 100, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    return filled.replace("\xa0", " ")
 
 
 @command.command("get")
