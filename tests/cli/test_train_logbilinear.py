@@ -212,7 +212,8 @@ def test_some_of_all_models(text: Path, tmp_path: Path, morphlm_command: Command
         (["--all", "clbl", "--train", "TEXT"], "--all stands alone"),
         (["--seed", "3", "mkn", "--train", "TEXT"], "stand behind it"),
         (["--all", "--train", "TEXT", "--out", "m"], "give --dev FILE"),
-        (["clbl+++"], "is no kind of model; choose one of lbl, "),
+        (["clbl+++"], "is no kind of model; do you mean clbl++ or "),
+        (["x"], "is no kind of model; choose one of lbl, "),
     ],
 )
 def test_what_cannot_work_is_one_line_and_leaves_nothing(

@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from morphlm.cli import options
+from morphlm.cli.lazy import NamedGroup
 from morphlm.progress import notify
 from morphlm.text.datasets import DataFolder, get_dataset, list_datasets
 from morphlm.text.datasets.registry import DEFAULT_SEED, DEFAULT_SENTENCES
@@ -18,7 +20,7 @@ from morphlm.text.datasets.wmt13 import PARTS
 SHOWN_LANGUAGES = 8  # in the table
 
 
-@click.group(help="List data sets and get one by name.")
+@click.group(cls=NamedGroup, help="List data sets and get one by name.")
 def command() -> None:
     """Group of the subcommands `list` and `get`."""
 
@@ -68,20 +70,21 @@ def _named(names: Mapping[str, str]) -> str:
 @click.option(
     "--parallel-path", type=click.Path(path_type=Path), help="Own files: file or folder with the translation."
 )
+@options.header
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def get_command(name: str, directory: Path, as_json: bool, **options: Any) -> None:
+def get_command(name: str, directory: Path, has_header: bool, as_json: bool, **settings: Any) -> None:
     """Get the data set NAME, or the text file or folder NAME, as train, dev and test files in DIRECTORY.
 
     Prints each file with its number of lines and words.
     """
-    folder = get_dataset(name, directory, **options)
+    folder = get_dataset(name, directory, **settings)
     if folder.reused:
         notify(f"{directory}: the data set is there already and intact; nothing was fetched")
     notify(f"licence: {folder.licence}")
-    _show(folder, directory, as_json)
+    _show(folder, directory, has_header, as_json)
 
 
-def _show(folder: DataFolder, directory: Path, as_json: bool) -> None:
+def _show(folder: DataFolder, directory: Path, has_header: bool, as_json: bool) -> None:
     if as_json:
         click.echo(
             json.dumps(
@@ -89,5 +92,6 @@ def _show(folder: DataFolder, directory: Path, as_json: bool) -> None:
             )
         )
         return
+    options.tab_header(("file", "lines", "words"), wanted=has_header)
     for name, facts in sorted(folder.files.items()):
         click.echo(f"{directory / name}\t{facts.lines}\t{facts.words}")

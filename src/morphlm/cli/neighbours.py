@@ -21,6 +21,7 @@ from morphlm.vectors.questions import ask
 @click.option("--analogy", "analogies", nargs=3, multiple=True, metavar="A B C", help="A is to B as C is to what?")
 @vector_options.choice
 @vector_options.lowercase
+@options.header
 @options.as_json
 def command(
     model_path: str,
@@ -30,6 +31,7 @@ def command(
     among: str,
     analogies: tuple[tuple[str, str, str], ...],
     lowercase: bool | None,
+    has_header: bool,
     as_json: bool,
     **choice: Any,
 ) -> None:
@@ -38,6 +40,7 @@ def command(
     Each line has the query, how it was understood (known, composed, unknown, morpheme or analogy), a neighbour and its
     cosine, separated by tabs. A word none of whose morphemes is known has the neighbours of UNK.
     """
+    options.check_model_first(model_path, *words)
     vectors = vector_options.model_vectors(model_path, **choice)
     answers = ask(
         vectors, words, analogies, k,
@@ -46,6 +49,7 @@ def command(
     if as_json:
         options.print_json([answer.to_json() for answer in answers])
     else:
+        options.tab_header(("query", "understood", "neighbour", "cosine"), wanted=has_header)
         for answer in answers:
             for name, similarity in answer.neighbours:
                 click.echo(f"{answer.query}\t{answer.understood}\t{name}\t{similarity:.4f}")
