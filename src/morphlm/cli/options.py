@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -60,13 +60,20 @@ class Option(click.Option):
 class GroupedHelp(click.Command):
     """A command whose help shows options under headings: first what most people need, then the rest."""
 
+    def __init__(self, *args: Any, headings: Mapping[str, Sequence[str]] | None = None, **kwargs: Any) -> None:
+        """`headings` are those of the command in their order, with names of parameters; other options name their own."""
+        super().__init__(*args, **kwargs)
+        self._order = [*(headings or HEADINGS[:-1]), HEADINGS[-1]]
+        self._heading_of = {name: heading for heading, names in (headings or {}).items() for name in names}
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if record is not None:
-                groups.setdefault(getattr(parameter, "group", "") or "Help", []).append(record)
-        for heading in sorted(groups, key=HEADINGS.index):
+                heading = self._heading_of.get(parameter.name or "") or getattr(parameter, "group", "")
+                groups.setdefault(heading or HEADINGS[-1], []).append(record)
+        for heading in sorted(groups, key=self._order.index):
             with formatter.section(heading):
                 formatter.write_dl(groups[heading])
 
