@@ -150,4 +150,4 @@ def test_a_demo_with_another_seed_does_not_go_on_with_an_interrupted_one(
 def test_a_wrong_language_is_not_a_reason_to_fall_back(tmp_path: Path, morphlm_command: Callable[..., Outcome]) -> None:
     outcome = morphlm_command("demo", tmp_path / "demo", "--language", "xx")
     assert outcome.status == 2
-    assert "not to be had in 'xx'" in outcome.stderr
+    assert "no text in 'xx'" in outcome.stderr

@@ -115,7 +115,7 @@ def test_training_text_that_looks_raw_is_told(tmp_path: Path, capsys: pytest.Cap
     path = tmp_path / "text"
     path.write_text("Pes, kočka, a pes!\nAno.\n" * 5)
     train_ngram(path, 2)
-    assert "this looks like raw text, 60% of the words end in a comma or the like" in capsys.readouterr().err
+    assert "it looks like raw text, 60% of the words end in a comma or the like" in capsys.readouterr().err
     path.write_text("pes , kočka , a pes !\nano .\n" * 5)
     train_ngram(path, 2)
     assert "raw text" not in capsys.readouterr().err

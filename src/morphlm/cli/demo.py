@@ -12,7 +12,7 @@ from morphlm.experiments.demo import DemoConfig, run_demo
 
 @click.command(name="demo")
 @click.argument("directory", default="demo", type=click.Path(file_okay=False))
-@click.option("--language", default="cs", help="cs, de, en, es, fr or ru.")
+@click.option("--language", default="cs", help="One of libreoffice-help, which `morphlm data list` shows.")
 @options.kappa(0.2)
 @options.seed
 @options.as_json

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.classes.partition import Partition
-from morphlm.errors import FetchError
+from morphlm.errors import ConfigError, FetchError
 from morphlm.language_model.perplexity import Perplexity, format_table
 from morphlm.progress import notify
 from morphlm.report.document import write_report
@@ -16,7 +16,8 @@ from morphlm.report.scored_models import read_text, score_loaded_models
 from morphlm.scoring.mixing import Mixed, mix_and_test
 from morphlm.segmentation.morphemes import Segmentation
 from morphlm.text.datasets import DataFolder, get_dataset
-from morphlm.text.preparation import paper_options
+from morphlm.text.datasets.help_languages import NAMES, WITHOUT_SPACES, find_language
+from morphlm.text.preparation import Tokeniser, paper_options
 from morphlm.text.prepare import prepare_files
 from morphlm.threads import available_cores
 from morphlm.training.inputs import InputOptions, TrainingInputs, find_segmenter, prepare_inputs
@@ -232,10 +233,15 @@ def neighbours_of(vectors: WordVectors, words: list[str]) -> list[QueryAnswer]:
 def get_data(config: DemoConfig) -> DataFolder:
     """The default data set; where it cannot be had, the generated language, saying so. Its parts depend on the seed."""
     mark = "" if config.seed == DemoConfig.seed else f".seed{config.seed}"
+    language = find_language(config.language)
+    if language in WITHOUT_SPACES:
+        raise ConfigError(
+            f"{NAMES[language]} is written without spaces between words, and the demo cannot split it; choose another"
+        )
     try:
-        notify(f"getting libreoffice-help ({config.language}) ...")
-        directory = config.directory / f"libreoffice-help.{config.language}{mark}"
-        return get_dataset("libreoffice-help", directory, language=config.language, seed=config.seed)
+        notify(f"getting libreoffice-help ({language}) ...")
+        directory = config.directory / f"libreoffice-help.{language}{mark}"
+        return get_dataset("libreoffice-help", directory, language=language, seed=config.seed)
     except FetchError as error:
         notify(f"{error}\nfalling back to a generated language, so the figures below are not of a real one")
         return get_dataset("generated", config.directory / f"generated{mark}", seed=config.seed)
@@ -247,7 +253,9 @@ def prepare_part(data: DataFolder, part: str, config: DemoConfig) -> Path:
     out = config.directory / f"{part}.{language}.prepared.txt"
     notify(f"preparing {part} ...")
     is_generated = data.name == "generated"
-    options = paper_options("en" if is_generated else language, tokeniser="none" if is_generated else "moses")
+    options = paper_options(
+        "en" if is_generated else language.partition("-")[0], tokeniser="none" if is_generated else "moses"
+    )
     preparation = prepare_files([data.path(part, language)], out, options, processes=available_cores())
     notify(f"  {preparation.counts.format()}")
     return out

@@ -149,7 +149,7 @@ def warn_if_raw(words: WordCounts, source: Source) -> None:
     )
     if attached > _RAW_SHARE * words.tokens:
         notify(
-            f"WARNING: {describe(source)}: this looks like raw text, {attached / words.tokens:.0%} of the words end in a "
+            f"WARNING: {describe(source)}: it looks like raw text, {attached / words.tokens:.0%} of the words end in a "
             "comma or the like; `morphlm learn` takes raw text, `morphlm prepare` prepares it"
         )
 
