@@ -26,6 +26,7 @@ import os
 import pickle
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -40,6 +41,7 @@ from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import _FunctionCompiler
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime import rtsys
 from numba.core.typing.templates import make_concrete_template
 
 from morphlm import kernel_cache
@@ -148,9 +150,6 @@ class Kernel(CPUDispatcher):
     def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None) -> None:
         super().__init__(py_func, locals, targetoptions, KernelCompiler)  # type: ignore[no-untyped-call]
         self._callees: dict[tuple[Any, ...], Any] = {}
-        self._callee_compiler: Any = _FunctionCompiler(  # type: ignore[no-untyped-call]
-            py_func, self.targetdescr, self.targetoptions, self.locals, CalleeCompiler
-        )
 
     def add_overload(self, cres: Any) -> None:
         """For Numba: machine code can be called from now on. That of callees finds their constants only from here."""
@@ -179,13 +178,18 @@ class Kernel(CPUDispatcher):
             with global_compiler_lock, self._compiling_counter:
                 found = self._cache.load_callee(arguments, self.targetctx) if self._is_cached else None
                 if found is None:
-                    found = self._callee_compiler.compile(arguments, None)
+                    found = self._compile_callee(arguments)
                     if self._is_cached:
                         self._cache.save_callee(arguments, found)
                 found = found._replace(entry_point=object())
                 self.targetctx.insert_user_function(found.entry_point, found.fndesc, [found.library])
                 self._callees[arguments] = found
         return self._callees[arguments]
+
+    def _compile_callee(self, arguments: tuple[Any, ...]) -> Any:
+        function, options = self.py_func, self.targetoptions
+        compiler: Any = _FunctionCompiler(function, self.targetdescr, options, self.locals, CalleeCompiler)  # type: ignore[no-untyped-call]
+        return compiler.compile(arguments, None)
 
     @property
     def _is_cached(self) -> bool:
@@ -199,8 +203,8 @@ class KernelCache(_Cache):
     """The code of one kernel, in files that `kernel_cache` keeps: one for each signature and type of CPU."""
 
     def __init__(self, function: FunctionType) -> None:
-        self._function, self._source = function, Path(function.__code__.co_filename).resolve()
-        self._enabled = self._source.is_file() and SOURCES.is_unchanged(self._source)
+        self._function = function
+        self._source, self._enabled = _source_file(function.__code__.co_filename)
 
     @property
     def cache_path(self) -> str | None:
@@ -213,6 +217,7 @@ class KernelCache(_Cache):
         if stored is None:
             return None
         library, description, environment, signature, initialisers, environments = stored
+        rtsys.initialize(target_context)  # what compiled code needs; only the compiler needs all that Numba knows
         for initialise in initialisers:
             initialise()
         library = _load_library(target_context.codegen(), *library)
@@ -246,7 +251,6 @@ class KernelCache(_Cache):
         self._write(arguments, "callee", cres, code, tuple(library._reload_init))
 
     def _read(self, sig: Any, target_context: Any, kind: str) -> Any:
-        target_context.refresh()
         if not self._enabled:
             return None
         name = self._file_name(sig, target_context.codegen(), kind)
@@ -288,6 +292,13 @@ class KernelCache(_Cache):
         key = hashlib.sha256(described.encode()).hexdigest()[:32]
         name = f"{self._source.stem}.{function.__qualname__}-{code.co_firstlineno}".replace("<", "").replace(">", "")
         return f"{name}.{key}{kernel_cache.SUFFIX}"
+
+
+@cache
+def _source_file(name: str) -> tuple[Path, bool]:
+    """A source, and whether code may be kept for it: it is there, and as it was when the process began."""
+    path = Path(name).resolve()
+    return path, path.is_file() and SOURCES.is_unchanged(path)
 
 
 def _result(target_context: Any, library: Any, description: Any, environment: Any, signature: Any) -> Any:
