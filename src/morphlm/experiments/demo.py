@@ -17,7 +17,7 @@ from morphlm.scoring.mixing import Mixed, mix_and_test
 from morphlm.segmentation.morphemes import Segmentation
 from morphlm.text.datasets import DataFolder, get_dataset
 from morphlm.text.datasets.help_languages import NAMES, WITHOUT_SPACES, find_language
-from morphlm.text.preparation import Tokeniser, paper_options
+from morphlm.text.preparation import paper_options
 from morphlm.text.prepare import prepare_files
 from morphlm.threads import available_cores
 from morphlm.training.inputs import InputOptions, TrainingInputs, find_segmenter, prepare_inputs
