@@ -99,6 +99,7 @@ def test_the_entry_offers_examples_of_the_model(page: Page) -> None:
     assert page.texts(".start-cards .card:nth-child(1) .chip") == examples.words
     assert page.texts(".start-cards .card:nth-child(2) .chip") == examples.new_words == ["domou"]
     assert page.texts(".start-cards .card:nth-child(3) button") == examples.sentences
+    assert page.text("#start-status") == ""
     assert page.texts(".model-list dt") == ["mkn", "lbl", "clbl++", "mixture"]
     assert page.fragment == ""
 
