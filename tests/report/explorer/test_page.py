@@ -12,6 +12,8 @@ from urllib.parse import quote
 
 import pytest
 
+from morphlm.ngram.training import train_ngram
+from morphlm.report.explorer.operations import Explorer
 from morphlm.report.surprisal_scale import LEGEND, level
 from tests.browser import NARROW, WIDE, console_errors, set_dark, set_window
 
@@ -99,6 +101,7 @@ def test_the_entry_offers_examples_of_the_model(page: Page) -> None:
     assert page.texts(".start-cards .card:nth-child(1) .chip") == examples.words
     assert page.texts(".start-cards .card:nth-child(2) .chip") == examples.new_words == ["domou"]
     assert page.texts(".start-cards .card:nth-child(3) button") == examples.sentences
+    assert page.text("#start-status") == ""
     assert page.texts(".model-list dt") == ["mkn", "lbl", "clbl++", "mixture"]
     assert page.fragment == ""
 
@@ -314,6 +317,26 @@ def test_two_models_on_a_text(page: Page) -> None:
     page.all("#compare-result .sentences button.link")[0].click()
     page.until(lambda: page.all("#panel-sentence .under .token"))
     assert page.find("#sentence-is").get_property("value") == "prepared"
+
+
+def test_comparisons_of_texts_from_right_to_left_flow_so(browser: Any) -> None:
+    text = [["كتاب", "في", "البيت", "الكبير"], ["في", "البيت", "كتاب"]] * 3
+    arabic = Explorer([("one", train_ngram(text, 1)), ("three", train_ngram(text, 3))])
+    with running(arabic) as own:
+        browser.get(f"{own}/#compare=one&other=three")
+        page = Page(browser, own)
+        page.until(lambda: page.find("#compare-form").is_displayed())
+        page.js("document.getElementById('compare-text').value = 'كتاب في البيت الكبير'")
+        page.find("#compare-form button.primary").click()
+        page.until(lambda: page.texts("#compare-result .sentences"))
+        places = page.js(
+            "const box = (e) => e.getBoundingClientRect();"
+            "return [...document.querySelectorAll('#compare-result li:has(> div > strong)')].map(e => {"
+            "const before = e.querySelector('.context'); return before.textContent.trim() === '' ||"
+            "box(e.querySelector('strong')).right <= box(before).right })"
+        )
+        assert places
+        assert all(places), "a token stands to the left of the words before it"
 
 
 def test_a_file_is_read_by_the_page_itself(page: Page, tmp_path: Path) -> None:

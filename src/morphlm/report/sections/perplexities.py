@@ -7,7 +7,7 @@ import math
 from morphlm.analysis.groups import GroupComparison, compare_members
 from morphlm.report.descriptions import describe_model
 from morphlm.report.html import Child, Markup, joined, names, numbers, paragraph, table, tag, words
-from morphlm.report.numbers import NOTHING, decimal, whole
+from morphlm.report.numbers import NOTHING, decimal
 from morphlm.report.scored_models import ScoredModel, ScoredModels, paired_scores
 from morphlm.report.sections.section import PageSection
 
@@ -29,7 +29,7 @@ def perplexities(scored_models: ScoredModels) -> PageSection:
     """A table with a row for each model."""
     rows = [_row(scored_models, scored_model) for scored_model in scored_models.models]
     change = [f"change against {scored_models.first.name}"] if len(rows) > 1 else []
-    columns = numbers("perplexity", *change, "without unknown", "bits a token", "unknown")
+    columns = numbers("perplexity", *change, "without unknown", "bits a token")
     alike = len(scored_models.groups(lambda scored_model: scored_model.words)) == 1
     warning = None if alike else paragraph(DIFFERENT, class_="note")
     shown = table([*names("model"), *words("what it is"), *columns], rows)
@@ -49,7 +49,6 @@ def _row(scored_models: ScoredModels, scored_model: ScoredModel) -> list[Child]:
         *change,
         decimal(perplexity.excluding_unknown),
         decimal(math.log2(perplexity.including_unknown)),
-        whole(perplexity.unknown),
     ]
 
 

@@ -57,7 +57,13 @@ def _cut(number: int, words: list[str], *, telling: bool) -> Beginning | None:
 
 def _card(scored_models: ScoredModels, predictors: list[tuple[ScoredModel, Predictor]], beginning: Beginning) -> Markup:
     language = scored_models.language
-    text = tag("span", " ".join(beginning.words), " ", tag("mark", beginning.next_word), lang=language or "")
+    text = tag(
+        "span",
+        scored_models.first.model.join(beginning.words),
+        " ",
+        tag("mark", beginning.next_word),
+        lang=language or "",
+    )
     lists = [_under(one, predictor, beginning, language) for one, predictor in predictors]
     head = tag("h3", text, class_="quote", dir=direction(beginning.words))
     return tag("div", head, tag("div", lists, class_="sides"), class_="tile")

@@ -150,7 +150,7 @@ const bitsSaved = (gain) => `${Math.abs(gain).toFixed(1)} bits`;
 
 function gainedWords(words) {
   const chips = words.map((entry) => {
-    const text = `${endName(entry.word)}${entry.count > 1 ? ` ×${number(entry.count)}` : ""}`;
+    const text = [make("bdi", {}, endName(entry.word)), entry.count > 1 ? ` ×${number(entry.count)}` : null];
     const more = { title: `${bitsSaved(entry.gain)} in all`, disabled: entry.word === "</s>" };
     return make("li", {}, button("chip", text, () => goToWord(entry.word), more));
   });
@@ -165,8 +165,7 @@ function gainedTokens(view, tokens) {
     make(
       "li",
       {},
-      make("span", { class: "context", dir: "auto" }, `${entry.before} `),
-      make("strong", { dir: "auto" }, endName(entry.token)),
+      make("div", { dir: direction([entry.before, entry.token]) }, make("span", { class: "context" }, `${entry.before} `), make("strong", {}, endName(entry.token))),
       make("div", { class: "muted" }, `line ${number(entry.line)}: ${both(entry)}`),
     ),
   );

@@ -35,6 +35,7 @@ export function exploreStart() {
   updating("start", async (result) => {
     const view = await examplesOf(currentModel().name);
     if (view === null) return;
+    setStatus("start", "");
     result.replaceChildren(make("div", { class: "start-cards" }, cards(view)));
   });
 }
@@ -43,7 +44,7 @@ function cards(view) {
   return [
     card("Words", "Their parts, their class, and the words that are used alike.", wordChips(view.words)),
     view.new_words.length
-      ? card("Words never seen", "In no text that the model has read, but made of parts that it knows.", wordChips(view.new_words))
+      ? card("Words never seen", "The model does not know them, but it knows their parts.", wordChips(view.new_words))
       : null,
     view.sentences.length
       ? card("Sentences", "How surprising each word is, and what was expected instead. The model made these up.", sentenceLinks(view.sentences))
