@@ -286,7 +286,7 @@ def make_preparation(
         bytes=size,
         repairs=dict(repairs),
         max_ratio=max_ratio,
-        sacremoses=sacremoses_version() if options.tokeniser == "moses" else None,
+        sacremoses=None if options.tokeniser == "none" else sacremoses_version(),
     )
 
 
