@@ -138,7 +138,7 @@ def check_is_text(sample: bytes, source: str) -> None:
 
 def _without_mark(sample: bytes) -> Encoding | None:
     """UTF-16 or UTF-32 without a byte order mark: the bytes of spaces and line ends show the order."""
-    if sample.count(b"\0") < len(sample) / 50:
+    if not sample or sample.count(b"\0") < len(sample) / 50:
         return None
     for name, width in (("utf-32-le", 4), ("utf-32-be", 4), ("utf-16-le", 2), ("utf-16-be", 2)):
         whole = sample[: len(sample) // width * width]

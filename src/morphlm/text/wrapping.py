@@ -25,8 +25,7 @@ STICKING_OUT = (0.02, 0.2)  # shares of the lines that may be longer than the wi
 HYPHENATED_SHARE = 0.02  # of the full lines that end in a hyphen where words are hyphenated, at least
 
 _FINAL = re.compile(r"[.!?…:;।؟۔。！？][\"”“»›’')\]]*$")
-_DASH = re.compile(r"[-–—―]+\s")
-_ITEM = re.compile(r"(?:[*•‣◦+]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s")
+_BEGINNING = re.compile(r"(?:[-–—―]+|[*•‣◦+]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s")  # of dialogue, of an item of a list
 _HYPHENATED = re.compile(r"(\w+)[-‐¬\xad]$")
 _FIRST_WORD = re.compile(r"\w+")
 _WORD = re.compile(r"\w+(?:[-‐]\w+)*")
@@ -140,7 +139,7 @@ class _Joiner:
         if not layout.width or not self.layouts[number + 1].width or _indent(following) > layout.margin + 1:
             return False
         is_final = _FINAL.search(line) is not None
-        if _ITEM.match(following.lstrip()) or (_DASH.match(following.lstrip()) and is_final):
+        if is_final and _BEGINNING.match(following.lstrip()):
             return False
         if _is_full(line, following, layout.width):
             return True
