@@ -34,6 +34,7 @@ class RunOptions(Settings):
     keep_complete: bool = False  # a complete model of the same data and settings is taken as it is
     resume_or_restart: bool = False  # go on with a checkpoint of the same data and settings, remove any other
     warn: Callable[[str], None] = notify  # says that a checkpoint was removed
+    deadline: float | None = None  # by `time.monotonic`; the training then ends, and its model says how to repeat it
 
 
 @dataclass(frozen=True, eq=False)
