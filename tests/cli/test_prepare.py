@@ -16,7 +16,7 @@ import pytest
 
 import morphlm
 from morphlm.cli.main import run
-from morphlm.text.prepare import read_preparation
+from morphlm.text.preparation import read_preparation
 
 # The command, starting its processes with the first piece of text where it would else wait whether they are worth it.
 IMPATIENT = """

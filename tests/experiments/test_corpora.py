@@ -20,7 +20,7 @@ from morphlm.experiments.corpora import (
     side_of,
     spread_passages,
 )
-from morphlm.text.prepare import Counts, read_preparation
+from morphlm.text.preparation import Counts, read_preparation
 
 
 def write_xz(path: Path, *lines: str) -> None:

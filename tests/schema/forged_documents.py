@@ -36,7 +36,8 @@ from morphlm.schema import ArtefactSchema, Document
 from morphlm.text import schema as text
 from morphlm.text.datasets import download, folder
 from morphlm.text.datasets import schema as datasets
-from morphlm.text.prepare import Counts, PrepareOptions, prepare_files, read_preparation, record_path
+from morphlm.text.preparation import Counts, PrepareOptions, read_preparation, record_path
+from morphlm.text.prepare import prepare_files
 from morphlm.training import schema as training
 from morphlm.training.config import TrainingConfig
 from morphlm.training.log import LOG_FILE, end_reason, find_end, log_text, read_edited_log, read_log

@@ -22,7 +22,8 @@ from morphlm.scoring.streaming import (
     score_lines,
     sentence_sums,
 )
-from morphlm.text.prepare import Counts, PrepareOptions, make_preparation, prepare_files, prepare_line
+from morphlm.text.preparation import Counts, PrepareOptions
+from morphlm.text.prepare import make_preparation, prepare_files, prepare_line
 from tests.scoring.models import KINDS, small_model, text_file, with_preparation
 from tests.strategies import texts
 from tests.training.small import sentences
@@ -110,7 +111,7 @@ def test_marks_are_refused_unless_allowed_or_on_record(tmp_path: Path) -> None:
     assert [score.unknown for score in flat(score_lines(model, path, allow_unknown=True))] == [0, 1]
     raw = tmp_path / "raw"
     raw.write_text("да ok нет\n")
-    prepare_files([raw], tmp_path / "ru.txt", PrepareOptions(tokenise=False, cyrillic_share=0.8))
+    prepare_files([raw], tmp_path / "ru.txt", PrepareOptions(tokeniser="none", cyrillic_share=0.8))
     assert (tmp_path / "ru.txt").read_text() == "да <unk> нет\n"
     assert [score.unknown for score in flat(score_lines(model, tmp_path / "ru.txt"))] == [3]
 
@@ -170,7 +171,7 @@ def test_steps_of_normalisation(recorded: str, given: list[str], normalised: lis
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n<"), min_size=1)))
 def test_words_are_normalised_as_prepare_does_it_to_lines(tokens: list[str]) -> None:
     model = with_preparation(train_ngram([["a"]], 1), "lc+digits")
-    expected = prepare_line(" ".join(tokens), PrepareOptions(tokenise=False))
+    expected = prepare_line(" ".join(tokens), PrepareOptions(tokeniser="none"))
     assert normaliser_of(model)(tokens) == expected
 
 
@@ -178,8 +179,8 @@ def test_words_are_normalised_as_prepare_does_it_to_lines(tokens: list[str]) -> 
     "options",
     [
         PrepareOptions(language="cs", max_tokens=0),
-        PrepareOptions(language="ru", lowercase=False, nfc=False, max_tokens=0),
-        PrepareOptions(tokenise=False, digits=False, cyrillic_share=0.5, max_tokens=0),
+        PrepareOptions(language="ru", case="keep", nfc=False, max_tokens=0),
+        PrepareOptions(tokeniser="none", digits=False, cyrillic_share=0.5, max_tokens=0),
     ],
 )
 def test_options_come_back_from_the_record(options: PrepareOptions) -> None:

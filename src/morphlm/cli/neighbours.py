@@ -20,7 +20,7 @@ from morphlm.vectors.questions import ask
 )
 @click.option("--analogy", "analogies", nargs=3, multiple=True, metavar="A B C", help="A is to B as C is to what?")
 @vector_options.choice
-@vector_options.lowercase
+@vector_options.prepared
 @options.as_json
 def command(
     model_path: str,
@@ -29,7 +29,7 @@ def command(
     of_morphemes: bool,
     among: str,
     analogies: tuple[tuple[str, str, str], ...],
-    lowercase: bool | None,
+    prepared: bool,
     as_json: bool,
     **choice: Any,
 ) -> None:
@@ -41,7 +41,7 @@ def command(
     vectors = vector_options.model_vectors(model_path, **choice)
     answers = ask(
         vectors, words, analogies, k,
-        of_morphemes=of_morphemes, among_morphemes=among == "morphemes", lowercase=lowercase,
+        of_morphemes=of_morphemes, among_morphemes=among == "morphemes", prepared=prepared,
     )  # fmt: skip
     if as_json:
         options.print_json([answer.to_json() for answer in answers])

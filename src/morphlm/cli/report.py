@@ -13,10 +13,19 @@ from morphlm.report.document import make_report
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...")
 @click.option("--test", required=True, metavar="FILE", help="Test text.")
 @click.option("--out", required=True, type=click.Path(), metavar="FILE", help="Output file ('-': stdout).")
+@options.prepared
 @options.allow_unk
 @options.seed
 @options.as_json
-def command(models: tuple[str, ...], test: str, out: str, allow_unknown: bool, seed: int, as_json: bool) -> None:
+def command(
+    models: tuple[str, ...],
+    test: str,
+    out: str,
+    prepared: bool | None,
+    allow_unknown: bool,
+    seed: int,
+    as_json: bool,
+) -> None:
     """One HTML file to look at: texts, perplexities, learning curves, classes, morphemes, neighbours, sentences.
 
     MODEL is a model directory of any kind or an ARPA file; the first is the one that the others are compared with. The
@@ -28,7 +37,7 @@ def command(models: tuple[str, ...], test: str, out: str, allow_unknown: bool, s
     options.check_one_stdin(test, *models)
     if out == "-" and as_json:
         raise ConfigError("--json and --out - both want standard output; write the page to a file")
-    written = make_report(models, test, out, allow_unknown=allow_unknown, seed=seed)
+    written = make_report(models, test, out, allow_unknown=allow_unknown, prepared=prepared, seed=seed)
     if as_json:
         options.print_json(written.to_json())
     elif out != "-":

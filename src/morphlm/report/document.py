@@ -47,13 +47,23 @@ class WrittenReport:
 
 
 def make_report(
-    models: Sequence[str | Path], test: str | Path, out: str | Path, *, allow_unknown: bool = False, seed: int = 1
+    models: Sequence[str | Path],
+    test: str | Path,
+    out: str | Path,
+    *,
+    allow_unknown: bool = False,
+    prepared: bool | None = None,
+    seed: int = 1,
 ) -> WrittenReport:
-    """Write the report on models (directories or ARPA files) and a test text; what is there is replaced in one step."""
+    """Write the report on models (directories or ARPA files) and a test text; what is there is replaced in one step.
+
+    Raw text is prepared as the models' training text was; `prepared` is as of `LanguageModel.perplexity`.
+    """
     if not models:
         raise ConfigError("no model is named; name one or more")
     check_can_write(out)
-    scored_models = score_models(list(map(str, models)), str(test), allow_unknown=allow_unknown, seed=seed)
+    paths = list(map(str, models))
+    scored_models = score_models(paths, str(test), allow_unknown=allow_unknown, prepared=prepared, seed=seed)
     return write_report(scored_models, out)
 
 

@@ -18,7 +18,7 @@ from morphlm.files import atomic_writer, cannot_write
 from morphlm.segmentation.factors import BLOCK_WORDS
 from morphlm.tensorfile import write_tensors
 from morphlm.text.reading import RESERVED, read_blocks, split_tokens
-from morphlm.vectors.forms import form_of, is_lowercased
+from morphlm.vectors.forms import word_forms
 from morphlm.vectors.vectors import WordVectors
 
 FORMATS = ("word2vec", "word2vec-binary", "npy", "safetensors")
@@ -64,14 +64,14 @@ def export_vectors(
     *,
     half: bool = False,
     extra_words: Iterable[str] = (),
-    lowercase: bool | None = None,
+    prepared: bool = False,
 ) -> Exported:
     """Write the vectors of all words, and of extra ones that can be composed; `half` writes float16.
 
-    Extra words are lowercased if the model's text was; `lowercase` decides otherwise.
+    Extra words are brought to the form of the model's text, unless they are `prepared`.
     """
     check_export(path, file_format, half=half)
-    extra = _new_words(vectors, extra_words, is_lowercased(vectors) if lowercase is None else lowercase)
+    extra = _new_words(vectors, extra_words, prepared)
     composed = [word for word in extra if vectors.composable(word)]
     words = [*vectors.words, *composed]
     _check_words(words)
@@ -95,9 +95,9 @@ def check_export(path: str | Path, file_format: str, *, half: bool = False) -> N
         raise ConfigError(f"{path}: the name says {promised}, the format is {file_format}; change one (--format)")
 
 
-def _new_words(vectors: WordVectors, words: Iterable[str], lowercase: bool) -> list[str]:
+def _new_words(vectors: WordVectors, words: Iterable[str], prepared: bool) -> list[str]:
     """Each once, in the form of the model's text, without those that are known."""
-    forms = dict.fromkeys(form_of(word, lowercase) for word in words)
+    forms = dict.fromkeys(map(word_forms(vectors, prepared=prepared), words))
     return [word for word in forms if not vectors.known(word) and word not in RESERVED]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from morphlm.errors import ConfigError
-from morphlm.vectors.forms import form_of, is_lowercased
+from morphlm.vectors.forms import word_forms
 from morphlm.vectors.search import Neighbour
 from morphlm.vectors.vectors import WordVectors
 
@@ -36,18 +36,21 @@ def ask(
     *,
     of_morphemes: bool = False,
     among_morphemes: bool = False,
-    lowercase: bool | None = None,
+    prepared: bool = False,
 ) -> list[QueryAnswer]:
-    """The neighbours of words, or of morphemes, and the answers to analogies."""
+    """The neighbours of words, or of morphemes, and the answers to analogies.
+
+    Words are brought to the form that they have in the model's text, unless they are `prepared`.
+    """
     if not queries and not analogies:
         raise ConfigError("nothing is asked for; name some words or an analogy")
-    lowercase = is_lowercased(vectors) if lowercase is None else lowercase
-    forms = queries if of_morphemes else [form_of(word, lowercase) for word in queries]
+    form = word_forms(vectors, prepared=prepared)
+    forms = queries if of_morphemes else [form(word) for word in queries]
     search = vectors.nearest_morphemes_of_all if among_morphemes else vectors.neighbours_of_all
     nearest = search(forms, k, morphemes=of_morphemes)
     understood = ["morpheme" if of_morphemes else how_known(vectors, word) for word in forms]
     answers = [QueryAnswer(word, how, tuple(near)) for word, how, near in zip(forms, understood, nearest, strict=True)]
-    triples = [(form_of(a, lowercase), form_of(b, lowercase), form_of(c, lowercase)) for a, b, c in analogies]
+    triples = [(form(a), form(b), form(c)) for a, b, c in analogies]
     solved = vectors.analogies(triples, k)
     return answers + [
         QueryAnswer(f"{a}:{b}::{c}:?", "analogy", tuple(near)) for (a, b, c), near in zip(triples, solved, strict=True)

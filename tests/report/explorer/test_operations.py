@@ -22,7 +22,8 @@ from morphlm.report.explorer.models import explored_models, find_model
 from morphlm.report.explorer.operations import MAX_MODELS, Explorer
 from morphlm.scoring.prediction import next_words
 from morphlm.scoring.streaming import normaliser_of
-from morphlm.text.prepare import PrepareOptions, prepare_line
+from morphlm.text.preparation import PrepareOptions
+from morphlm.text.prepare import prepare_line
 from tests.scoring.models import wide_model
 from tests.segmentation.small import model_with
 from tests.training.small import sentences

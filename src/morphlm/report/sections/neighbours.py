@@ -101,7 +101,7 @@ def _rows(scored_models: ScoredModels, able: list[ScoredModel], word: str, shown
 def answer_of(scored_model: ScoredModel, word: str) -> QueryAnswer:
     """The neighbours of a word of the text, just as it stands there."""
     assert scored_model.vectors is not None
-    return ask(scored_model.vectors, [word], k=NEAREST, lowercase=False)[0]
+    return ask(scored_model.vectors, [word], k=NEAREST, prepared=True)[0]
 
 
 def _near(answer: QueryAnswer, language: str | None) -> Markup:
