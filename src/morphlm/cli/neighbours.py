@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from morphlm.cli import options, vector_options
+from morphlm.progress import notify
 from morphlm.vectors.questions import ask
 
 
@@ -35,8 +36,10 @@ def command(
 ) -> None:
     """Print the nearest words by cosine. A WORD that MODEL does not know is composed of its morphemes.
 
-    Each line has the query, how it was understood (known, composed, unknown, morpheme or analogy), a neighbour and its
-    cosine, separated by tabs. A word none of whose morphemes is known has the neighbours of UNK.
+    Each line has the query, how it was understood (known, composed, affixes, unknown, morpheme or analogy), a neighbour
+    and its cosine, separated by tabs. `affixes` means that of a word never seen only prefixes and suffixes are known,
+    no stem: its neighbours are alike in form, not in meaning. A word none of whose morphemes is known has the
+    neighbours of UNK. Both are said on standard error.
     """
     vectors = vector_options.model_vectors(model_path, **choice)
     answers = ask(
@@ -47,5 +50,7 @@ def command(
         options.print_json([answer.to_json() for answer in answers])
     else:
         for answer in answers:
+            for note in answer.notes:
+                notify(note)
             for name, similarity in answer.neighbours:
                 click.echo(f"{answer.query}\t{answer.understood}\t{name}\t{similarity:.4f}")

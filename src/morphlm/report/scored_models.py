@@ -85,6 +85,11 @@ class ScoredModel:
     def vectors(self) -> WordVectors | None:
         return vectors_of(self.model)
 
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words that it knows: only models with the same can be compared."""
+        return frozenset(self.model.vocabulary.words)
+
     @property
     def log(self) -> list[Any]:
         """The training log, which people may have changed; empty if there is none."""

@@ -120,6 +120,11 @@ def test_parts_without_a_vector_are_shown_as_such() -> None:
         ("xxx/STM", False, True),
         ("em/SUF", True, False),
     ]
+    assert (view.understood, view.stem_known, len(view.neighbours)) == ("affixes", False, 10)
+    assert view.notes == [
+        "only its affixes are known: -em; its neighbours are words of the same form, not of the same meaning"
+    ]
+    assert explorer().word("clbl++", "domou").stem_known is True
 
 
 @pytest.mark.parametrize(
