@@ -134,7 +134,12 @@ def preparation(folder_: Path) -> Case:
         read = read_preparation(folder_ / "out")
         if read is None:
             return False
-        assert read.format() and read.tokeniser_signature and read.normalisation_signature and read.to_json()
+        assert (
+            read.format()
+            and read.options.tokeniser_signature
+            and read.options.normalisation_signature
+            and read.to_json()
+        )
         return True
 
     return Case(text.PREPARATION, json.loads(path.read_bytes()), encoded, path, reads)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,11 @@ from morphlm.scoring.streaming import (
     LineScore,
     TextScorer,
     normaliser_of,
-    recorded_options,
     score_lines,
     sentence_sums,
 )
-from morphlm.text.preparation import Counts, PrepareOptions
-from morphlm.text.prepare import make_preparation, prepare_files, prepare_line
+from morphlm.text.preparation import PrepareOptions, model_record, paper_options
+from morphlm.text.prepare import prepare_files, prepare_line
 from tests.scoring.models import KINDS, small_model, text_file, with_preparation
 from tests.strategies import texts
 from tests.training.small import sentences
@@ -145,8 +145,8 @@ def test_unknown_words_are_handed_on_to_be_composed() -> None:
 def test_text_is_normalised_as_on_record(tmp_path: Path) -> None:
     model = with_preparation(train_ngram(TRAIN, 2), "lc+digits")
     path = text_file(tmp_path, "Pro NOVOU Školu", "pro 12 <unk>")
-    plain = flat(score_lines(model, path, allow_unknown=True))
-    found = flat(score_lines(model, path, allow_unknown=True, normalise=True, per_token=True))
+    plain = flat(score_lines(model, path, allow_unknown=True, prepared=True))
+    found = flat(score_lines(model, path, allow_unknown=True, per_token=True))
     assert [score.unknown for score in plain] == [3, 2]
     assert [score.unknown for score in found] == [0, 2]
     assert found[0].logprob == pytest.approx(sum(model.sentence(["pro", "novou", "školu"])))
@@ -181,21 +181,30 @@ def test_words_are_normalised_as_prepare_does_it_to_lines(tokens: list[str]) -> 
         PrepareOptions(language="cs", max_tokens=0),
         PrepareOptions(language="ru", case="keep", nfc=False, max_tokens=0),
         PrepareOptions(tokeniser="none", digits=False, cyrillic_share=0.5, max_tokens=0),
+        paper_options("ru", max_tokens=0),
     ],
 )
 def test_options_come_back_from_the_record(options: PrepareOptions) -> None:
-    model, record = train_ngram(TRAIN, 2), make_preparation(options, Counts(), 0, {})
-    assert recorded_options(model) is None
-    tokeniser, normalisation = record.tokeniser_signature, record.normalisation_signature
-    model.training["preparation"] = {"tokeniser": tokeniser, "normalisation": normalisation}
-    assert recorded_options(model) == options
+    model = train_ngram(TRAIN, 2)
+    assert model.preparation is None
+    model.training["preparation"] = model_record(options)
+    assert model.preparation == replace(options, long_sentences=None)
+
+
+def test_models_of_version_0_1_have_only_names_of_the_steps() -> None:
+    model = train_ngram(TRAIN, 2)
+    model.training["preparation"] = {"tokeniser": "moses.ru", "normalisation": "lc+digits+cyrillic0.8"}
+    assert model.preparation == paper_options("ru", max_tokens=0)
+    model.training["preparation"] = {"tokeniser": "none", "normalisation": "nonfc"}
+    expected = PrepareOptions(tokeniser="none", case="keep", digits=False, nfc=False, max_tokens=0)
+    assert model.preparation == expected
 
 
 def test_a_record_of_another_normalisation_is_refused() -> None:
     model = train_ngram([["a"]], 2)
     model.training["preparation"] = {"tokeniser": "moses.cs", "normalisation": "lc+cyrillicx"}
     with pytest.raises(ConfigError, match="'cyrillicx', which is not known"):
-        recorded_options(model)
+        assert model.preparation
 
 
 def test_what_cannot_be_normalised_is_told(tmp_path: Path) -> None:
@@ -203,4 +212,4 @@ def test_what_cannot_be_normalised_is_told(tmp_path: Path) -> None:
         normaliser_of(train_ngram(TRAIN, 2))
     model = with_preparation(train_ngram(TRAIN, 2), "lc")
     with pytest.raises(InputError, match=r"text.txt:2: the text would contain <s>"):
-        flat(score_lines(model, text_file(tmp_path, "pro", "<S>"), normalise=True))
+        flat(score_lines(model, text_file(tmp_path, "pro", "<S>")))

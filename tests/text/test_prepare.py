@@ -32,7 +32,7 @@ reference = functools.cache(MosesTokenizer)
 
 
 def prepared(text: str, language: str | None = None, **steps: Any) -> list[str]:
-    options = PrepareOptions(language, **{"tokenise": language is not None, **steps})
+    options = PrepareOptions(language, **{"tokeniser": "none" if language is None else "moses", **steps})
     return [" ".join(tokens) for tokens in prepare_lines(text.split("\n"), options)]
 
 
@@ -337,8 +337,9 @@ def test_one_process_and_small_inputs_start_none(monkeypatch: pytest.MonkeyPatch
             PrepareOptions,
             language=st.sampled_from(["cs", "ru", "en"]),
             nfc=st.booleans(),
-            tokenise=st.booleans(),
-            lowercase=st.booleans(),
+            tokeniser=st.sampled_from(["words", "moses", "none"]),
+            case=st.sampled_from(["lower", "keep"]),
+            long_sentences=st.sampled_from([None, "split", "drop"]),
             digits=st.booleans(),
             max_tokens=st.integers(0, 1000),
             cyrillic_share=st.none() | st.floats(0, 1),
@@ -368,7 +369,10 @@ def test_the_record_round_trips(preparation: Preparation) -> None:
 )
 def test_signatures(options: PrepareOptions, tokeniser: str, normalisation: str) -> None:
     preparation = Preparation(options, Counts(), 0)
-    assert (preparation.tokeniser_signature, preparation.normalisation_signature) == (tokeniser, normalisation)
+    assert (preparation.options.tokeniser_signature, preparation.options.normalisation_signature) == (
+        tokeniser,
+        normalisation,
+    )
 
 
 def test_the_record_is_found_beside_the_text_only_while_the_text_is_the_same(tmp_path: Path) -> None:
@@ -472,8 +476,8 @@ def test_each_side_has_its_language_and_its_record(tmp_path: Path) -> None:
     options = pair_options(("en", "ru"))
     outs, records = prepare_sides(tmp_path, ["It's IBM."], ["Это IBM."], options)
     assert outs == [["it 's ibm ."], ["это <unk> ."]]
-    assert [record.tokeniser_signature for record in records] == ["moses.en", "moses.ru"]
-    assert [record.normalisation_signature for record in records] == ["lc+digits", "lc+digits+cyrillic0.8"]
+    assert [record.options.tokeniser_signature for record in records] == ["moses.en", "moses.ru"]
+    assert [record.options.normalisation_signature for record in records] == ["lc+digits", "lc+digits+cyrillic0.8"]
     assert (read_preparation(tmp_path / "out.en"), read_preparation(tmp_path / "out.cs")) == records
     assert records[1].max_ratio == 3
 

@@ -160,8 +160,7 @@ def _language_pair(languages: str | None) -> tuple[str | None, str | None]:
     source, comma, target = (languages or ",").partition(",")
     if not comma or "," in target:
         raise ConfigError(f"--languages {languages} is not a pair; write it like --languages en,cs")
-    source, target = (check_language(code) if code else None for code in (source, target))
-    return source, target
+    return (check_language(source) if source else None), (check_language(target) if target else None)
 
 
 def _language(given: str | None, files: tuple[str, ...], tokeniser: Tokeniser) -> str | None:
@@ -174,7 +173,7 @@ def _language(given: str | None, files: tuple[str, ...], tokeniser: Tokeniser) -
         notify("no --language: text is tokenised by rules that suit most languages")
         return None
     found = recognise_language(_sample(files))
-    if not found.is_sure:
+    if found.code is None or not found.is_sure:
         notify("the language is not clear: text is tokenised by rules that suit most; give --language CODE")
         return None
     notify(f"the language is {language_name(found.code)} ({found.code}), it seems; --language says otherwise")
@@ -192,7 +191,7 @@ def warn_of_loss(preparation: Preparation) -> None:
     counts = preparation.counts
     if counts.lost_share > LOUD_LOSS:
         notify(
-            f"WARNING: {counts.lost_share:.0%} of the tokens are lost: {counts.lost_tokens:,} in sentences that are too "
+            f"WARNING: {counts.lost_share:.0%} of the tokens are lost: {counts.lost_tokens:,} in sentences too "
             "long; --long split keeps them"
         )
 

@@ -172,9 +172,9 @@ def _read_texts(
 ) -> tuple[Corpus, HeldOut, HeldOut | None, str]:
     """The encoded texts, and a hash of the training text as it stands."""
     _check_standard_input(options, *([source, dev] if test is None else [source, dev, test]))
-    dev, test = (
-        None if text is None else fit_to(preparation_of(source), text, what="the training") for text in (dev, test)
-    )
+    preparation = preparation_of(source)
+    dev = fit_to(preparation, dev, what="the training")
+    test = None if test is None else fit_to(preparation, test, what="the training")
     vocabulary = options.vocabulary
     if isinstance(vocabulary, str | Path):
         vocabulary = load_vocabulary(vocabulary)

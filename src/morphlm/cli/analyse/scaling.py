@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from morphlm.analysis.model_triple import TRIPLE
@@ -53,7 +55,7 @@ def command(
         raise click.UsageError(
             "no models are named; give --growing FOLDER, --fixed FOLDER or both, once for each amount"
         )
-    reading = {"allow_unknown": allow_unknown, "prepared": prepared}
+    reading: dict[str, Any] = {"allow_unknown": allow_unknown, "prepared": prepared}
     text = read_for((*growing, *fixed)[0], test, **reading)
     series = [
         [scaling_point(score_folder(folder, TRIPLE, text, need_all=True, **reading), seed=seed) for folder in folders]
