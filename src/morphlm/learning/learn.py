@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from morphlm.costs import format_duration
-from morphlm.errors import TrainingError
+from morphlm.errors import MorphlmError, TrainingError
 from morphlm.files import make_folder
 from morphlm.language_model.base import LanguageModel
 from morphlm.lazy import cached_property
@@ -83,11 +84,26 @@ def learn_request(
     if (learned := find_learned(request, restart=restart)) is not None:
         return learned
     directory, budget = LearnDirectory(request.out), budget or Budget(request.minutes)
-    with directory.locked():
-        file = begin(request, restart=restart)
-        with Stages(budget, directory.log, verbose=verbose) as stages:
-            Learning(request, directory, file, stages).run()
+    try:
+        with directory.locked():
+            file = begin(request, restart=restart)
+            with _clearing(directory, file), Stages(budget, directory.log, verbose=verbose) as stages:
+                Learning(request, directory, file, stages).run()
+    except MorphlmError:
+        directory.remove_if_empty()
+        raise
     return Learned(request.out, file.record)
+
+
+@contextlib.contextmanager
+def _clearing(directory: LearnDirectory, file: RecordFile) -> Iterator[None]:
+    """If the text is refused, nothing is kept of it."""
+    try:
+        yield
+    except MorphlmError:
+        if file.record.text is None:
+            directory.clear()
+        raise
 
 
 class Learning:
