@@ -85,7 +85,7 @@ def test_only_as_much_training_text_is_kept_as_there_is_time_for(text: Path) -> 
     assert record.parts["train"].tokens == pytest.approx(1000, abs=100)
     assert record.left_out == sizes[0].tokens - record.parts["train"].tokens
     assert record.parts["dev"].tokens > 250  # held-out text stays
-    words = {word for word in directory.text("train").read_text().split()}
+    words = set(directory.text("train").read_text().split())
     assert sizes[0].words >= len(words)
 
 

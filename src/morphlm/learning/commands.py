@@ -9,7 +9,8 @@ from pathlib import Path
 
 from morphlm.learning.choices import NgramChoice
 from morphlm.learning.directory import LearnDirectory
-from morphlm.learning.record import MIXTURE, FinalChoice, LearnRecord
+from morphlm.learning.record import FinalChoice, LearnRecord
+from morphlm.learning.schema import MIXTURE
 
 
 def repeat_commands(directory: LearnDirectory, record: LearnRecord, kind: str, *, weights_by: str) -> tuple[str, ...]:

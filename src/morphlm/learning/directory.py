@@ -20,8 +20,9 @@ from pathlib import Path
 from morphlm.artefacts import lock
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import cannot_write, check_can_make, checked_path, make_folder
-from morphlm.learning.record import CLBL, KNESER_NEY, LearnRecord, RecordFile, read_record
+from morphlm.learning.record import LearnRecord, RecordFile, read_record
 from morphlm.learning.request import LearnRequest, describe_changes, look_at_inputs
+from morphlm.learning.schema import CLBL, KNESER_NEY
 from morphlm.modelfile import LEARNED_MODEL, LEARNED_RECORD, LEARNED_SEGMENTER
 
 PARTS = ("train", "dev", "test")

@@ -14,7 +14,8 @@ from morphlm.files import make_folder
 from morphlm.language_model.base import LanguageModel
 from morphlm.learning.commands import repeat_commands
 from morphlm.learning.directory import LearnDirectory
-from morphlm.learning.record import CLBL, KNESER_NEY, MIXTURE, Figures, LearnRecord, ResultRecord
+from morphlm.learning.record import Figures, LearnRecord, ResultRecord
+from morphlm.learning.schema import CLBL, KNESER_NEY, MIXTURE
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.modelfile import MANIFEST, copy_model, read_model
 from morphlm.report.document import write_report

@@ -11,8 +11,9 @@ from morphlm.files import atomic_writer
 from morphlm.lazy import cached_property
 from morphlm.learning.commands import next_commands
 from morphlm.learning.directory import LearnDirectory, find_record
-from morphlm.learning.record import CLBL, KNESER_NEY, MIXTURE, LearnRecord
+from morphlm.learning.record import LearnRecord
 from morphlm.learning.request import LearnRequest
+from morphlm.learning.schema import CLBL, KNESER_NEY, MIXTURE
 from morphlm.learning.usage import usage_text
 
 if TYPE_CHECKING:  # a finished directory is described without loading anything

@@ -17,7 +17,6 @@ from morphlm.schema import read_document
 from morphlm.tables import finite_or_none
 from morphlm.version import __version__
 
-KNESER_NEY, CLBL, MIXTURE = "mkn", "clbl++", "mixture"  # the models, as the record names them
 LOUD = 0.02  # share of the tokens whose loss is said loudly
 
 
