@@ -16,7 +16,7 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.fitting import fit_text, unknown_share, warn_if_foreign
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
 from morphlm.machine import machine_type
-from morphlm.modelfile import check_can_hold_model, read_model
+from morphlm.modelfile import check_can_hold_model, learned_part, read_model
 from morphlm.progress import notify
 from morphlm.scoring.contexts import Contexts
 from morphlm.scoring.loading import load, model_from_files
@@ -216,6 +216,7 @@ def load_components(models: Sequence[str | Path | LanguageModel]) -> list[Compon
 def _loaded(path: str | Path) -> tuple[LanguageModel, tuple[Path, str] | None]:
     if not Path(path).is_dir():
         return load(path), None
+    path = learned_part(path)
     files = read_model(path)
     return model_from_files(path, files), (Path(path), files.digest)
 

@@ -37,6 +37,7 @@ class RunOptions(Settings):
     say_complete: bool = False  # and it is said how to train it anew
     resume_or_restart: bool = False  # go on with a checkpoint of the same data and settings, remove any other
     warn: Callable[[str], None] = notify  # says that a checkpoint was removed
+    deadline: float | None = None  # by `time.monotonic`; the training then ends, and its model says how to repeat it
 
     def __post_init__(self) -> None:
         super().__post_init__()

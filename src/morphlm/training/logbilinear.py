@@ -28,7 +28,14 @@ def train_logbilinear(job: TrainingJob) -> LanguageModel:
             model.threads = run.threads
             run.tell_complete(out)
             return model
-    return train_model(task, out, resume=run.resume, threads=run.threads, checkpoint_minutes=run.checkpoint_minutes)
+    return train_model(
+        task,
+        out,
+        resume=run.resume,
+        threads=run.threads,
+        checkpoint_minutes=run.checkpoint_minutes,
+        deadline=run.deadline,
+    )
 
 
 def training_task(kind: str, inputs: TrainingInputs, options: LogBilinearOptions) -> TrainingTask:

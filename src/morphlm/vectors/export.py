@@ -81,6 +81,16 @@ def export_vectors(
     return Exported(str(path), file_format, len(words), vectors.dimensions, len(composed), left_out)
 
 
+def export_morphemes(vectors: WordVectors, path: str | Path, file_format: str = "word2vec") -> Exported:
+    """Write the vectors of all morphemes under their names (`ung/SUF`); a word's vector is the sum of its own."""
+    check_export(path, file_format)
+    names = vectors.morphemes
+    blocks = (names[begin : begin + BLOCK_WORDS] for begin in range(0, len(names), BLOCK_WORDS))
+    rows = ((block, np.stack([vectors.morpheme(name) for name in block])) for block in blocks)
+    _WRITERS[file_format](path, names, _Matrix((len(names), vectors.dimensions), np.dtype("<f4"), rows))
+    return Exported(str(path), file_format, len(names), vectors.dimensions, 0, ())
+
+
 def check_export(path: str | Path, file_format: str, *, half: bool = False) -> None:
     """Refuse what cannot be written, before any work is done."""
     if file_format not in FORMATS:

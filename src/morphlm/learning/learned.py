@@ -1,0 +1,112 @@
+"""The result of `learn`: the directory, what is said at the end, and the text on how to use it. All from the record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from morphlm.costs import format_duration
+from morphlm.files import atomic_writer
+from morphlm.lazy import cached_property
+from morphlm.learning.commands import next_commands
+from morphlm.learning.directory import LearnDirectory, find_record
+from morphlm.learning.record import LearnRecord
+from morphlm.learning.request import LearnRequest
+from morphlm.learning.schema import CLBL, KNESER_NEY, MIXTURE
+from morphlm.learning.usage import usage_text
+
+if TYPE_CHECKING:  # a finished directory is described without loading anything
+    from morphlm.language_model.base import LanguageModel
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What was learned, and where it is."""
+
+    directory: Path | None
+    record: LearnRecord
+    was_complete: bool = False  # nothing was left to do
+
+    @cached_property
+    def model(self) -> LanguageModel:
+        """The model to use."""
+        from morphlm.scoring.loading import load  # noqa: PLC0415
+
+        assert self.directory is not None
+        return load(self.directory)
+
+    @property
+    def headline(self) -> str:
+        """What came out, in a sentence."""
+        assert self.record.result is not None
+        return self.record.result.headline
+
+    def without_directory(self) -> Learned:
+        """With the model in memory, for a directory that will soon be gone."""
+        model = self.model
+        for part in (model, *model.parts):
+            part.origin = None
+        kept = replace(self, directory=None)
+        vars(kept)["model"] = model
+        return kept
+
+    def format(self) -> str:
+        """What the command prints at the end."""
+        record, root = self.record, self.directory or Path("DIR")
+        text, result = record.text, record.result
+        assert text is not None
+        assert result is not None
+        lines = []
+        if self.was_complete:
+            took = format_duration(record.seconds)
+            lines.append(f"{root} is complete already; it was learned in {took}. --restart begins anew.")
+        lines += [result.headline + ".", *self._perplexities(), self._chosen(), _sentence(text.format_losses()), ""]
+        commands = next_commands(root, record)
+        width = max(len(command) for command, _ in commands)
+        lines += ["Try", *(f"  {command:<{width}}  {what}" for command, what in commands)]
+        lines += ["", f"{root / 'report.html'} shows it all; {root / 'README.txt'} says how to use it."]
+        return "\n".join(lines)
+
+    def _perplexities(self) -> list[str]:
+        """Those of all models, if there are several."""
+        result = self.record.result
+        assert result is not None
+        if len(result.perplexities) == 1:
+            return []
+        names = {KNESER_NEY: "Kneser-Ney", CLBL: "CLBL++", MIXTURE: "both mixed"}
+        figures = ", ".join(f"{names[name]} {entry.test:.1f}" for name, entry in result.perplexities.items())
+        return [f"Perplexity of the test text: {figures}."]
+
+    def _chosen(self) -> str:
+        """What the development text decided."""
+        record = self.record
+        assert record.ngrams is not None
+        words = f"kappa {record.ngrams.kappa:g}, Kneser-Ney of order {record.ngrams.order}"
+        trials = f"{len(record.ngram_trials) + len(record.trials)} trials"
+        if record.choice is None:
+            return f"Chosen in {trials}: {words}; the text is too small for more."
+        model = f"CLBL++ of {record.choice.model}, {record.choice.classes} classes"
+        if record.result is not None and record.result.kind == KNESER_NEY:
+            return f"Chosen in {trials}: {words}; {model} did not make it any better and was left out."
+        return f"Chosen in {trials}: {words}; {model}."
+
+    def write_readme(self) -> None:
+        assert self.directory is not None
+        with atomic_writer(LearnDirectory(self.directory).readme, is_ours=True) as file:
+            file.write(usage_text(self.directory, self.record).encode())
+
+    def to_json(self) -> dict[str, Any]:
+        return {"out": None if self.directory is None else str(self.directory)} | self.record.to_json()
+
+
+def find_learned(request: LearnRequest, *, restart: bool = False) -> Learned | None:
+    """What was learned before from the same input, if nothing is left to do; a directory of other input is refused."""
+    directory, record = LearnDirectory(request.out), find_record(request, restart=restart)
+    if record is None or not record.complete or not directory.model.is_dir():
+        return None
+    return Learned(request.out, record, was_complete=True)
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:] + "."
