@@ -124,13 +124,14 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_every_page_is_in_the_contents_of_the_site() -> None:
-    trees = {page: examples(page, "{toctree}") for page in PAGES if "{toctree}" in page.read_text()}
-    named = {
-        (page.parent / line).with_suffix(".md") if "." not in line else page.parent / f"{line}.md"
-        for page, bodies in trees.items()
-        for line in "\n".join(bodies).splitlines()
+    entries = [
+        (page.parent, line)
+        for page in PAGES
+        for body in examples(page, "{toctree}")
+        for line in body.splitlines()
         if line and not line.startswith(":")
-    }
+    ]
+    named = {folder / (line.rpartition("<")[2].removesuffix(">") + ".md") for folder, line in entries}
     pages = {path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "fragments"}
     assert named == pages - {ROOT / "docs" / "index.md"}
 
