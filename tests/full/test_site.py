@@ -15,11 +15,15 @@ from tests.test_docs import PACKAGES, ROOT
 pytestmark = pytest.mark.full
 
 
+def build(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-d", folder / "trees", "-b", "html"]
-    done = subprocess.run([*command, ROOT / "docs", folder / "html"], capture_output=True, text=True, check=False)
+    done = build("--keep-going", "-E", "-d", folder / "trees", ROOT / "docs", folder / "html")
     assert (done.returncode, done.stderr) == (0, "")
     return folder / "html"
 
@@ -48,7 +52,6 @@ def test_a_link_to_a_heading_that_is_not_there_fails(tmp_path: Path) -> None:
     (tmp_path / "index.md").write_text("# A\n\n[there](other.md#heading) [not there](other.md#nothing)\n")
     (tmp_path / "other.md").write_text("---\norphan: true\n---\n# B\n\n## Heading\n")
     settings = ["-C", "-D", "extensions=myst_parser", "-D", "myst_heading_anchors=4"]
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", *settings, "-b", "html", tmp_path, tmp_path / "html"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = build(*settings, tmp_path, tmp_path / "html")
     assert done.returncode != 0
     assert re.findall(r"not found in doc 'other': '(\w+)'", done.stderr) == ["nothing"]
