@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from morphlm.text.prepare import PrepareOptions, prepare_files
+from morphlm.text.preparation import PrepareOptions
+from morphlm.text.prepare import prepare_files
 
 LETTERS = np.array(list("aeiouyáéěíóůúbcčdďfghjklmnňpqrřsštťvzž"))
 REPEATS = 3
@@ -51,8 +52,8 @@ def main(tokens: int) -> None:
         raw, out = Path(folder, "raw"), Path(folder, "out")
         raw.write_bytes(text)
         for name, options in {
-            "without the tokeniser": PrepareOptions(tokenise=False),
-            "same, all words filtered": PrepareOptions("ru", tokenise=False),
+            "without the tokeniser": PrepareOptions(tokeniser="none"),
+            "same, all words filtered": PrepareOptions("ru", tokeniser="none"),
             "with the tokeniser": PrepareOptions("cs"),
         }.items():
             rate = words / best_seconds(lambda options=options: prepare_files([raw], out, options))  # type: ignore[misc]

@@ -15,7 +15,8 @@ from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import filled_like
 from morphlm.segmentation.segmenter import train_segmenter
 from morphlm.text.datasets.registry import get_dataset
-from morphlm.text.prepare import PrepareOptions, prepare_files
+from morphlm.text.preparation import PrepareOptions
+from morphlm.text.prepare import prepare_files
 from morphlm.training.checkpoint import Progress, write_checkpoint
 from morphlm.translation.system.building import NamedModel, Sources, build_system
 from morphlm.translation.system.config import SystemConfig

@@ -40,7 +40,8 @@ from morphlm.text.datasets.debian import package_files
 from morphlm.text.datasets.folder import read_folder
 from morphlm.text.datasets.libreoffice_help import read_page
 from morphlm.text.parallel_pairs import pair_options, prepare_pair_files
-from morphlm.text.prepare import PrepareOptions, prepare_line, read_preparation
+from morphlm.text.preparation import PrepareOptions, read_preparation
+from morphlm.text.prepare import prepare_line
 from morphlm.text.reading import Mending, read_blocks
 from morphlm.training.checkpoint import read_checkpoint
 from morphlm.training.config import TrainingConfig
@@ -235,7 +236,7 @@ def _prepare(data: bytes) -> None:
 
 def _prepare_pairs(path: Path, other: Path, scratch: Path) -> None:
     outs = (scratch / "side.out", scratch / "other.out")
-    prepare_pair_files((path, other), outs, pair_options((None, None), tokenise=False), mend=True, processes=1)
+    prepare_pair_files((path, other), outs, pair_options((None, None), tokeniser="none"), mend=True, processes=1)
 
 
 # ---------------------------------------------------------------- words: classes, factors, vectors

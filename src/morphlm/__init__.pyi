@@ -26,7 +26,7 @@ from .scoring.spelling import train_spelling as train_spelling
 from .segmentation.segmenter import MorphemeSegmenter as MorphemeSegmenter
 from .segmentation.segmenter import train_segmenter as train_segmenter
 from .text.datasets import get_dataset as get_dataset
-from .text.prepare import PrepareOptions as PrepareOptions
+from .text.preparation import PrepareOptions as PrepareOptions
 from .text.prepare import prepare_lines as prepare_lines
 from .training.pipeline import train as train
 from .vectors.export import export_vectors as export_vectors

@@ -48,6 +48,8 @@ FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
 TENSORS = "tensors.safetensors"
 COMPONENTS = "components"  # the folder of the models that a model is made of
+# A directory that `morphlm learn` has written: its record, the model and the segmenter in it.
+LEARNED_RECORD, LEARNED_MODEL, LEARNED_SEGMENTER = "learn.json", "model", "segmenter"
 
 LARGEST_MANIFEST, LARGEST_TENSORS = 1 << 24, 1 << 38  # bytes; a megabyte of JSON takes up to half a second
 MOST_PARTS, DEEPEST_PARTS = 100, 8  # models in a model, counted as often as they occur; levels of them
@@ -199,11 +201,25 @@ def _exchange(first: Path, second: Path) -> bool:
     return bool(renameat2(at_fdcwd, os.fsencode(first), at_fdcwd, os.fsencode(second), rename_exchange) == 0)
 
 
+def learned_part(directory: str | Path, part: str = LEARNED_MODEL) -> Path:
+    """The model, or another part, in a directory of `morphlm learn`; any other directory itself."""
+    directory = checked_path(directory)
+    if not (directory / LEARNED_RECORD).is_file() or (directory / MANIFEST).exists():
+        return directory
+    if not (directory / part).is_dir():
+        raise FormatError(
+            f"{directory}: there is no {part} here yet; go on with `morphlm learn ... --out {directory}`, which was "
+            "interrupted"
+        )
+    return directory / part
+
+
 def copy_model(source: Path, digest: str, target: Path) -> None:
     """A model directory a second time, hard-linked where the file system allows it, with all models in it.
 
     `digest` is that of the manifest that was read: if the source has been replaced or damaged since, it is refused.
     """
+    source = learned_part(source)
     try:
         target.mkdir(parents=True)
         _link_or_copy(source / MANIFEST, target / MANIFEST)
@@ -238,9 +254,10 @@ def _link_or_copy(source: Path, target: Path) -> None:
 def read_model(directory: str | Path) -> ModelFiles:
     """Read a directory and check it against the schema of its kind.
 
-    A writer that replaces it meanwhile leaves the reader with the old or the new one.
+    A writer that replaces it meanwhile leaves the reader with the old or the new one. Where `morphlm learn` has
+    written the directory, the model in it is read.
     """
-    directory = checked_path(directory)
+    directory = learned_part(directory)
     while True:
         with _open_folder(directory) as folder:
             try:

@@ -20,7 +20,8 @@ from morphlm.errors import InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.ngram.training import train_ngram
 from morphlm.scoring.loading import load
-from morphlm.text.prepare import PrepareOptions, prepare_files
+from morphlm.text.preparation import PrepareOptions
+from morphlm.text.prepare import prepare_files
 from tests.analysis.cases import TEXT, TRAIN, any_models, models
 
 NAMES = ("one", "two")
@@ -188,7 +189,7 @@ def test_the_table_and_json_hold_all_figures(tmp_path: Path) -> None:
 
 def test_a_text_prepared_in_another_way_shows_in_the_signatures(tmp_path: Path) -> None:
     (tmp_path / "raw").write_text("Pro Školu\n")
-    prepare_files([tmp_path / "raw"], tmp_path / "text", PrepareOptions(tokenise=False))
+    prepare_files([tmp_path / "raw"], tmp_path / "text", PrepareOptions(tokeniser="none"))
     scored = score_both(*models(), tmp_path / "text")
     assert [signature.value("text") for signature in scored.signatures] == ["none/lc+digits"] * 2
     assert scored.text == str(tmp_path / "text")

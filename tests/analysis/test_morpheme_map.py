@@ -10,8 +10,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from morphlm.analysis.morpheme_map import MorphemeMap, map_morphemes, split_name
+from morphlm.analysis.morpheme_map import MorphemeMap, map_morphemes
 from morphlm.errors import ConfigError
+from morphlm.segmentation.morphemes import split_name
 from morphlm.vectors.vectors import WordVectors
 from tests.segmentation.small import KNOWN, model_with
 from tests.training.small import ENDINGS, STEMS

@@ -24,7 +24,8 @@ from morphlm.analysis.tags import tag_comparison
 from morphlm.errors import ConfigError, InputError
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
-from morphlm.text.prepare import PrepareOptions, prepare_files, prepare_line
+from morphlm.text.preparation import PrepareOptions
+from morphlm.text.prepare import prepare_files, prepare_line
 
 GERMAN = {"tokeniser": "moses.de", "normalisation": "lc+digits"}
 TRAIN = [

@@ -16,7 +16,7 @@ import pytest
 
 import morphlm
 from morphlm.cli.main import run
-from morphlm.text.prepare import read_preparation
+from morphlm.text.preparation import read_preparation
 
 # The command, starting its processes with the first piece of text where it would else wait whether they are worth it.
 IMPATIENT = """
@@ -76,7 +76,7 @@ def test_output_file_with_its_record(prepare: Prepare, tmp_path: Path) -> None:
     assert (status, out, (tmp_path / "out").read_text()) == (0, "", PREPARED)
     record = read_preparation(tmp_path / "out")
     assert record is not None
-    assert record.tokeniser_signature == "moses.cs"
+    assert record.options.tokeniser_signature == "moses.cs"
     assert record.to_dict() == json.loads((tmp_path / "record").read_text())
 
 

@@ -17,7 +17,8 @@ import pytest
 
 from morphlm.ngram.training import train_ngram
 from morphlm.scoring.prediction import next_words
-from morphlm.text.prepare import PrepareOptions, prepare_files
+from morphlm.text.preparation import PrepareOptions
+from morphlm.text.prepare import prepare_files
 from tests.conftest import Outcome
 
 Command = Callable[..., Outcome]
@@ -237,7 +238,7 @@ def test_rescore_with_two_models_and_a_table(model: Path, tmp_path: Path, morphl
 
 def test_normalised_as_the_training_text(tmp_path: Path, kbest: Path, morphlm_command: Command) -> None:
     (tmp_path / "raw").write_text("".join(" ".join(sentence) + "\n" for sentence in TRAIN))
-    prepare_files([tmp_path / "raw"], tmp_path / "train", PrepareOptions(tokenise=False))
+    prepare_files([tmp_path / "raw"], tmp_path / "train", PrepareOptions(tokeniser="none"))
     train_ngram(tmp_path / "train", 2).save(tmp_path / "m")
     (tmp_path / "text").write_text("PRO Školu\n")
     assert morphlm_command("score", tmp_path / "m", tmp_path / "text").stdout.endswith("\t3\t2\n")

@@ -44,6 +44,21 @@ def test_neighbours(model: Path, morphlm_command: Command) -> None:
     assert (outcome.status, outcome.stderr) == (0, "")
 
 
+def test_a_word_whose_stem_was_never_seen_is_marked_and_explained(model: Path, morphlm_command: Command) -> None:
+    outcome = morphlm_command("neighbours", model, "xxxem", "brouk", "-k", "1")
+    assert [line.split("\t")[:2] for line in outcome.stdout.splitlines()] == [
+        ["xxxem", "affixes"],
+        ["brouk", "unknown"],
+    ]
+    assert outcome.stderr == (
+        "xxxem: only its affixes are known: -em; its neighbours are words of the same form, not of the same meaning\n"
+        "brouk: never seen, and no part of it is known; its neighbours are those of UNK\n"
+    )
+    outcome = morphlm_command("neighbours", model, "xxxem", "--json")
+    (word,) = json.loads(outcome.stdout)[0]["words"]
+    assert (word["stem_known"], word["known"], outcome.stderr) == (False, ["em/SUF"], "")
+
+
 def test_neighbours_of_and_among_morphemes_and_analogies(model: Path, morphlm_command: Command) -> None:
     vectors = model_with(kind="clbl++").vectors.using(side="output", normalise=True)
     choice = ["--side", "output", "--normalise", "-k", "2", "--json"]

@@ -20,7 +20,7 @@ from morphlm.experiments.corpora import (
     side_of,
     spread_passages,
 )
-from morphlm.text.prepare import Counts, read_preparation
+from morphlm.text.preparation import Counts, read_preparation
 
 
 def write_xz(path: Path, *lines: str) -> None:
@@ -155,9 +155,9 @@ def test_the_records_are_those_of_prepare(data: Path, tmp_path: Path, language: 
         preparation = read_preparation(tmp_path / f"{part}.{language}.txt")
         assert preparation is not None
         assert preparation.counts == texts.counts[part]
-        assert preparation.tokeniser_signature == f"moses.{language}"
+        assert preparation.options.tokeniser_signature == f"moses.{language}"
         expected = "lc+digits+cyrillic0.8" if language == "ru" else "lc+digits"
-        assert preparation.normalisation_signature == expected
+        assert preparation.options.normalisation_signature == expected
 
 
 def test_the_number_of_processes_changes_nothing(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,12 +18,12 @@ import pytest
 
 from morphlm.errors import ConfigError, MorphlmError, TrainingError
 from morphlm.experiments.estimate import PRIOR, Estimator, forecast
-from morphlm.experiments.progress_line import ProgressLine
 from morphlm.experiments.running import Outcome, StepRunner, find_done
 from morphlm.experiments.steps.base import RunContext, StepResult
 from morphlm.experiments.store import Record, Store
 from morphlm.files import cannot_write, sha256_of
 from morphlm.modelfile import canonical_json
+from morphlm.progress_line import ProgressLine
 
 from .fake_steps import FakeStep, FakeTraining
 

@@ -53,7 +53,8 @@ def model(kind: str) -> LanguageModel:
 
 
 def text_of(lines: Sequence[str]) -> TestText:
-    return TestText("test.txt", [token.encode() for line in lines for token in (*line.split(" "), "</s>")])
+    tokens = [line.split(" ") for line in lines]
+    return TestText("test.txt", [token.encode() for line in tokens for token in (*line, "</s>")], "test.txt")
 
 
 TEXT = ("škola domem neznámou", "domou řekou ulicou", "pola městu škola domy řeka")

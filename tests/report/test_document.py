@@ -12,26 +12,29 @@ import pytest
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.report.document import POLICY, SCRIPTS, STYLES, make_report, make_sections, page, write_report
+from morphlm.report.headline import headline_of
 from morphlm.report.scored_models import ScoredModels
 from tests.report.cases import HOSTILE, KINDS, hostile_scored_models, model, scored_models
 from tests.report.wellformed import Page, parsed
 
 ASSETS = Path(__file__).parents[2] / "src" / "morphlm" / "report" / "assets"
 TITLES = (
-    "Texts",
-    "Perplexity",
-    "Learning curves",
-    "Perplexity by frequency",
-    "Sentences by surprisal",
-    "Word classes",
-    "Morphemes of words",
+    "Models",
+    "Word by word",
+    "What comes next",
+    "Made-up sentences",
+    "Rare and frequent words",
+    "Morphemes",
     "Nearest words",
     "Map of morphemes",
+    "Word classes",
+    "Learning curves",
+    "Texts",
 )
 
 
 def made(given: ScoredModels) -> tuple[str, Page]:
-    text = page(given, make_sections(given))
+    text = page(given, make_sections(given), headline_of(given))
     return text, parsed(text)
 
 
@@ -44,13 +47,14 @@ def test_models_of_any_kind_and_number_have_all_sections(kinds: tuple[str, ...])
         (title, f"#{s.attributes['id']}") for title, s in zip(TITLES, document.all("section"), strict=True)
     ]
     assert document.all("h1")[0].text == f"Report on {', '.join(kinds)}"
+    assert document.all("p", class_="headline")[0].text == f"{headline_of(scored_models(*kinds)).format()}."
     assert len(text) < 300_000
 
 
 def test_a_text_of_one_line_will_do() -> None:
     for line in ("škola", "nic", "škola domem " * 20 + "řekou"):
         _, document = made(scored_models("mkn", "clbl++", lines=[line]))
-        assert len(document.all("section")) == 9
+        assert len(document.all("section")) == len(TITLES)
 
 
 def test_equal_subjects_give_equal_bytes() -> None:
@@ -125,6 +129,7 @@ def test_a_report_is_written_and_named(place: Path) -> None:
     content = (place / "report.html").read_bytes()
     assert (written.out, written.bytes) == (str(place / "report.html"), len(content))
     assert written.to_json()["perplexities"][0]["name"] == "mkn"
+    assert written.to_json()["headline"]["text"] == written.headline.format()
     assert written.perplexities[0][1].including_unknown == pytest.approx(
         model("mkn").perplexity([["škola", "domem"]]).including_unknown
     )

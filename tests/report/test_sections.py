@@ -12,18 +12,24 @@ import pytest
 from morphlm.analysis.frequency import frequency_comparison
 from morphlm.errors import ConfigError
 from morphlm.ngram.training import train_ngram
+from morphlm.report.descriptions import describe_model
+from morphlm.report.numbers import probability
 from morphlm.report.scored_models import ScoredModels, score_loaded_models
 from morphlm.report.sections.classes import classes
 from morphlm.report.sections.corpus import corpus, training_types
 from morphlm.report.sections.curves import curves
 from morphlm.report.sections.frequency import frequency
+from morphlm.report.sections.generated import generated, sentences_of
 from morphlm.report.sections.morpheme_map import morpheme_map
 from morphlm.report.sections.neighbours import neighbours
 from morphlm.report.sections.perplexities import perplexities
+from morphlm.report.sections.predictions import beginnings, predictions
 from morphlm.report.sections.section import PageSection
 from morphlm.report.sections.segmentation import choose as choose_words
 from morphlm.report.sections.segmentation import factors_of, segmentation
-from morphlm.report.sections.surprisal import choose, level, most_different, surprisal
+from morphlm.report.sections.surprisal import choose, most_different, surprisal
+from morphlm.report.surprisal_scale import LEGEND, LEVELS, level
+from morphlm.scoring.prediction import Predictor, next_words
 from morphlm.tables import percent
 from tests.report.cases import TEXT, model, scored_models, text_of
 from tests.report.wellformed import Page, parsed
@@ -85,14 +91,14 @@ def test_perplexities_are_those_of_the_models_with_their_signatures() -> None:
     for row, scored_model in zip(rows_of(page), given.models, strict=True):
         expected = scored_model.model.perplexity([line.split() for line in TEXT])
         assert row[:3] == [
-            scored_model.name, f"{expected.including_unknown:,.2f}", f"{expected.excluding_unknown:,.2f}"
+            scored_model.name, describe_model(scored_model.model), f"{expected.including_unknown:,.2f}"
         ]  # fmt: skip
-        assert row[3] == f"{np.log2(expected.including_unknown):.2f}"
-        assert row[5] == str(expected.unknown)
+        assert row[4:6] == [f"{expected.excluding_unknown:,.2f}", f"{np.log2(expected.including_unknown):.2f}"]
+        assert row[6] == str(expected.unknown)
     rows = rows_of(page)
     first, other = (scored_model.perplexity.including_unknown for scored_model in given.models[:2])
-    assert rows[0][4] == "–"
-    assert rows[1][4].startswith(percent(other / first - 1) + " [")
+    assert rows[0][3] == "–"
+    assert rows[1][3].startswith(percent(other / first - 1) + " [")
     codes = [element.text for element in page.all("code")]
     assert codes == [str(scored_model.perplexity.signature) for scored_model in given.models]
 
@@ -100,10 +106,9 @@ def test_perplexities_are_those_of_the_models_with_their_signatures() -> None:
 def test_different_vocabularies_are_told() -> None:
     few = train_ngram([["škola"]], 2)
     mixed = score_loaded_models(text_of(TEXT), [("few", "few", few), ("mkn", "mkn", model("mkn"))], 2)
-    assert "do not have the same vocabulary" in page_of(perplexities(mixed)).one("perplexity").text
+    assert "do not have the same vocabulary" in page_of(perplexities(mixed)).one("models").text
     assert (
-        "do not have the same vocabulary"
-        not in page_of(perplexities(scored_models("lbl", "clbl"))).one("perplexity").text
+        "do not have the same vocabulary" not in page_of(perplexities(scored_models("lbl", "clbl"))).one("models").text
     )
 
 
@@ -127,6 +132,16 @@ def test_curves_are_read_from_the_logs(tmp_path: Path) -> None:
     assert page.all("p", class_="note")[0].text == "Without a log of a training: mkn."
     (text,) = missing(curves(given))
     assert text.startswith("None of these models has a log of its training.")
+
+
+def test_several_models_share_one_table_by_frequency() -> None:
+    page = page_of(frequency(scored_models("mkn", "clbl", "clbl++")))
+    assert len(page.all("table")) == 1
+    assert len(page.all("figure")) == 2
+    rows = rows_of(page)
+    for place, kind in ((4, "clbl"), (6, "clbl++")):
+        expected = frequency_comparison(model("mkn"), model(kind), [line.split() for line in TEXT])
+        assert [row[place + 1] for row in rows] == [g.change.format() for g in (*expected.groups, expected.whole)]
 
 
 def test_frequency_bins_are_those_of_the_analysis() -> None:
@@ -223,9 +238,17 @@ def test_neighbours_are_those_of_the_vectors() -> None:
             expected = model(name).vectors.neighbours(word, 8)
             assert near == ", ".join(f"{other} {cosine:.2f}".replace("-", "−") for other, cosine in expected)
     (new,) = [row for row in rows if row[0].startswith("domou")]
-    assert new[0] == "domoudomSTM ouSUF"
     expected = model("clbl++").vectors.neighbours("domou", 8)
-    assert new[1:] == ["clbl++", ", ".join(f"{o} {c:.2f}".replace("-", "−") for o, c in expected)]
+    near = ", ".join(f"{o} {c:.2f}".replace("-", "−") for o, c in expected)
+    assert new == ["domou", "clbl++", f"domSTM ouSUF{near}"]
+
+
+def test_models_with_the_same_vectors_share_their_rows() -> None:
+    alone, shared = (page_of(neighbours(scored_models(*kinds))) for kinds in (("clbl++",), ("clbl++", "mixture")))
+    assert [len(row) for row in rows_of(alone)] == [2] * len(rows_of(alone))
+    assert alone.all("p", class_="note")[-1].text == "Vectors of clbl++."
+    assert rows_of(shared) == rows_of(alone)
+    assert shared.all("p", class_="note")[-1].text == "Vectors of clbl++, mixture."
 
 
 def test_why_there_are_no_neighbours() -> None:
@@ -244,7 +267,7 @@ def test_the_map_has_all_morphemes_of_the_first_model_that_has_some() -> None:
     points = json.loads(page.one("map-data").text)["points"]
     assert {point["name"] for point in points} == {*model("clbl++").vectors.morphemes}
     assert page.one("map-here").attributes["data-model"] == "clbl++"
-    assert "Not shown: those of mixture." in page.one("map").text
+    assert "most frequent morphemes of clbl++, mixture." in page.one("map").text
     assert missing(morpheme_map(scored_models("mkn", "lbl")))[0].startswith("None of these models has morphemes")
 
 
@@ -252,7 +275,12 @@ def test_the_map_has_all_morphemes_of_the_first_model_that_has_some() -> None:
 
 
 def test_levels_of_surprisal() -> None:
-    assert [level(bits) for bits in (0.0, 1.99, 2.0, 13.9, 14.0, 99.0, float("inf"))] == [0, 0, 1, 6, 7, 7, 7]
+    levels = [level(bits) for bits in (0.0, 1.99, 2.0, 13.9, 14.0, 99.0, float("inf"), None)]
+    assert levels == [0, 0, 1, 6, 7, 7, 7, 7]
+    assert LEGEND == ("0–2", "2–4", "4–6", "6–8", "8–10", "10–12", "12–14", "14+")
+    legend = page_of(surprisal(scored_models("mkn"))).all("ul", class_="scale")
+    assert [entry.text for entry in legend] == ["".join(LEGEND)]
+    assert len(LEGEND) == LEVELS
 
 
 def test_tokens_are_coloured_by_their_surprisal_under_each_model() -> None:
@@ -304,3 +332,62 @@ def test_a_long_sentence_is_cut() -> None:
     section = surprisal(scored_models("mkn", lines=["škola " * 99 + "škola"]))
     assert missing(section) == ["The first 60 of 101 tokens."]
     assert len([e for e in page_of(section).all("li", class_="column") if "data-token" in e.attributes]) == 60
+
+
+# ---------------------------------------------------------------- what comes next
+
+
+def test_beginnings_end_before_a_word_that_tells_something() -> None:
+    given = scored_models("mkn", lines=["a b c školou d", "a b c d e", "domy a b městem škola", "a b"])
+    found = beginnings(given)
+    assert [(one.sentence, one.words, one.next_word) for one in found] == [
+        (0, ("a", "b", "c"), "školou"),
+        (1, ("a", "b", "c"), "d"),  # there are few sentences, so any word will do
+        (2, ("domy", "a", "b"), "městem"),
+    ]
+    many = scored_models("mkn", lines=["a b c školou d"] * 6 + ["a b c d e"])
+    assert {one.next_word for one in beginnings(many)} == {"školou"}
+
+
+def test_expected_words_are_those_of_the_model_and_the_right_one_is_set_off() -> None:
+    lines = ["škola domem řekou pola"]
+    given = scored_models("mkn", "clbl++", lines=lines)
+    page = page_of(predictions(given))
+    names = [element.text for element in page.all("span", class_="name")]
+    expected = [
+        [entry.word for entry in next_words(model(kind), lines[0].split()[:3], 5)] for kind in ("mkn", "clbl++")
+    ]
+    assert names == [word.replace("</s>", "⏎ end") for words in expected for word in words]
+    assert [element.text for element in page.all("mark")] == ["pola"]
+    answers = page.all("li", class_="is-answer")
+    assert len(answers) == sum("pola" in words for words in expected)
+    notes = [element.text for element in page.all("p", class_="note")]
+    distribution = model("mkn").distribution(Predictor(model("mkn")).state_after(lines[0].split()[:3]))
+    own = float(distribution[model("mkn").vocabulary.id_of("pola")])
+    assert notes[0] == f"In the text: {probability(own)}, rank {1 + int((distribution > own).sum())}"
+    values = [float(bar.attributes["value"] or 0) for bar in page.all("progress")]
+    assert values[0] == pytest.approx(next_words(model("mkn"), lines[0].split()[:3], 1)[0].probability ** 0.5, abs=1e-3)
+
+
+def test_a_text_without_beginnings_says_so_and_unknown_answers_are_told() -> None:
+    assert missing(predictions(scored_models("mkn", lines=["škola"])))[0].startswith("The test text has no sentence")
+    page = page_of(predictions(scored_models("mkn", lines=["škola domem řekou neznámou"])))
+    assert page.all("p", class_="note")[0].text == "The word that follows is unknown."
+
+
+def test_made_up_sentences_depend_on_the_seed_alone() -> None:
+    given = scored_models("mkn", "clbl++")
+    page = page_of(generated(given))
+    shown = [element.text for element in page.all("li")]
+    expected = [one for scored_model in given.models for one in sentences_of(scored_model, 1)]
+    assert shown == [" ".join(one.words if one.complete else (*one.words, "…")) for one in expected]
+    assert sentences_of(given.first, 1) == sentences_of(given.first, 1) != sentences_of(given.first, 2)
+
+
+def test_texts_from_right_to_left_are_laid_out_so() -> None:
+    words = train_ngram([["كتاب", "في", "البيت", "الكبير"]] * 3, 2)
+    given = score_loaded_models(text_of(["كتاب في البيت الكبير"]), [("mkn", "mkn", words)], 1)
+    page = page_of(surprisal(given))
+    assert page.all("ol", class_="tokens")[0].attributes["dir"] == "rtl"
+    assert page_of(predictions(given)).all("h3")[0].attributes["dir"] == "rtl"
+    assert page_of(surprisal(scored_models("mkn"))).all("ol", class_="tokens")[0].attributes["dir"] == "ltr"

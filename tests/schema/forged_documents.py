@@ -36,7 +36,8 @@ from morphlm.schema import ArtefactSchema, Document
 from morphlm.text import schema as text
 from morphlm.text.datasets import download, folder
 from morphlm.text.datasets import schema as datasets
-from morphlm.text.prepare import Counts, PrepareOptions, prepare_files, read_preparation, record_path
+from morphlm.text.preparation import Counts, PrepareOptions, read_preparation, record_path
+from morphlm.text.prepare import prepare_files
 from morphlm.training import schema as training
 from morphlm.training.config import TrainingConfig
 from morphlm.training.log import LOG_FILE, end_reason, find_end, log_text, read_edited_log, read_log
@@ -133,7 +134,12 @@ def preparation(folder_: Path) -> Case:
         read = read_preparation(folder_ / "out")
         if read is None:
             return False
-        assert read.format() and read.tokeniser_signature and read.normalisation_signature and read.to_json()
+        assert (
+            read.format()
+            and read.options.tokeniser_signature
+            and read.options.normalisation_signature
+            and read.to_json()
+        )
         return True
 
     return Case(text.PREPARATION, json.loads(path.read_bytes()), encoded, path, reads)

@@ -116,7 +116,7 @@ def test_a_distribution_is_computed_once_while_a_word_is_typed(monkeypatch: pyte
     ],
 )
 def test_what_is_a_prefix(text: str, complete: bool, tokens: list[str], prefix: str) -> None:
-    assert split_query(text, complete) == (tokens, prefix)
+    assert split_query(Predictor(small_model("mkn")), text, complete) == (tokens, prefix)
 
 
 def test_lines_are_answered_one_by_one(tmp_path: Path) -> None:
@@ -138,14 +138,14 @@ def test_lines_are_answered_one_by_one(tmp_path: Path) -> None:
 
 def test_words_and_prefixes_as_in_training() -> None:
     model = small_model("mkn")
-    with pytest.raises(ConfigError, match="no record"):
-        Predictor(model, normalise=True)
+    with pytest.raises(ConfigError, match="nothing is on record"):
+        Predictor(model, prepared=False).tokens("domu")
     before = model.training
     try:
-        predictor = Predictor(with_preparation(model, "lc"), normalise=True)
+        predictor = Predictor(with_preparation(model, "lc"))
+        (result,) = predict_texts(predictor, ["DOMU Ško"], complete=True)
     finally:
         model.training = before
-    (result,) = predict_texts(predictor, ["DOMU Ško"], complete=True)
     assert list(result.words) == next_words(model, ["domu"], 10, "ško")
     assert result.unknown == 0
 

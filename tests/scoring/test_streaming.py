@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,11 @@ from morphlm.scoring.streaming import (
     LineScore,
     TextScorer,
     normaliser_of,
-    recorded_options,
     score_lines,
     sentence_sums,
 )
-from morphlm.text.prepare import Counts, PrepareOptions, make_preparation, prepare_files, prepare_line
+from morphlm.text.preparation import PrepareOptions, model_record, paper_options
+from morphlm.text.prepare import prepare_files, prepare_line
 from tests.scoring.models import KINDS, small_model, text_file, with_preparation
 from tests.strategies import texts
 from tests.training.small import sentences
@@ -110,7 +111,7 @@ def test_marks_are_refused_unless_allowed_or_on_record(tmp_path: Path) -> None:
     assert [score.unknown for score in flat(score_lines(model, path, allow_unknown=True))] == [0, 1]
     raw = tmp_path / "raw"
     raw.write_text("да ok нет\n")
-    prepare_files([raw], tmp_path / "ru.txt", PrepareOptions(tokenise=False, cyrillic_share=0.8))
+    prepare_files([raw], tmp_path / "ru.txt", PrepareOptions(tokeniser="none", cyrillic_share=0.8))
     assert (tmp_path / "ru.txt").read_text() == "да <unk> нет\n"
     assert [score.unknown for score in flat(score_lines(model, tmp_path / "ru.txt"))] == [3]
 
@@ -144,8 +145,8 @@ def test_unknown_words_are_handed_on_to_be_composed() -> None:
 def test_text_is_normalised_as_on_record(tmp_path: Path) -> None:
     model = with_preparation(train_ngram(TRAIN, 2), "lc+digits")
     path = text_file(tmp_path, "Pro NOVOU Školu", "pro 12 <unk>")
-    plain = flat(score_lines(model, path, allow_unknown=True))
-    found = flat(score_lines(model, path, allow_unknown=True, normalise=True, per_token=True))
+    plain = flat(score_lines(model, path, allow_unknown=True, prepared=True))
+    found = flat(score_lines(model, path, allow_unknown=True, per_token=True))
     assert [score.unknown for score in plain] == [3, 2]
     assert [score.unknown for score in found] == [0, 2]
     assert found[0].logprob == pytest.approx(sum(model.sentence(["pro", "novou", "školu"])))
@@ -170,7 +171,7 @@ def test_steps_of_normalisation(recorded: str, given: list[str], normalised: lis
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n<"), min_size=1)))
 def test_words_are_normalised_as_prepare_does_it_to_lines(tokens: list[str]) -> None:
     model = with_preparation(train_ngram([["a"]], 1), "lc+digits")
-    expected = prepare_line(" ".join(tokens), PrepareOptions(tokenise=False))
+    expected = prepare_line(" ".join(tokens), PrepareOptions(tokeniser="none"))
     assert normaliser_of(model)(tokens) == expected
 
 
@@ -178,23 +179,32 @@ def test_words_are_normalised_as_prepare_does_it_to_lines(tokens: list[str]) -> 
     "options",
     [
         PrepareOptions(language="cs", max_tokens=0),
-        PrepareOptions(language="ru", lowercase=False, nfc=False, max_tokens=0),
-        PrepareOptions(tokenise=False, digits=False, cyrillic_share=0.5, max_tokens=0),
+        PrepareOptions(language="ru", case="keep", nfc=False, max_tokens=0),
+        PrepareOptions(tokeniser="none", digits=False, cyrillic_share=0.5, max_tokens=0),
+        paper_options("ru", max_tokens=0),
     ],
 )
 def test_options_come_back_from_the_record(options: PrepareOptions) -> None:
-    model, record = train_ngram(TRAIN, 2), make_preparation(options, Counts(), 0, {})
-    assert recorded_options(model) is None
-    tokeniser, normalisation = record.tokeniser_signature, record.normalisation_signature
-    model.training["preparation"] = {"tokeniser": tokeniser, "normalisation": normalisation}
-    assert recorded_options(model) == options
+    model = train_ngram(TRAIN, 2)
+    assert model.preparation is None
+    model.training["preparation"] = model_record(options)
+    assert model.preparation == replace(options, long_sentences=None)
+
+
+def test_models_of_version_0_1_have_only_names_of_the_steps() -> None:
+    model = train_ngram(TRAIN, 2)
+    model.training["preparation"] = {"tokeniser": "moses.ru", "normalisation": "lc+digits+cyrillic0.8"}
+    assert model.preparation == paper_options("ru", max_tokens=0)
+    model.training["preparation"] = {"tokeniser": "none", "normalisation": "nonfc"}
+    expected = PrepareOptions(tokeniser="none", case="keep", digits=False, nfc=False, max_tokens=0)
+    assert model.preparation == expected
 
 
 def test_a_record_of_another_normalisation_is_refused() -> None:
     model = train_ngram([["a"]], 2)
     model.training["preparation"] = {"tokeniser": "moses.cs", "normalisation": "lc+cyrillicx"}
     with pytest.raises(ConfigError, match="'cyrillicx', which is not known"):
-        recorded_options(model)
+        assert model.preparation
 
 
 def test_what_cannot_be_normalised_is_told(tmp_path: Path) -> None:
@@ -202,4 +212,4 @@ def test_what_cannot_be_normalised_is_told(tmp_path: Path) -> None:
         normaliser_of(train_ngram(TRAIN, 2))
     model = with_preparation(train_ngram(TRAIN, 2), "lc")
     with pytest.raises(InputError, match=r"text.txt:2: the text would contain <s>"):
-        flat(score_lines(model, text_file(tmp_path, "pro", "<S>"), normalise=True))
+        flat(score_lines(model, text_file(tmp_path, "pro", "<S>")))

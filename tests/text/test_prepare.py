@@ -21,28 +21,18 @@ from morphlm import processes
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.processes import ITEMS_AHEAD, ordered_map
 from morphlm.text.parallel_pairs import PairOptions, pair_options, prepare_pair_files
-from morphlm.text.prepare import (
-    BlockPreparer,
-    Counts,
-    Preparation,
-    PrepareOptions,
-    pieces_of,
-    prepare_files,
-    prepare_line,
-    prepare_lines,
-    read_preparation,
-    record_path,
-)
+from morphlm.text.preparation import Counts, Preparation, PrepareOptions, read_preparation, record_path
+from morphlm.text.prepare import BlockPreparer, pieces_of, prepare_files, prepare_line, prepare_lines
 from morphlm.text.reading import MAX_LINE_BYTES, RESERVED, Block
 from morphlm.text.tokenise import moses_tokenise
 
-PLAIN = PrepareOptions(tokenise=False)
+PLAIN = PrepareOptions(tokeniser="none")
 
 reference = functools.cache(MosesTokenizer)
 
 
 def prepared(text: str, language: str | None = None, **steps: Any) -> list[str]:
-    options = PrepareOptions(language, **{"tokenise": language is not None, **steps})
+    options = PrepareOptions(language, **{"tokeniser": "none" if language is None else "moses", **steps})
     return [" ".join(tokens) for tokens in prepare_lines(text.split("\n"), options)]
 
 
@@ -90,10 +80,10 @@ def test_markup_that_looks_like_our_marks_is_taken_apart_by_the_tokeniser() -> N
 def test_each_step_can_be_left_out() -> None:
     raw = "Ve\u030cta 12, JEDNA"
     assert prepared(raw) == ["věta 00, jedna"]
-    assert prepared(raw, lowercase=False) == ["Věta 00, JEDNA"]
+    assert prepared(raw, case="keep") == ["Věta 00, JEDNA"]
     assert prepared(raw, digits=False) == ["věta 12, jedna"]
     assert prepared(raw, nfc=False) == ["ve\u030cta 00, jedna"]
-    assert prepared(raw, "cs", lowercase=False, digits=False) == ["Věta 12 , JEDNA"]
+    assert prepared(raw, "cs", case="keep", digits=False) == ["Věta 12 , JEDNA"]
 
 
 def test_digits_of_every_script_become_zero() -> None:
@@ -257,7 +247,7 @@ def test_files_are_prepared_as_lines_are(tmp_path: Path) -> None:
 def test_compressed_files_go_in_and_out(tmp_path: Path, extension: str) -> None:
     raw, out, again = (tmp_path / f"{name}{extension}" for name in ("raw", "out", "again"))
     (tmp_path / "plain").write_text("Ahoj, SVĚTE\n" * 50)
-    prepare_files([tmp_path / "plain"], raw, PrepareOptions("cs", lowercase=False))
+    prepare_files([tmp_path / "plain"], raw, PrepareOptions("cs", case="keep"))
     prepare_files([raw], out, PLAIN)
     prepare_files([out], again, PLAIN)
     assert out.read_bytes() == again.read_bytes()
@@ -347,8 +337,9 @@ def test_one_process_and_small_inputs_start_none(monkeypatch: pytest.MonkeyPatch
             PrepareOptions,
             language=st.sampled_from(["cs", "ru", "en"]),
             nfc=st.booleans(),
-            tokenise=st.booleans(),
-            lowercase=st.booleans(),
+            tokeniser=st.sampled_from(["words", "moses", "none"]),
+            case=st.sampled_from(["lower", "keep"]),
+            long_sentences=st.sampled_from([None, "split", "drop"]),
             digits=st.booleans(),
             max_tokens=st.integers(0, 1000),
             cyrillic_share=st.none() | st.floats(0, 1),
@@ -371,14 +362,17 @@ def test_the_record_round_trips(preparation: Preparation) -> None:
     [
         (PrepareOptions("cs"), "moses.cs", "lc+digits"),
         (PrepareOptions("ru"), "moses.ru", "lc+digits+cyrillic0.8"),
-        (PrepareOptions("ru", tokenise=False, cyrillic_share=0.0), "none", "lc+digits"),
-        (PrepareOptions(tokenise=False, lowercase=False, digits=False), "none", "none"),
+        (PrepareOptions("ru", tokeniser="none", cyrillic_share=0.0), "none", "lc+digits"),
+        (PrepareOptions(tokeniser="none", case="keep", digits=False), "none", "none"),
         (PrepareOptions("de", digits=False, nfc=False), "moses.de", "lc+nonfc"),
     ],
 )
 def test_signatures(options: PrepareOptions, tokeniser: str, normalisation: str) -> None:
     preparation = Preparation(options, Counts(), 0)
-    assert (preparation.tokeniser_signature, preparation.normalisation_signature) == (tokeniser, normalisation)
+    assert (preparation.options.tokeniser_signature, preparation.options.normalisation_signature) == (
+        tokeniser,
+        normalisation,
+    )
 
 
 def test_the_record_is_found_beside_the_text_only_while_the_text_is_the_same(tmp_path: Path) -> None:
@@ -440,7 +434,7 @@ def prepare_sides(
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1), st.sampled_from([0, 1, 2.5, 3]))
 def test_pairs_stay_together(lengths: list[tuple[int, int]], max_ratio: float) -> None:
     sides = [[" ".join([f"w{number}"] * pair[side]) for number, pair in enumerate(lengths)] for side in (0, 1)]
-    options = pair_options((None, None), tokenise=False, digits=False, max_tokens=10, max_ratio=max_ratio)
+    options = pair_options((None, None), tokeniser="none", digits=False, max_tokens=10, max_ratio=max_ratio)
     expected = [
         number
         for number, (one, other) in enumerate(lengths)
@@ -472,7 +466,7 @@ def test_pairs_stay_together(lengths: list[tuple[int, int]], max_ratio: float) -
     ],
 )
 def test_pair_filters_at_their_limits(tmp_path: Path, one: int, other: int, fate: str) -> None:
-    options = pair_options((None, None), tokenise=False)
+    options = pair_options((None, None), tokeniser="none")
     for first, second in ((one, other), (other, one)):
         _, records = prepare_sides(tmp_path, ["x " * first], ["x " * second], options)
         assert getattr(records[0].counts, fate) == getattr(records[1].counts, fate) == 1
@@ -482,8 +476,8 @@ def test_each_side_has_its_language_and_its_record(tmp_path: Path) -> None:
     options = pair_options(("en", "ru"))
     outs, records = prepare_sides(tmp_path, ["It's IBM."], ["Это IBM."], options)
     assert outs == [["it 's ibm ."], ["это <unk> ."]]
-    assert [record.tokeniser_signature for record in records] == ["moses.en", "moses.ru"]
-    assert [record.normalisation_signature for record in records] == ["lc+digits", "lc+digits+cyrillic0.8"]
+    assert [record.options.tokeniser_signature for record in records] == ["moses.en", "moses.ru"]
+    assert [record.options.normalisation_signature for record in records] == ["lc+digits", "lc+digits+cyrillic0.8"]
     assert (read_preparation(tmp_path / "out.en"), read_preparation(tmp_path / "out.cs")) == records
     assert records[1].max_ratio == 3
 
@@ -501,20 +495,20 @@ def test_many_pairs_over_processes_keep_their_order(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(("source", "target"), [(3, 5), (5, 3), (1, 2000)])
 def test_unequal_numbers_of_lines_are_refused_with_both(tmp_path: Path, source: int, target: int) -> None:
     with pytest.raises(InputError, match=rf"raw\.en has {source:,} lines and .*raw\.cs has {target:,},"):
-        prepare_sides(tmp_path, ["a"] * source, ["b"] * target, pair_options((None, None), tokenise=False))
+        prepare_sides(tmp_path, ["a"] * source, ["b"] * target, pair_options((None, None), tokeniser="none"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["raw.cs", "raw.en"]
 
 
 def test_a_bad_line_names_its_side_and_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("morphlm.text.parallel_pairs.PIECE_BYTES", 8)  # two pairs
     with pytest.raises(InputError, match=r"raw\.cs:6: "):
-        prepare_sides(tmp_path, ["a"] * 9, [*"abcde", "<S>", *"ghi"], pair_options((None, None), tokenise=False))
+        prepare_sides(tmp_path, ["a"] * 9, [*"abcde", "<S>", *"ghi"], pair_options((None, None), tokeniser="none"))
 
 
 def test_mending_never_shifts_pairs(tmp_path: Path) -> None:
     paths = write_sides(tmp_path, ["a", "b", "c"], ["a", "b", "c"])
     paths[0].write_bytes(b"\xef\xbb\xbfa\r\nb\r\n<s> c\0\r\n")
-    options, outs = pair_options((None, None), tokenise=False), (tmp_path / "out.en", tmp_path / "out.cs")
+    options, outs = pair_options((None, None), tokeniser="none"), (tmp_path / "out.en", tmp_path / "out.cs")
     record, _ = prepare_pair_files(paths, outs, options, mend=True)
     assert outs[0].read_text() == outs[1].read_text() == "a\nb\nc\n"
     assert record.repairs["CRLF line ends replaced"] == 3
@@ -530,7 +524,7 @@ def test_mending_never_shifts_pairs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("outs", [("same", "same"), ("-", "x"), ("x", "-")])
 def test_pairs_go_to_two_files(tmp_path: Path, outs: tuple[str, str]) -> None:
     with pytest.raises(ConfigError):
-        prepare_pair_files(write_sides(tmp_path, ["a"], ["b"]), outs, pair_options((None, None), tokenise=False))
+        prepare_pair_files(write_sides(tmp_path, ["a"], ["b"]), outs, pair_options((None, None), tokeniser="none"))
 
 
 def test_pair_options_out_of_range_are_refused() -> None:

@@ -7,6 +7,7 @@ import math
 import os
 import time
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,9 @@ from morphlm.logbilinear.parameters import Parameters
 from morphlm.modelfile import read_model
 from morphlm.scoring.loading import load
 from morphlm.training.checkpoint import checkpoint_path
-from morphlm.training.config import TrainingConfig, recipe
+from morphlm.training.config import TrainingConfig, changed, recipe
 from morphlm.training.log import LOG_FILE, read_log
-from morphlm.training.loop import TrainingRun, rows_by_factor, train_model
+from morphlm.training.loop import TIME_IS_OVER, TrainingRun, rows_by_factor, train_model
 
 from .small import contents, sentences, task
 
@@ -526,3 +527,41 @@ def test_a_log_that_is_not_as_it_was_written_counts_as_none(tmp_path: Path, line
     (tmp_path / LOG_FILE).unlink()
     os.mkfifo(tmp_path / LOG_FILE)
     assert read_log(tmp_path) == read_log(None) == []
+
+
+# ---------------------------------------------------------------- ended by the clock, and the same again
+
+
+class Clock:
+    """Each look at it takes a second."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+@pytest.mark.parametrize("deadline", [5.0, 40.0, 90.0])
+def test_stop_after_repeats_to_the_byte_what_a_deadline_ended(
+    deadline: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("morphlm.training.loop.time", Clock())
+        cut = train_model(task(batch=20, epochs=9), tmp_path / "cut", threads=1, deadline=deadline)
+    assert read_log(tmp_path / "cut")[-1]["ended"] == TIME_IS_OVER
+    stop_after = cut.training["stop_after"]
+    assert 0 < stop_after < 9 * len(task().train.tokens)
+    again = changed(task(batch=20, epochs=9).training, stop_after=stop_after)
+    train_model(replace(task(), training=again), tmp_path / "again", threads=2)
+    assert contents(tmp_path / "again") == contents(tmp_path / "cut")
+    assert read_log(tmp_path / "again")[-1]["ended"] == f"{stop_after:,} tokens are done"
+
+
+def test_stop_after_goes_on_when_it_is_raised(tmp_path: Path) -> None:
+    whole = train_model(task(batch=20, epochs=2, patience=9), tmp_path / "whole", threads=1)
+    tokens = len(task().train.tokens)
+    part = train_model(task(batch=20, epochs=2, patience=9, stop_after=tokens // 2), threads=1)
+    assert part.training["best_epoch"] == 0 and whole.training["best_epoch"] == 2
+    assert part.training["stop_after"] == tokens // 2 and whole.training["stop_after"] == 0

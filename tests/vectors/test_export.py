@@ -91,13 +91,12 @@ def test_all_words_and_some_that_are_composed(file_format: str, tmp_path: Path) 
 def test_extra_words_are_lowercased_like_the_model_s_text(tmp_path: Path) -> None:
     model = model_with().vectors
     lowercased, kept = (replace(model, record={"norm": norm}) for norm in ("lc+digits", "digits"))
-    for vectors, lowercase, found in (
-        (kept, None, []),
-        (lowercased, None, ["domou"]),
-        (lowercased, False, []),
-        (kept, True, ["domou"]),
+    for vectors, prepared, found in (
+        (kept, False, []),
+        (lowercased, False, ["domou"]),
+        (lowercased, True, []),
     ):
-        export_vectors(vectors, tmp_path / "v.vec", extra_words=["DOMOU"], lowercase=lowercase)
+        export_vectors(vectors, tmp_path / "v.vec", extra_words=["DOMOU"], prepared=prepared)
         assert load_vectors(tmp_path / "v.vec").index_to_key[len(KNOWN) :] == found
 
 

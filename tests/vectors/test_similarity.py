@@ -172,15 +172,14 @@ def test_words_are_lowercased_like_the_model_s_text() -> None:
     model = model_with().vectors
     lowercased = replace(model, record={"norm": "lc+digits"})
     pairs = pairs_of(("DOMU", "Domy", 1.0), ("POLU", "řeka", 2.0))
-    for vectors, lowercase, known in (
-        (replace(model, record={"norm": "digits"}), None, 0),
-        (replace(model, record={"norm": "digits"}), True, 2),
-        (lowercased, None, 2),
-        (lowercased, False, 0),
-        (replace(model, record={"norm": "as-is"}), None, 2),  # nobody says so, but there is no capital letter
-        (replace(model, record={}), None, 2),
+    for vectors, prepared, known in (
+        (replace(model, record={"norm": "digits"}), False, 0),
+        (lowercased, False, 2),
+        (lowercased, True, 0),
+        (replace(model, record={"norm": "as-is"}), False, 2),  # nobody says so, but there is no capital letter
+        (replace(model, record={}), False, 2),
     ):
-        assert evaluate_similarity(vectors, pairs, lowercase=lowercase).known == known
+        assert evaluate_similarity(vectors, pairs, prepared=prepared).known == known
     rows = np.ones((200, 2), np.float32)
     words = [f"w{number}" for number in range(198)]
     assert is_lowercased(KeyedVectors([*words, "Aa", "Bb"], rows))

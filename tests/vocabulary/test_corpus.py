@@ -88,7 +88,8 @@ def test_bad_sentences_are_refused(sentences: list[list[str]], what: str) -> Non
 
 
 def test_a_given_record_of_preparation_allows_unk(tmp_path: Path) -> None:
-    from morphlm.text.prepare import PrepareOptions, prepare_files
+    from morphlm.text.preparation import PrepareOptions
+    from morphlm.text.prepare import prepare_files
 
     (tmp_path / "raw").write_text("слово latin слово\n")
     prepare_files([tmp_path / "raw"], tmp_path / "text", PrepareOptions(language="ru"))

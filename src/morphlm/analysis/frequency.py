@@ -29,6 +29,7 @@ def frequency_comparison(
     vocabulary: Vocabulary | None = None,
     names: tuple[str, str] | None = None,
     allow_unknown: bool = False,
+    prepared: bool | None = None,
     seed: int = 1,
     resamples: int = RESAMPLES,
 ) -> GroupComparison:
@@ -38,7 +39,7 @@ def frequency_comparison(
     word that was seen once a sentence; without, they are left out of all figures.
     """
     _check_counts(vocabulary or baseline.vocabulary, baseline.kind)  # before the work
-    scored = score_both(baseline, other, source, allow_unknown=allow_unknown)
+    scored = score_both(baseline, other, source, allow_unknown=allow_unknown, prepared=prepared)
     return compare_by_frequency(
         scored,
         baseline.vocabulary,

@@ -18,6 +18,7 @@ from morphlm.analysis.bootstrap import RESAMPLES, PerplexityChange, bootstrap_no
 from morphlm.arrays import BoolArray, Float64Array, Int32Array, Int64Array
 from morphlm.errors import InputError
 from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.fitting import fit_text, warn_if_foreign
 from morphlm.language_model.open_vocabulary import perplexity_from
 from morphlm.language_model.perplexity import text_signature
 from morphlm.language_model.signature import Signature
@@ -118,9 +119,15 @@ class GroupComparison:
 
 
 def score_both(
-    baseline: LanguageModel, other: LanguageModel, source: Source, *, allow_unknown: bool = False
+    baseline: LanguageModel,
+    other: LanguageModel,
+    source: Source,
+    *,
+    allow_unknown: bool = False,
+    prepared: bool | None = None,
 ) -> PairedScores:
     """Score a text under two models; their vocabularies may differ. The text is read once, so it may be a pipe."""
+    source = fit_text([baseline, other], source, prepared=prepared)
     forms = [token for tokens in token_batches(source, allow_unknown=allow_unknown) for token in tokens]
     signatures = (text_signature(baseline, source), text_signature(other, source))
     return score_forms(baseline, other, forms, describe(source), signatures)
@@ -137,6 +144,7 @@ def score_forms(
     if not forms:
         raise InputError("there are no sentences; give at least one", source=text)
     by_baseline, by_other = (TextScorer(model)(forms) for model in (baseline, other))
+    warn_if_foreign(baseline, by_baseline.corpus.tokens, lambda: forms, text)
     return PairedScores(
         text,
         forms,

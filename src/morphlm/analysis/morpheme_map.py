@@ -19,7 +19,7 @@ from morphlm.arrays import Array, BoolArray, Float32Array, Float64Array, Int64Ar
 from morphlm.errors import ConfigError
 from morphlm.lazy import cached_property
 from morphlm.segmentation.factors import Factors
-from morphlm.segmentation.morphemes import LABELS, STEM
+from morphlm.segmentation.morphemes import LABELS, STEM, split_name
 from morphlm.tables import Table
 from morphlm.text.reading import RESERVED
 from morphlm.vectors.search import Neighbour, nearest, unit_rows
@@ -157,12 +157,6 @@ def map_morphemes(
         for number, coordinate, neighbours in zip(chosen, coordinates, near, strict=True)
     )
     return MorphemeMap(points, vectors.side, seed, usable_perplexity, tuple(vectors.record.items()))
-
-
-def split_name(name: str) -> tuple[str, str | None]:
-    """`ung/SUF` as form and label; what does not end in a label has none."""
-    form, _, label = name.rpartition("/")
-    return (form, label) if form and label in LABELS else (name, None)
 
 
 def _factors_of(vectors: WordVectors, count: int) -> Factors:

@@ -19,7 +19,9 @@ from morphlm.analysis.schema import SENTENCE_SCORES
 from morphlm.arrays import Float64Array
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.fitting import fit_text
 from morphlm.language_model.perplexity import score_text, text_signature
+from morphlm.modelfile import MANIFEST
 from morphlm.progress import progress_bar
 from morphlm.schema import SchemaError
 from morphlm.scoring.loading import load
@@ -86,14 +88,25 @@ def score_sentences(model: LanguageModel, source: Source, *, allow_unknown: bool
 
 
 def score_models(
-    models: Mapping[str, Callable[[], LanguageModel]], source: Source, *, allow_unknown: bool = False
+    models: Mapping[str, Callable[[], LanguageModel]],
+    source: Source,
+    *,
+    allow_unknown: bool = False,
+    prepared: bool | None = None,
 ) -> dict[str, SentenceScores]:
-    """Score a text under several models; each is made, or loaded, by a call, and let go before the next."""
-    text = read_once(source, allow_unknown=allow_unknown)
-    scores = {}
+    """Score a text under several models; each is made, or loaded, by a call, and let go before the next.
+
+    A text that can be read only once is prepared as that of the first model.
+    """
+    scores: dict[str, SentenceScores] = {}
     with progress_bar(describe(source), len(models), "model") as bar:
         for name, make in models.items():
-            scores[name] = score_sentences(make(), text, allow_unknown=True if text is not source else allow_unknown)
+            model = make()
+            text = fit_text(model, source, prepared=prepared, quiet=bool(scores))
+            if not scores and (sentences := read_once(text, allow_unknown=allow_unknown)) is not text:
+                text = source = sentences
+                allow_unknown = True
+            scores[name] = score_sentences(model, text, allow_unknown=allow_unknown)
             bar.update()
     return scores
 
@@ -105,6 +118,7 @@ def score_folder(
     *,
     need_all: bool = False,
     allow_unknown: bool = False,
+    prepared: bool | None = None,
 ) -> dict[str, SentenceScores]:
     """Score a text under the models FOLDER/KIND, as `morphlm train --all` writes them."""
     directories = {kind: Path(folder) / kind for kind in kinds}
@@ -117,7 +131,7 @@ def score_folder(
         for kind, directory in directories.items()
         if kind not in missing
     }
-    return score_models(loaders, source, allow_unknown=allow_unknown)
+    return score_models(loaders, source, allow_unknown=allow_unknown, prepared=prepared)
 
 
 def check_named_once(languages: Sequence[str]) -> None:
@@ -127,13 +141,24 @@ def check_named_once(languages: Sequence[str]) -> None:
             raise ConfigError(f"the language {language} is named twice; give each its own name")
 
 
+def read_for(
+    folder: str | Path, source: Source, *, allow_unknown: bool = False, prepared: bool | None = None
+) -> Source:
+    """A text for several folders of models: if it can be read only once, prepared as that of the first model."""
+    if all(str(path) != "-" for path in as_paths(source) or []):
+        return source
+    first = next((path for path in sorted(Path(folder).iterdir()) if (path / MANIFEST).is_file()), None)
+    text = source if first is None else fit_text(load(first), source, prepared=prepared)
+    return read_once(text, allow_unknown=allow_unknown)
+
+
 def read_once(source: Source, *, allow_unknown: bool = False) -> Source:
     """The source itself if it can be read again; else its sentences."""
     paths = as_paths(source)
     if paths is not None and all(str(path) != "-" and Path(path).is_file() for path in paths):
         return source
     if paths is None and isinstance(source, Sequence):
-        return source
+        return source  # lists of tokens
     sentences = list(sentences_of(source, allow_unknown=allow_unknown))
     if not sentences:
         raise InputError("there are no sentences; give at least one", source=describe(source))

@@ -21,8 +21,9 @@ from morphlm.analysis.tag_reading import JOIN, Column, Format, TaggedSentence, T
 from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.lazy import cached_property
-from morphlm.scoring.streaming import Normaliser, normaliser_of, recorded_options
-from morphlm.text.prepare import PrepareOptions, prepare_line, read_preparation
+from morphlm.scoring.streaming import Normaliser, normaliser_of
+from morphlm.text.preparation import PrepareOptions, read_preparation
+from morphlm.text.prepare import prepare_line
 from morphlm.vocabulary.corpus import Source, as_paths, describe
 
 Cutter = Callable[[str], list[str]]
@@ -64,7 +65,7 @@ class Preparer:
         return lru_cache(maxsize=1 << 16)(lambda form: tuple(self.tokenise(form)))
 
 
-AS_IT_IS = PrepareOptions(tokenise=False, lowercase=False, digits=False, nfc=False, max_tokens=0, cyrillic_share=0.0)
+AS_IT_IS = PrepareOptions(tokeniser="none", case="keep", digits=False, nfc=False, max_tokens=0)
 
 
 def preparer_for(models: Sequence[LanguageModel], text: Source | None = None) -> Preparer:
@@ -79,7 +80,7 @@ def preparer_for(models: Sequence[LanguageModel], text: Source | None = None) ->
             "the training texts of the models were prepared in different ways; compare models of one preparation, or "
             "give the prepared text too (--text)"
         )
-    options = recorded_options(recorded[0]) if recorded else None
+    options = recorded[0].preparation if recorded else None
     if options is None:
         return _with_options(AS_IT_IS)
     return dataclasses.replace(_with_options(options), normalise=normaliser_of(recorded[0]))
@@ -101,12 +102,12 @@ def read_tagged_for(
 
 
 def _with_options(options: PrepareOptions) -> Preparer:
-    cut = dataclasses.replace(options, lowercase=False, digits=False, cyrillic_share=0.0)
-    finish = dataclasses.replace(options, tokenise=False)
+    cut = dataclasses.replace(options, case="keep", digits=False, cyrillic_share=0.0)
+    finish = dataclasses.replace(options, tokeniser="none")
     return Preparer(
         lambda line: prepare_line(line, cut),
         lambda tokens: [part for token in tokens for part in prepare_line(token, finish)],
-        cut.language if cut.tokenise else None,
+        None if cut.tokeniser == "none" else cut.language,
     )
 
 

@@ -28,6 +28,7 @@ from morphlm.analysis.tag_classes import REST, coarse_class
 from morphlm.analysis.tag_reading import UNTAGGED, TaggedSentence
 from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.fitting import fit_text
 from morphlm.language_model.perplexity import text_signature
 from morphlm.text.reading import END
 from morphlm.vocabulary.corpus import Source, describe
@@ -46,18 +47,21 @@ def tag_comparison(
     coarse: bool = False,
     unseen_apart: bool = False,
     text: Source | None = None,
+    prepared: bool | None = None,
     names: tuple[str, str] | None = None,
     seed: int = 1,
     resamples: int = RESAMPLES,
 ) -> GroupComparison:
     """Compare two models on tagged text (`read_tagged`), by tag and on all matches of each tag sequence.
 
-    The text scored is made of the tagged tokens, prepared as the models' training text was; or it is `text`, prepared
-    already, whose sentences must be the tagged ones. With `coarse`, tags are grouped to Noun, Adjective, Verb, ... With
+    The text scored is made of the tagged tokens, prepared as the models' training text was; or it is `text`, whose
+    lines must be the tagged sentences (`prepared` is as of `LanguageModel.perplexity`). With `coarse`, tags are grouped
+    to Noun, Adjective, Verb, ... With
     `unseen_apart`, tokens that the baseline does not know are a group of their own and count under no tag.
     """
     tagged = list(tagged)
     _check_sequences(sequences)
+    text = None if text is None else fit_text([baseline, other], text, prepared=prepared)
     aligned = prepare_tagged(tagged, preparer_for([baseline, other], text))
     sentences = list(aligned if text is None else align_with_text(aligned, text))
     if not sentences:

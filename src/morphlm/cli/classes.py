@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -73,7 +74,7 @@ def command(
         raise ConfigError("--read takes the classes as they are; leave out --classes, --method and --max-class-size")
     if out is not None:
         check_can_write(out)
-    corpus = _corpus(options.or_stdin(files), vocab, kappa, seed, allow_unknown)
+    corpus = _corpus(options.as_paths(options.or_stdin(files)), vocab, kappa, seed, allow_unknown)
     if class_file is None:
         partition = make_classes(corpus, chosen)
     else:
@@ -86,7 +87,7 @@ def command(
     _report(partition, signature, examples, as_json, to_stdout=out != "-")
 
 
-def _corpus(files: list[str], vocab: str | None, kappa: float, seed: int, allow_unknown: bool) -> Corpus:
+def _corpus(files: list[Path], vocab: str | None, kappa: float, seed: int, allow_unknown: bool) -> Corpus:
     if vocab is not None:
         return encode_text(files, load_vocabulary(vocab), allow_unknown=allow_unknown)
     raw = read_corpus(files, allow_unknown=allow_unknown)

@@ -19,7 +19,7 @@ from morphlm.vectors.export import FORMATS, check_export, export_vectors, read_w
 @click.option("--float16", "half", is_flag=True, help="Write half precision, 3 digits (npy and safetensors).")
 @click.option("--extra-words", metavar="FILE", help="Also write these words, composed of their known morphemes.")
 @vector_options.choice
-@vector_options.lowercase
+@vector_options.prepared
 @options.as_json
 def command(
     model_path: str,
@@ -27,7 +27,7 @@ def command(
     file_format: str,
     half: bool,
     extra_words: str | None,
-    lowercase: bool | None,
+    prepared: bool,
     as_json: bool,
     **choice: Any,
 ) -> None:
@@ -40,7 +40,7 @@ def command(
     check_can_write(out)
     extra = [] if extra_words is None else read_words(extra_words)
     vectors = vector_options.model_vectors(model_path, **choice)
-    exported = export_vectors(vectors, out, file_format, half=half, extra_words=extra, lowercase=lowercase)
+    exported = export_vectors(vectors, out, file_format, half=half, extra_words=extra, prepared=prepared)
     if as_json:
         options.print_json(exported.to_json(), err=out == "-")
     else:

@@ -19,6 +19,7 @@ from morphlm.version import __version__
 
 # command -> one line of help; the module of the same name in this folder is imported only when it is called.
 COMMANDS = {
+    "learn": "Learn a model from raw text: one command, one directory.",
     "demo": "Get the default data, train on it and print what was found.",
     "data": "List data sets and get one by name.",
     "prepare": "Tokenise, normalise and filter text.",

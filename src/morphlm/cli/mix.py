@@ -30,6 +30,7 @@ def _weights(text: str | None) -> list[float] | None:
     "[default: context, if weights are fitted]",
 )
 @click.option("--test", metavar="FILE", help="Also measure perplexities of this text.")
+@options.prepared
 @options.allow_unk
 @options.as_json
 def command(
@@ -39,6 +40,7 @@ def command(
     weights: str | None,
     weights_by: Literal["none", "context"] | None,
     test: str | None,
+    prepared: bool | None,
     allow_unknown: bool,
     as_json: bool,
 ) -> None:
@@ -52,6 +54,13 @@ def command(
     """
     options.check_one_stdin(*models, dev or "", test or "")
     mixed = mix_and_test(
-        models, dev, out, weights=_weights(weights), weights_by=weights_by, test=test, allow_unknown=allow_unknown
+        models,
+        dev,
+        out,
+        weights=_weights(weights),
+        weights_by=weights_by,
+        test=test,
+        allow_unknown=allow_unknown,
+        prepared=prepared,
     )
     options.print_result(mixed, as_json)

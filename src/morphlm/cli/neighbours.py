@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from morphlm.cli import options, vector_options
+from morphlm.progress import notify
 from morphlm.vectors.questions import ask
 
 
@@ -20,7 +21,7 @@ from morphlm.vectors.questions import ask
 )
 @click.option("--analogy", "analogies", nargs=3, multiple=True, metavar="A B C", help="A is to B as C is to what?")
 @vector_options.choice
-@vector_options.lowercase
+@vector_options.prepared
 @options.as_json
 def command(
     model_path: str,
@@ -29,23 +30,27 @@ def command(
     of_morphemes: bool,
     among: str,
     analogies: tuple[tuple[str, str, str], ...],
-    lowercase: bool | None,
+    prepared: bool,
     as_json: bool,
     **choice: Any,
 ) -> None:
     """Print the nearest words by cosine. A WORD that MODEL does not know is composed of its morphemes.
 
-    Each line has the query, how it was understood (known, composed, unknown, morpheme or analogy), a neighbour and its
-    cosine, separated by tabs. A word none of whose morphemes is known has the neighbours of UNK.
+    Each line has the query, how it was understood (known, composed, affixes, unknown, morpheme or analogy), a neighbour
+    and its cosine, separated by tabs. `affixes` means that of a word never seen only prefixes and suffixes are known,
+    no stem: its neighbours are alike in form, not in meaning. A word none of whose morphemes is known has the
+    neighbours of UNK. Both are said on standard error.
     """
     vectors = vector_options.model_vectors(model_path, **choice)
     answers = ask(
         vectors, words, analogies, k,
-        of_morphemes=of_morphemes, among_morphemes=among == "morphemes", lowercase=lowercase,
+        of_morphemes=of_morphemes, among_morphemes=among == "morphemes", prepared=prepared,
     )  # fmt: skip
     if as_json:
         options.print_json([answer.to_json() for answer in answers])
     else:
         for answer in answers:
+            for note in answer.notes:
+                notify(note)
             for name, similarity in answer.neighbours:
                 click.echo(f"{answer.query}\t{answer.understood}\t{name}\t{similarity:.4f}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -100,10 +101,13 @@ unknown_contexts = click.option(
     default="unk",
     help="What stands for an unknown word in the context of others: UNK, or the sum of the word's known factors.",
 )
-normalise = click.option(
-    "--normalise", is_flag=True, help="Score words as the model's training text was prepared (lower case, digits as 0)."
+prepared = click.option(
+    "--prepared/--raw",
+    default=None,
+    help="Take the text as it stands, or prepare it as the model's training text was.  [default: raw, unless a record "
+    "beside the text fits, or the model has Moses tokens or no record]",
 )
-scoring = applied([unit, normalise, unknown_contexts, allow_unk, as_json_lines])
+scoring = applied([unit, prepared, unknown_contexts, allow_unk, as_json_lines])
 
 
 def kappa(default: float) -> Callable[[Command], Command]:
@@ -123,6 +127,11 @@ def or_stdin(files: tuple[str, ...]) -> list[str]:
     return list(files) or ["-"]
 
 
+def as_paths(files: Sequence[str]) -> list[Path]:
+    """Files as the library takes them: strings in a list would be lines of text."""
+    return [Path(file) for file in files]
+
+
 def check_one_stdin(model: str, *others: str) -> None:
     """A model and a text cannot both come through standard input."""
     if [model, *others].count("-") > 1:
@@ -135,6 +144,12 @@ def check_composes(path: str, model: LanguageModel, contexts: str) -> None:
     """Tell where unknown words were to be composed in contexts and cannot be."""
     if contexts == "composed" and not model.composes_contexts:
         notify(f"warning: {path} cannot compose unknown words; they are UNK in contexts")
+
+
+def mention_missing_record(path: str, model: LanguageModel) -> None:
+    """Say that text is scored as it stands, because nobody knows how the model's text was prepared."""
+    if model.preparation is None:
+        notify(f"{path}: no record of how its training text was prepared, so text is taken as it stands")
 
 
 def json_line(content: Any) -> str:

@@ -9,6 +9,7 @@ import click
 
 from morphlm.cli import options
 from morphlm.files import source_name
+from morphlm.language_model.fitting import fit_text
 from morphlm.language_model.perplexity import (
     Perplexity,
     ScoredText,
@@ -35,6 +36,7 @@ from morphlm.tables import finite_or_none
     help="Give each unknown word its own share of P(UNK) by its spelling; adds perplexity and bits per character.",
 )
 @options.unknown_contexts
+@options.prepared
 @options.allow_unk
 @options.as_json
 def command(
@@ -43,10 +45,13 @@ def command(
     detail: str | None,
     open_vocabulary: bool,
     unknown_contexts: UnknownContexts,
+    prepared: bool | None,
     allow_unknown: bool,
     as_json: bool,
 ) -> None:
-    """Perplexity of prepared text under a model directory or an ARPA file, with its signature.
+    """Perplexity of text under a model directory or an ARPA file, with its signature.
+
+    Raw text is prepared as the model's training text was, and that is said on stderr.
 
     Per sentence: number, ln p, tokens, unknown words, perplexity. Per token: sentence, position, token, ln p and
     whether it is unknown. Columns are separated by tabs, with the file first if there are several; the summary then
@@ -60,16 +65,18 @@ def command(
     spelling = train_spelling(model.vocabulary) if open_vocabulary else None
     options.check_composes(model_path, model, unknown_contexts)
     results: list[tuple[Perplexity, ScoredText]] = []
+    options.mention_missing_record(model_path, model)
     for path in paths:
+        text = fit_text(model, path, prepared=prepared)
         scored = score_text(
             model,
-            path,
+            text,
             allow_unknown=allow_unknown,
             keep_forms=detail == "token",
             spelling=spelling,
             unknown_contexts=unknown_contexts,
         )
-        results.append((scored.perplexity(source_name(path), text_signature(model, path)), scored))
+        results.append((scored.perplexity(source_name(path), text_signature(model, text)), scored))
     if as_json:
         options.print_json([result.to_json() | _details(scored, detail) for result, scored in results])
         return

@@ -22,12 +22,12 @@ from morphlm.scoring.prediction import Continuations, Predictor, predict_lines, 
 @click.option("--complete", is_flag=True, help="Take the last word as a prefix, unless a space follows.")
 @click.option("--end/--no-end", default=True, help="Show </s>, the end of the sentence.")
 @click.option("--unknown/--no-unknown", default=False, help="Show <unk>.")
-@options.normalise
+@options.prepared
 @options.as_json_lines
 def command(
     model_path: str,
     texts: tuple[str, ...],
-    normalise: bool,
+    prepared: bool | None,
     as_json: bool,
     **query: Any,  # arguments of predict_texts
 ) -> None:
@@ -40,7 +40,7 @@ def command(
         raise ConfigError("--prefix and --complete both say what the word begins with; give one")
     if not texts:
         options.check_one_stdin(model_path, "-")
-    predictor = Predictor(load(model_path), normalise=normalise)
+    predictor = Predictor(load(model_path), prepared=prepared)
     results = iter([predict_texts(predictor, texts, **query)]) if texts else predict_lines(predictor, "-", **query)
     with atomic_writer("-") as out:
         for batch in results:

@@ -2,33 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from morphlm.cli import options
 from morphlm.errors import ConfigError
-from morphlm.files import check_can_write
+from morphlm.files import check_can_write, is_file
 from morphlm.progress import notify
+from morphlm.text.languages import check_language, language_name
 from morphlm.text.parallel_pairs import MAX_RATIO, pair_options, prepare_pair_files
-from morphlm.text.prepare import PrepareOptions, prepare_files, write_preparation
+from morphlm.text.preparation import Case, LongSentences, Preparation, PrepareOptions, Tokeniser, write_preparation
+from morphlm.text.prepare import prepare_files
+from morphlm.text.reading import Mending, read_blocks
+from morphlm.text.recognition import recognise_language
 from morphlm.text.tokenise import has_abbreviations
+
+LOUD_LOSS = 0.02  # share of lost tokens that is too much
+SAMPLE_LINES = 500  # of each file, to recognise the language
 
 
 @click.command()
 @click.argument("files", nargs=-1)
-@click.option("--language", "-l", metavar="CODE", help="Language of the text (cs, de, ...), for the tokeniser.")
+@click.option(
+    "--language",
+    "-l",
+    metavar="CODE",
+    help="Language of the text: cs, Czech, ...  [default: recognised, if the text is in files]",
+)
 @click.option("--out", "-o", metavar="FILE", help="Output file.  [default: -, standard output]")
-@click.option("--tokenise/--no-tokenise", default=True, help="Moses tokenisation (sacremoses).")
+@click.option(
+    "--tokeniser",
+    type=click.Choice(get_args(Tokeniser)),
+    default="words",
+    help="By the rules of the language; Moses's, as in the paper; or none: tokens stand between spaces.",
+)
+@click.option("--no-tokenise", "tokeniser", flag_value="none", hidden=True)
 @click.option("--nfc/--no-nfc", default=True, help="Unicode normal form C.")
-@click.option("--lowercase/--no-lowercase", default=True, help="Convert to lower case.")
+@click.option(
+    "--case",
+    type=click.Choice(get_args(Case)),
+    default="lower",
+    help="Lower case by the rules of the language, or as it is.",
+)
+@click.option("--no-lowercase", "case", flag_value="keep", hidden=True)
 @click.option("--digits/--no-digits", default=True, help="Replace every digit of any script by 0.")
-@click.option("--max-tokens", type=int, default=80, help="Drop longer sentences; 0 keeps all.")
+@click.option("--max-tokens", type=int, default=80, help="Most tokens of a sentence; 0: any number.")
+@click.option(
+    "--long",
+    "long_sentences",
+    type=click.Choice(get_args(LongSentences)),
+    help="Split longer sentences, or drop them.  [default: drop with Moses and parallel text, else split]",
+)
 @click.option(
     "--cyrillic-share",
     type=float,
     help="Tokens with a smaller share of Cyrillic among their letters become <unk>; 0 is off. Tokens without letters "
-    "(numbers, punctuation) stay.  [default: 0.8 for ru, else 0]",
+    "(numbers, punctuation) stay.  [default: 0.8 for ru with Moses, else 0]",
 )
 @click.option("--parallel", nargs=2, metavar="SOURCE TARGET", help="Prepare parallel text: two files, line by line.")
 @click.option("--languages", metavar="CODE,CODE", help="Languages of the two sides of parallel text, such as en,cs.")
@@ -62,11 +92,11 @@ def command(
     processes: int,
     **steps: Any,  # other fields of PrepareOptions
 ) -> None:
-    """Tokenise, normalise and filter text. Each step is an option; the defaults are the paper's.
+    """Tokenise and normalise text. Each step is an option; --tokeniser moses makes the others the paper's.
 
     Reads FILES in order (standard input if there are none) and writes one sentence per line, its tokens separated by
-    single spaces. Empty sentences are dropped. The options and counts are recorded in FILE.prepared.json beside the
-    output, or in one line on standard error.
+    single spaces. Preparing prepared text again changes nothing, except with Moses. Empty sentences are dropped. The
+    options and counts are recorded in FILE.prepared.json beside the output, or in one line on standard error.
 
     \b
       morphlm prepare --language cs --out train.txt raw/*.gz
@@ -78,10 +108,13 @@ def command(
             raise ConfigError("--languages and --out-pair are for parallel text; add --parallel SOURCE TARGET")
         if max_ratio != MAX_RATIO:
             raise ConfigError("--max-ratio is for parallel text; add --parallel SOURCE TARGET")
+        language = _language(language, files, steps["tokeniser"])
         _prepare_text(files, PrepareOptions(language=language, **steps), out or "-", record, as_json, run)
         return
-    if files or language or out or record:
-        raise ConfigError("parallel text takes --languages and --out-pair; no FILES, --language, --out or --record")
+    if files or language or out or record or steps.pop("long_sentences"):
+        raise ConfigError(
+            "parallel text takes --languages and --out-pair; no FILES, --language, --out, --record or --long"
+        )
     if not out_pair:
         raise ConfigError("parallel text needs two files to write; add --out-pair SOURCE TARGET")
     _prepare_pairs(parallel, out_pair, _language_pair(languages), as_json, run, max_ratio=max_ratio, **steps)
@@ -92,8 +125,9 @@ def _prepare_text(
 ) -> None:
     for target in filter(None, (out, record)):
         check_can_write(target)
-    _mention_missing_abbreviations(steps.tokenise, steps.language)
+    _mention_missing_abbreviations(steps.tokeniser, steps.language)
     preparation = prepare_files(files or ("-",), out, steps, **run)
+    warn_of_loss(preparation)
     if record:
         write_preparation(record, preparation)
     if as_json:
@@ -113,7 +147,7 @@ def _prepare_pairs(
     for target in out_pair:
         check_can_write(target)
     settings = pair_options(languages, **steps)
-    _mention_missing_abbreviations(settings.source.tokenise, *languages)
+    _mention_missing_abbreviations(settings.source.tokeniser, *languages)
     records = prepare_pair_files(parallel, out_pair, settings, **run)
     if as_json:
         options.print_json([preparation.to_dict() for preparation in records])
@@ -126,10 +160,43 @@ def _language_pair(languages: str | None) -> tuple[str | None, str | None]:
     source, comma, target = (languages or ",").partition(",")
     if not comma or "," in target:
         raise ConfigError(f"--languages {languages} is not a pair; write it like --languages en,cs")
-    return source or None, target or None
+    return (check_language(source) if source else None), (check_language(target) if target else None)
 
 
-def _mention_missing_abbreviations(tokenise: bool, *languages: str | None) -> None:
+def _language(given: str | None, files: tuple[str, ...], tokeniser: Tokeniser) -> str | None:
+    """The language that is named, or that the beginning of the files is recognised to be of."""
+    if given is not None:
+        return check_language(given)
+    if tokeniser != "words":
+        return None
+    if not files or not all(is_file(file) for file in files):
+        notify("no --language: text is tokenised by rules that suit most languages")
+        return None
+    found = recognise_language(_sample(files))
+    if found.code is None or not found.is_sure:
+        notify("the language is not clear: text is tokenised by rules that suit most; give --language CODE")
+        return None
+    notify(f"the language is {language_name(found.code)} ({found.code}), it seems; --language says otherwise")
+    return found.code
+
+
+def _sample(files: tuple[str, ...]) -> list[str]:
+    """The first lines of each file."""
+    blocks = (next(read_blocks(file, marks="any", mending=Mending())) for file in files)
+    return [line for block in blocks for line in block.lines()[:SAMPLE_LINES]]
+
+
+def warn_of_loss(preparation: Preparation) -> None:
+    """Say it loudly if much of a text was dropped."""
+    counts = preparation.counts
+    if counts.lost_share > LOUD_LOSS:
+        notify(
+            f"WARNING: {counts.lost_share:.0%} of the tokens are lost: {counts.lost_tokens:,} in sentences too "
+            "long; --long split keeps them"
+        )
+
+
+def _mention_missing_abbreviations(tokeniser: Tokeniser, *languages: str | None) -> None:
     for language in languages:
-        if tokenise and language and not has_abbreviations(language):
+        if tokeniser == "moses" and language and not has_abbreviations(language):
             notify(f"the tokeniser knows no abbreviations of {language}; it goes by those of English")

@@ -60,6 +60,8 @@ def command(
     stays byte for byte. With --lm-weight or --weights, the hypotheses of each sentence are also sorted by the new
     score, which replaces the old one (in a table: is added as a column). Ties keep their order.
 
+    Hypotheses are prepared as the model's training text was before they are scored, and printed as they were.
+
     The hypotheses of a sentence must be adjacent. In --weights, the columns of a table are named by their numbers.
     """
     paths = (model_path, *more_models)

@@ -25,7 +25,9 @@ def command(
     as_json: bool,
     **scoring: Any,
 ) -> None:
-    """Score prepared text line by line as it arrives, without waiting for the next line.
+    """Score text line by line as it arrives, without waiting for the next line.
+
+    Raw lines are prepared as the model's training text was; lines stay lines.
 
     For every line, even an empty one: its log-probability, the number of tokens including the end of the sentence, and
     how many of them are unknown and scored as UNK. With --per-token, for every token: line number, position, token,
@@ -36,6 +38,7 @@ def command(
     options.check_one_stdin(model_path, *paths)
     model = load(model_path)
     options.check_composes(model_path, model, scoring["unknown_contexts"])
+    options.mention_missing_record(model_path, model)
     with atomic_writer("-") as out:
         for path in paths:
             name = source_name(path) if len(paths) > 1 else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
@@ -69,7 +70,7 @@ def command(
     if load is not None:
         segmenter = MorphemeSegmenter.load(load)
     else:
-        vocabulary = _vocabulary(vocab, list(texts), allow_unknown)
+        vocabulary = _vocabulary(vocab, options.as_paths(texts), allow_unknown)
         segmenter = train_segmenter(vocabulary, seed=seed, **SEGMENTER_SETTINGS.chosen(settings))
         notify(f"{len(segmenter.segmentation):,} words, {len(segmenter.paths.morphs):,} morphs")
     scores = {} if standard is None else _compare(segmenter, standard)
@@ -82,7 +83,7 @@ def command(
             options.show(f"{name} words: {score.format()}", err=out == "-")
 
 
-def _vocabulary(path: str | None, texts: list[str], allow_unknown: bool) -> Vocabulary:
+def _vocabulary(path: str | None, texts: list[Path], allow_unknown: bool) -> Vocabulary:
     if path is not None:
         return load_vocabulary(path)
     return read_corpus(texts, allow_unknown=allow_unknown).words.vocabulary(kappa=0.0, seed=0)

@@ -14,13 +14,13 @@ from morphlm.vectors.similarity import evaluate_similarity, format_similarities,
 @click.argument("model_path", metavar="MODEL")
 @click.argument("files", nargs=-1, required=True, metavar="PAIRS...")
 @vector_options.choice
-@vector_options.lowercase
+@vector_options.prepared
 @options.seed
 @options.as_json
 def command(
     model_path: str,
     files: tuple[str, ...],
-    lowercase: bool | None,
+    prepared: bool,
     seed: int,
     as_json: bool,
     **choice: Any,
@@ -35,7 +35,7 @@ def command(
     options.check_one_stdin(model_path, *files)
     sets = [read_pairs(path) for path in files]
     vectors = vector_options.any_vectors(model_path, **choice)
-    results = [evaluate_similarity(vectors, pairs, seed=seed, lowercase=lowercase) for pairs in sets]
+    results = [evaluate_similarity(vectors, pairs, seed=seed, prepared=prepared) for pairs in sets]
     if as_json:
         options.print_json([result.to_json() for result in results])
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -96,14 +97,14 @@ def command(context: click.Context, /, everything: bool, kinds: str | None, **va
 
 def _arguments(
     values: dict[str, Any], kinds: list[str]
-) -> tuple[list[str], str, str, InputOptions, ModelOptions, RunOptions]:
+) -> tuple[list[Path], str, str, InputOptions, ModelOptions, RunOptions]:
     """The texts and the directory of the model, which must be named, and all options."""
     if values["dev"] is None:
         raise ConfigError("there is no development text to stop by; give --dev FILE")
     if values["out"] is None:
         raise ConfigError("there is no place for the model; give --out DIR")
     return (
-        options.or_stdin(values["files"]),
+        options.as_paths(options.or_stdin(values["files"])),
         values["dev"],
         values["out"],
         training_options.input_options(values),

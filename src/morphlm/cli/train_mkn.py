@@ -49,7 +49,7 @@ def command(
     if arpa is not None:
         check_can_write(arpa)
     model = train_ngram(
-        texts,
+        options.as_paths(texts),
         order,
         kappa=kappa,
         seed=seed,

@@ -73,7 +73,7 @@ def command(context: click.Context, /, kind: str, **values: Any) -> None:
     training_options.check_used(context, [kind])
     result = tune(
         kind,
-        options.or_stdin(values["files"]),
+        options.as_paths(options.or_stdin(values["files"])),
         values["dev"],
         minutes=values["minutes"],
         steps=values["steps"],

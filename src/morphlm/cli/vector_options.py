@@ -34,8 +34,8 @@ choice = applied(
     ]
 )
 
-lowercase = click.option(
-    "--lowercase/--keep-case", default=None, help="Whether words are lowercased.  [default: as the model's text was]"
+prepared = click.option(
+    "--prepared", is_flag=True, help="Take words as they stand; else they are brought to the form of the model's text."
 )
 
 

@@ -22,14 +22,8 @@ from morphlm.files import atomic_writer, make_folder
 from morphlm.processes import ordered_map
 from morphlm.progress import notify
 from morphlm.text.datasets.sentences import split_sentences
-from morphlm.text.prepare import (
-    Counts,
-    PrepareOptions,
-    drop_reason,
-    keep_record,
-    make_preparation,
-    prepare_line,
-)
+from morphlm.text.preparation import Counts, PrepareOptions, paper_options
+from morphlm.text.prepare import drop_reason, keep_record, make_preparation, prepare_line
 from morphlm.text.reading import read_blocks
 
 PARTS = ("train", "dev", "test")
@@ -242,7 +236,7 @@ class TextMaker:
         return text + self._take(novels, "train", "novels")
 
     def _take(self, sentences: Iterable[str], part: str, role: str, **limits: Any) -> PartText:
-        options = PrepareOptions(language=self.language, max_tokens=max_tokens(part))
+        options = paper_options(self.language, max_tokens=max_tokens(part))
         preparer = SentencePreparer(options, str(self.files[role]))
         return take(sentences, preparer, processes=self.processes, **limits)
 

@@ -16,7 +16,8 @@ from morphlm.report.scored_models import read_text, score_loaded_models
 from morphlm.scoring.mixing import Mixed, mix_and_test
 from morphlm.segmentation.morphemes import Segmentation
 from morphlm.text.datasets import DataFolder, get_dataset
-from morphlm.text.prepare import PrepareOptions, prepare_files
+from morphlm.text.preparation import paper_options
+from morphlm.text.prepare import prepare_files
 from morphlm.threads import available_cores
 from morphlm.training.inputs import InputOptions, TrainingInputs, find_segmenter, prepare_inputs
 from morphlm.training.job import RunOptions
@@ -180,7 +181,8 @@ def report_on(models: dict[str, Trained], mixed: Mixed, test: Path, config: Demo
     shown: dict[str, Trained | Mixed] = {name: models[name] for name in REPORTED} | {" + ".join(MIXED): mixed}
     named = [(name, str(path_of(written)), written.model) for name, written in shown.items()]
     out = config.directory / REPORT
-    write_report(score_loaded_models(read_text(str(test)), named, len(named), seed=config.seed), out)
+    text = read_text(str(test), [model for _, _, model in named])
+    write_report(score_loaded_models(text, named, len(named), seed=config.seed), out)
     return out
 
 
@@ -244,7 +246,8 @@ def prepare_part(data: DataFolder, part: str, config: DemoConfig) -> Path:
     language = data.languages[0]
     out = config.directory / f"{part}.{language}.prepared.txt"
     notify(f"preparing {part} ...")
-    options = PrepareOptions(language="en" if data.name == "generated" else language, tokenise=data.name != "generated")
+    is_generated = data.name == "generated"
+    options = paper_options("en" if is_generated else language, tokeniser="none" if is_generated else "moses")
     preparation = prepare_files([data.path(part, language)], out, options, processes=available_cores())
     notify(f"  {preparation.counts.format()}")
     return out

@@ -19,7 +19,6 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.experiments.budget import SPARE, Reduction, reductions, restrict, shorten
 from morphlm.experiments.estimate import Estimator, Forecast, forecast
 from morphlm.experiments.plan import Plan, make_plan
-from morphlm.experiments.progress_line import ProgressLine
 from morphlm.experiments.recipe import Recipe, load_recipe, members_of
 from morphlm.experiments.running import Outcome, StepRunner, find_done
 from morphlm.experiments.steps.base import Step
@@ -28,6 +27,7 @@ from morphlm.experiments.text_source import TextSource
 from morphlm.experiments.writing import REPORT, RESULTS, Report, make_report, write_json, write_report, write_text
 from morphlm.files import check_can_make
 from morphlm.progress import notify
+from morphlm.progress_line import ProgressLine
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 from morphlm.artefacts import find_or_make
 from morphlm.errors import MorphlmError
 from morphlm.experiments.estimate import Estimator
-from morphlm.experiments.progress_line import ProgressLine
 from morphlm.experiments.steps.base import RunContext, Step
 from morphlm.experiments.store import Record, Store
+from morphlm.progress_line import ProgressLine
 
 FATAL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}  # after these no other step can be kept either
 GRACE = 30.0  # seconds that an evaluation may take after the time is over

@@ -32,7 +32,7 @@ from morphlm.experiments.paper import paper
 from morphlm.text.datasets import DataFolder, get_dataset
 from morphlm.text.datasets.registry import DATASETS
 from morphlm.text.datasets.wmt13 import WORDS_OF_1M
-from morphlm.text.prepare import PrepareOptions
+from morphlm.text.preparation import paper_options
 from morphlm.threads import available_cores
 
 # About how many tokens a data set has to learn from.
@@ -131,8 +131,11 @@ class TextSource:
 
 def _prepare(data: DataFolder, part: str, language: str, tokens: int | None) -> PartText:
     is_generated = data.name == "generated"  # it is tokenised, in a language that no tokeniser knows
-    options = PrepareOptions(
-        language="en" if is_generated else language, tokenise=not is_generated, max_tokens=max_tokens(part)
+    options = paper_options(
+        "en" if is_generated else language,
+        tokeniser="none" if is_generated else "moses",
+        max_tokens=max_tokens(part),
+        long_sentences="drop",
     )
     source = data.path(part, language)
     preparer = SentencePreparer(options, str(source))

@@ -16,6 +16,7 @@ from morphlm.arguments import whole_number, word_ids
 from morphlm.arrays import Float64Array, Int32Array
 from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError
+from morphlm.language_model.fitting import fit_text
 from morphlm.language_model.guards import (
     check_sentences,
     composed_ids,
@@ -30,6 +31,9 @@ from morphlm.language_model.origin import Origin
 from morphlm.language_model.perplexity import Perplexity, ScoredText, UnknownContexts, score_text, text_signature
 from morphlm.language_model.signature import Signature, in_thousands
 from morphlm.lazy import without_cached
+from morphlm.text.preparation import PrepareOptions, options_of_record
+from morphlm.text.prepare import join_tokens
+from morphlm.text.raw import tokens_of
 from morphlm.text.reading import RESERVED
 from morphlm.vectors.vectors import WordVectors
 from morphlm.version import __version__
@@ -140,8 +144,22 @@ class LanguageModel(ABC):
             rows.append([(self.vocabulary.words[word], math.log(probabilities[word])) for word in possible])
         return rows
 
-    def sentence(self, tokens: Sequence[str]) -> list[float]:
-        """ln p of every token and of the sentence's end."""
+    @property
+    def preparation(self) -> PrepareOptions | None:
+        """How the training text was prepared; None if that is not on record."""
+        return options_of_record(self.training.get("preparation"))
+
+    def tokens(self, sentence: str) -> list[str]:
+        """The tokens of a raw sentence, prepared as the training text was; without a record, those between spaces."""
+        return tokens_of(sentence, self.preparation, allow_unknown=True)
+
+    def join(self, tokens: Sequence[str]) -> str:
+        """Tokens put together as a person would write them; without a record, with spaces between them."""
+        return join_tokens(tokens, self.preparation)
+
+    def sentence(self, sentence: str | Sequence[str]) -> list[float]:
+        """ln p of every token of a sentence, raw or as a list of tokens, and of the sentence's end."""
+        tokens = self.tokens(sentence) if isinstance(sentence, str) else sentence
         check_tokens(tokens, allow_unknown=True, number=1)
         ids = np.append(self.vocabulary.encode(tokens), np.int32(END_ID))
         return [float(logprob) for logprob in self.score_tokens(ids)]
@@ -166,12 +184,17 @@ class LanguageModel(ABC):
         allow_unknown: bool = False,
         spelling: Spelling | None = None,
         unknown_contexts: UnknownContexts = "unk",
+        prepared: bool | None = None,
     ) -> Perplexity:
-        """Perplexity of a file, several files, or an iterable of token lists; `allow_unknown` admits <unk> in them.
+        """Perplexity of a file, several paths, raw lines, or lists of tokens; `allow_unknown` admits <unk> in them.
+
+        Raw text is prepared as the training text was. `prepared` says that a file is prepared already (True) or that it
+        is raw (False), for models of Moses tokens, which else take files as they stand.
 
         With `spelling`, of `train_spelling(model.vocabulary)`, also with unknown words that share P(UNK) by how they
         are spelled. Where `unknown_contexts` are "composed", contexts see them as the sum of their known factors.
         """
+        source = fit_text(self, source, prepared=prepared)
         scored = score_text(
             self, source, allow_unknown=allow_unknown, spelling=spelling, unknown_contexts=unknown_contexts
         )
@@ -184,11 +207,12 @@ class LanguageModel(ABC):
         allow_unknown: bool = False,
         spelling: Spelling | None = None,
         unknown_contexts: UnknownContexts = "unk",
+        prepared: bool | None = None,
     ) -> ScoredText:
         """The log-probability of every token, with rows for sentences and tokens; arguments as of `perplexity`."""
         return score_text(
             self,
-            source,
+            fit_text(self, source, prepared=prepared),
             allow_unknown=allow_unknown,
             keep_forms=True,
             spelling=spelling,

@@ -6,8 +6,9 @@ with different unknown words can be compared; and contexts see an unknown word a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -15,6 +16,8 @@ import numpy as np
 
 from morphlm.arrays import Float64Array
 from morphlm.errors import ConfigError, InputError
+from morphlm.files import is_file
+from morphlm.language_model.fitting import warn_if_foreign
 from morphlm.language_model.open_vocabulary import (
     OpenVocabulary,
     Spelling,
@@ -24,12 +27,14 @@ from morphlm.language_model.open_vocabulary import (
 )
 from morphlm.language_model.signature import Signature, common_signature
 from morphlm.tables import finite_or_none, format_columns
-from morphlm.text.prepare import read_preparation
+from morphlm.text.preparation import read_preparation
+from morphlm.text.raw import RawText
 from morphlm.vocabulary.corpus import (
     Corpus,
     Source,
     TokenEncoder,
     as_paths,
+    as_text,
     describe,
     encode_open,
     encode_text,
@@ -156,7 +161,8 @@ def score_text(
     spelling: Spelling | None = None,
     unknown_contexts: UnknownContexts = "unk",
 ) -> ScoredText:
-    """Score a file, several files, or any iterable of token lists."""
+    """Score a text as it is given; `fit_text` prepares raw text for a model."""
+    source = as_text(source, model.preparation)
     composed = _is_composed(model, unknown_contexts)
     forms: list[bytes] | None = None
     if keep_forms:
@@ -165,6 +171,7 @@ def score_text(
     corpus = _encode(model.vocabulary, source, allow_unknown, forms, keep_new)
     if len(corpus.tokens) == 0:
         raise InputError("there are no sentences; give at least one", source=describe(source))
+    warn_if_foreign(model, corpus.tokens, lambda: _forms(source, forms), describe(source))
     if composed and corpus.new_words is not None:
         logprobs = model.score_composed(corpus.new_words.tokens, corpus.new_words.forms)
     else:
@@ -191,10 +198,18 @@ def _encode(
     return encode_text(source, vocabulary, allow_unknown=allow_unknown)
 
 
+def _forms(source: Source, forms: list[bytes] | None) -> Iterable[bytes]:
+    """The words of a text, read once more if it is a file."""
+    if forms is None and any(is_file(path) for path in as_paths(source) or []):
+        return chain.from_iterable(token_batches(source, allow_unknown=True))
+    return forms or []
+
+
 def text_signature(model: LanguageModel, source: Source) -> Signature:
     """The model's signature; if the text was prepared in another way than the model's, that is added."""
     signature = model.signature
-    preparations = {_prepared_as(path) for path in as_paths(source) or []}
+    paths = [] if isinstance(source, RawText) and source.options is not None else as_paths(source) or []
+    preparations = {_prepared_as(path) for path in paths}
     others = sorted(preparations - {f"{signature.value('tok')}/{signature.value('norm')}"})
     return Signature(signature.measure, (*signature.fields, *([("text", ",".join(others))] if others else [])))
 
@@ -202,7 +217,9 @@ def text_signature(model: LanguageModel, source: Source) -> Signature:
 def _prepared_as(path: str | Path) -> str:
     """How a text was prepared, as far as a record beside it tells."""
     record = read_preparation(path)
-    return "as-is/as-is" if record is None else f"{record.tokeniser_signature}/{record.normalisation_signature}"
+    if record is None:
+        return "as-is/as-is"
+    return f"{record.options.tokeniser_signature}/{record.options.normalisation_signature}"
 
 
 def format_table(results: list[tuple[str, Perplexity]]) -> str:

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from morphlm.schema import Integer, ListOf, MapOf, Number, Record, String, nullable
 from morphlm.schema.values import Value
+from morphlm.text.schema import LINE_STEPS
 
 _NAME = String(pattern=r"[\w.+-]{0,100}")
-PREPARATION = Record({}, optional={"tokeniser": nullable(_NAME), "normalisation": nullable(_NAME)}, is_open=True)
+PREPARATION = Record(
+    {},
+    optional={
+        "tokeniser": nullable(_NAME),
+        "normalisation": nullable(_NAME),
+        "options": nullable(Record({}, optional=LINE_STEPS)),
+    },
+    is_open=True,
+)
 MACHINE = MapOf(String(longest=1000), longest=20)  # the type of machine, see machine.py
 _READ: dict[str, Value] = {
     "version": String(longest=100),
@@ -25,6 +34,7 @@ _READ: dict[str, Value] = {
     "best_epoch": nullable(Integer(0)),
     "best_minibatch": nullable(Integer(0)),
     "development_perplexity": nullable(Number(0)),
+    "development_unknown": nullable(Number(0, 1)),
     "machine": MACHINE,
     "earlier_machines": ListOf(MACHINE, longest=1000),
     "weights": ListOf(Number(0, 1), longest=100),

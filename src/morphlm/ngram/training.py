@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from morphlm.errors import ConfigError
@@ -12,9 +11,9 @@ from morphlm.ngram.counting import count_ngrams
 from morphlm.ngram.estimation import estimate
 from morphlm.ngram.model import NgramModel
 from morphlm.settings import Settings, setting
-from morphlm.text.prepare import read_preparation
+from morphlm.text.preparation import PrepareOptions
 from morphlm.version import __version__
-from morphlm.vocabulary.corpus import Corpus, Source, as_paths, read_corpus
+from morphlm.vocabulary.corpus import Corpus, Source, as_text, preparation_record, read_corpus
 from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
 
 
@@ -45,8 +44,11 @@ def train_ngram(
     open_vocabulary: bool = True,
     vocabulary: Vocabulary | None = None,
     allow_unknown: bool = False,
+    language: str | None = None,
 ) -> NgramModel:
-    """Train modified Kneser-Ney on a path ('-': standard input), several paths, or an iterable of token lists.
+    """Train modified Kneser-Ney on a file ('-': standard input), several paths, raw lines, or lists of tokens.
+
+    Raw lines, which are strings, are prepared by the rules of the language.
 
     Words outside a given vocabulary become UNK; without one the vocabulary is made from the text, where a share
     `kappa` of the words that occur once becomes UNK. `allow_unknown` admits the token <unk> in the text.
@@ -54,6 +56,7 @@ def train_ngram(
     config = NgramConfig(order, kappa, seed, open_vocabulary)
     if vocabulary is not None and kappa:
         raise ConfigError("a vocabulary is given and kappa too; prune when the vocabulary is made, or give kappa alone")
+    source = as_text(source, PrepareOptions(language=language))
     raw = read_corpus(source, allow_unknown=allow_unknown)
     corpus = raw.encode(raw.words.vocabulary(kappa, seed) if vocabulary is None else vocabulary)
     model = train_ngram_on(corpus, config, preparation_record(source))
@@ -61,7 +64,7 @@ def train_ngram(
     return model
 
 
-def train_ngram_on(corpus: Corpus, config: NgramConfig, preparation: dict[str, str] | None = None) -> NgramModel:
+def train_ngram_on(corpus: Corpus, config: NgramConfig, preparation: dict[str, Any] | None = None) -> NgramModel:
     """Train on text that is encoded already."""
     if not config.open_vocabulary and (corpus.tokens == UNK_ID).any():
         raise ConfigError(
@@ -79,14 +82,3 @@ def train_ngram_on(corpus: Corpus, config: NgramConfig, preparation: dict[str, s
         "machine": dict(machine_type()),
     }
     return NgramModel(trie, corpus.vocabulary, training)
-
-
-def preparation_record(source: Source) -> dict[str, str] | None:
-    """How the text was prepared, if all its files carry the same record of it."""
-    paths: list[str | Path] = as_paths(source) or []
-    records = [read_preparation(path) for path in paths]
-    signatures = {(r.tokeniser_signature, r.normalisation_signature) if r is not None else None for r in records}
-    if len(signatures) != 1 or None in signatures:
-        return None
-    tokeniser, normalisation = next(pair for pair in signatures if pair is not None)
-    return {"tokeniser": tokeniser, "normalisation": normalisation}

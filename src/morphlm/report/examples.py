@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from morphlm.classes.partition import Partition, by_frequency
 from morphlm.text.reading import RESERVED
+from morphlm.vectors.composition import origin_of
 from morphlm.vectors.vectors import WordVectors
 from morphlm.vocabulary.vocabulary import Vocabulary
 
@@ -36,25 +38,36 @@ def content_words(partition: Partition, count: int) -> list[str]:
 def common_words(vocabulary: Vocabulary, count: int) -> list[str]:
     """Frequent words where there are no classes; in a small vocabulary any of its words."""
     words = [vocabulary.words[number] for number in by_frequency(vocabulary).tolist() if number >= len(RESERVED)]
-    telling = [word for word in words[COMMON] if is_telling(word)] or [word for word in words if word.isalpha()]
+    telling = [word for word in words[COMMON] if is_telling(word)] or [word for word in words if is_word(word)]
     return spread(telling or words, count)
 
 
 def is_telling(word: str) -> bool:
     """Whether it is a word of letters and not a short one."""
-    return word.isalpha() and len(word) >= LEAST_LETTERS
+    return is_word(word) and len(word) >= LEAST_LETTERS
+
+
+def is_word(token: str) -> bool:
+    """Whether it is made of letters, with the vowel signs and other marks that many scripts have."""
+    return any(map(str.isalpha, token)) and all(unicodedata.category(character)[0] in "LM" for character in token)
 
 
 def new_words(vectors: WordVectors, words: Iterable[str], count: int) -> dict[str, tuple[str, ...]]:
-    """The longest of some words, of two known morphemes or more each, and without a common one; with the morphemes."""
+    """The longest of some words, each of two known morphemes or more with a stem among them, and without a common one;
+    with the morphemes.
+    """
     if vectors.factors is None or vectors.factors.analyser is None:
         return {}
     known = vectors.factors.ids
-    words = sorted({word for word in words if word.isalpha()}, key=lambda word: (-len(word), word))
+    words = sorted({word for word in words if is_word(word)}, key=lambda word: (-len(word), word))
     chosen: dict[str, tuple[str, ...]] = {}
     used: set[str] = set()
-    for word, morphemes in zip(words, vectors.factors.analyser.names_of(words), strict=True):
-        if len(chosen) < count and len(morphemes) > 1 and used.isdisjoint(morphemes) and known.keys() >= {*morphemes}:
+    for word, morphemes in zip(words, vectors.factors.names_of_new_words(words), strict=True):
+        if len(chosen) == count:
+            break
+        parts = tuple((name, name in known) for name in morphemes)
+        is_whole = len(parts) > 1 and all(has_vector for _, has_vector in parts) and origin_of(parts) == "composed"
+        if is_whole and used.isdisjoint(morphemes):
             chosen[word] = tuple(morphemes)
             used.update(morphemes)
     return chosen

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from morphlm.report.numbers import probability
+
 VOID = frozenset({"meta", "input", "br", "hr"})  # elements that hold nothing and are not closed
 # A page may not hold these characters, however they are written, or they turn round the text that follows.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\u202a-\u202e\u2066-\u2069]")
+AXIS = ("1 %", "10 %", "50 %")  # of a ranking; style.css knows where they are
 _IN_SCRIPT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -120,6 +125,37 @@ def _row(columns: Sequence[Column], row: Sequence[Child]) -> Markup:
         for column, cell in zip(columns[1:], row[1:], strict=True)
     ]
     return tag("tr", first, cells)
+
+
+@dataclass(frozen=True)
+class RankedWord:
+    """A word of a ranking and its probability."""
+
+    name: Markup
+    probability: float
+    is_answer: bool = False  # the word that the text has
+
+
+def ranking(words: Iterable[RankedWord]) -> Markup:
+    """Words with bars, whose lengths are roots, so that 3 % can be seen beside 90 %; an axis tells how to read them."""
+    rows = [
+        tag(
+            "li",
+            tag("span", word.name, class_="name"),
+            tag("progress", class_="bar", max=1, value=f"{math.sqrt(word.probability):.3f}", aria_hidden="true"),
+            tag("span", probability(word.probability), class_="value"),
+            class_="is-answer" if word.is_answer else None,
+        )
+        for word in words
+    ]
+    ticks = tag("span", (tag("span", name) for name in AXIS), class_="ticks")
+    return tag("ol", rows, tag("li", ticks, class_="axis", aria_hidden="true"), class_="ranking")
+
+
+def direction(words: Iterable[str]) -> str:
+    """`rtl` for a text that is written from right to left: by the first letter that says so."""
+    sides = (unicodedata.bidirectional(character) for word in words for character in word)
+    return "rtl" if next((side for side in sides if side in ("L", "R", "AL")), "L") != "L" else "ltr"
 
 
 def foreign(text: str, language: str | None) -> Markup:

@@ -15,16 +15,16 @@ from morphlm.arrays import BoolArray, Float64Array
 from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.fitting import fit_text, warn_if_foreign
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
 from morphlm.lazy import cached_property
 from morphlm.progress import progress_bar
 from morphlm.report.models import model_names, shown, vectors_of
 from morphlm.scoring.loading import load
-from morphlm.scoring.streaming import recorded_options
 from morphlm.text.reading import END
 from morphlm.training.log import read_edited_log
 from morphlm.vectors.vectors import WordVectors
-from morphlm.vocabulary.corpus import Corpus, TokenEncoder, token_batches
+from morphlm.vocabulary.corpus import Corpus, Source, TokenEncoder, token_batches
 from morphlm.vocabulary.vocabulary import UNK_ID
 
 Key = TypeVar("Key", bound=Hashable)
@@ -38,6 +38,7 @@ class TestText:
 
     path: str
     forms: list[bytes]  # END after each sentence
+    source: Source  # what it was read from
 
     @property
     def name(self) -> str:
@@ -84,6 +85,11 @@ class ScoredModel:
     def vectors(self) -> WordVectors | None:
         return vectors_of(self.model)
 
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words that it knows: only models with the same can be compared."""
+        return frozenset(self.model.vocabulary.words)
+
     @property
     def log(self) -> list[Any]:
         """The training log, which people may have changed; empty if there is none."""
@@ -92,7 +98,7 @@ class ScoredModel:
     @property
     def language(self) -> str | None:
         """The language of its training text, from the record of its tokeniser: `moses.cs`."""
-        options = recorded_options(self.model)
+        options = self.model.preparation
         return None if options is None else options.language
 
 
@@ -129,12 +135,15 @@ def names_of(scored_models: Iterable[ScoredModel]) -> str:
     return ", ".join(scored_model.name for scored_model in scored_models)
 
 
-def score_models(paths: Sequence[str], test: str, *, allow_unknown: bool = False, seed: int = 1) -> ScoredModels:
-    """Load the models, read the text and score it."""
+def score_models(
+    paths: Sequence[str], test: str, *, allow_unknown: bool = False, prepared: bool | None = None, seed: int = 1
+) -> ScoredModels:
+    """Load the models, read the text, prepared as theirs was if it is raw, and score it."""
     _refuse_missing(paths)
-    text = read_text(test, allow_unknown=allow_unknown)
-    named = zip(model_names(paths), paths, strict=True)
-    return score_loaded_models(text, ((name, path, load(path)) for name, path in named), len(paths), seed=seed)
+    models = [load(path) for path in paths]
+    text = read_text(test, models, allow_unknown=allow_unknown, prepared=prepared)
+    named = zip(model_names(paths), paths, models, strict=True)
+    return score_loaded_models(text, named, len(paths), seed=seed)
 
 
 def _refuse_missing(paths: Sequence[str]) -> None:
@@ -156,10 +165,13 @@ def score_loaded_models(
     return ScoredModels(text, tuple(scored_models), seed)
 
 
-def read_text(path: str, *, allow_unknown: bool = False) -> TestText:
-    """Read a test text; one without words is refused."""
-    forms = [token for tokens in token_batches(path, allow_unknown=allow_unknown) for token in tokens]
-    text = TestText(str(path), forms)
+def read_text(
+    path: str, models: Sequence[LanguageModel], *, allow_unknown: bool = False, prepared: bool | None = None
+) -> TestText:
+    """Read a test text for these models; one without words is refused."""
+    source = fit_text(models, path, prepared=prepared)
+    forms = [token for tokens in token_batches(source, allow_unknown=allow_unknown) for token in tokens]
+    text = TestText(str(path), forms, source)
     if not text.counts:
         raise InputError("the text has no words; give at least one sentence", source=source_name(path))
     return text
@@ -181,5 +193,6 @@ def paired_scores(text: TestText, baseline: ScoredModel, other: ScoredModel) -> 
 def score_model(name: str, path: str, model: LanguageModel, text: TestText) -> ScoredModel:
     """Score the test text under one model."""
     corpus = Corpus(TokenEncoder(model.vocabulary)(text.forms), model.vocabulary)
+    warn_if_foreign(model, corpus.tokens, lambda: text.forms, text.name)
     scored = ScoredText(corpus, model.score_tokens(corpus.tokens), text.forms)
-    return ScoredModel(name, str(path), model, scored, scored.perplexity(text.name, text_signature(model, text.path)))
+    return ScoredModel(name, str(path), model, scored, scored.perplexity(text.name, text_signature(model, text.source)))

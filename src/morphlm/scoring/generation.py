@@ -39,25 +39,28 @@ class Generated:
     """A sampled sentence."""
 
     words: tuple[str, ...]  # those it was to begin with included
+    text: str  # the words put together as a person would write them
     logprob: float  # ln p of what was drawn, under the model itself, its end included
     complete: bool  # whether it came to its end; else it was cut
 
     def to_json(self) -> dict[str, Any]:
-        return {"text": " ".join(self.words), "logprob": self.logprob, "complete": self.complete}
+        return {"text": self.text, "words": list(self.words), "logprob": self.logprob, "complete": self.complete}
 
 
 def generate(
     model: LanguageModel,
     rng: np.random.Generator,
     *,
-    begin: Sequence[str] = (),
+    begin: str | Sequence[str] = (),
     options: GenerationOptions | None = None,
 ) -> Iterator[Generated]:
-    """Sample sentences that begin with the given words; the iterator does not end."""
+    """Sample sentences with the given beginning, raw or as tokens; the iterator does not end."""
     if not isinstance(rng, np.random.Generator):
         raise ConfigError(f"{shown(rng)} is no source of randomness; give numpy.random.default_rng(seed)")
-    start, settings = Predictor(model).state_after(begin), options or GenerationOptions()
-    return (_sentence(model, rng, list(begin), start, settings) for _ in count())
+    predictor, settings = Predictor(model), options or GenerationOptions()
+    words = predictor.tokens(begin) if isinstance(begin, str) else list(begin)
+    start = predictor.state_after(words)
+    return (_sentence(model, rng, list(words), start, settings) for _ in count())
 
 
 def _sentence(
@@ -69,10 +72,10 @@ def _sentence(
         drawn = draw(_selectable(probabilities, unknown=options.unknown), rng, options)
         logprob += math.log(probabilities[drawn])
         if drawn == END_ID:
-            return Generated(tuple(words), logprob, complete=True)
+            return Generated(tuple(words), model.join(words), logprob, complete=True)
         words.append(model.vocabulary.words[drawn])
         _, state = model.score_id(state, drawn)
-    return Generated(tuple(words), logprob, complete=False)
+    return Generated(tuple(words), model.join(words), logprob, complete=False)
 
 
 def _selectable(probabilities: Float64Array, *, unknown: bool) -> Float64Array:

@@ -9,7 +9,7 @@ from morphlm.files import checked_path
 from morphlm.kinds import find_kind
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.origin import Origin
-from morphlm.modelfile import COMPONENTS, ModelFiles, read_model
+from morphlm.modelfile import COMPONENTS, ModelFiles, learned_part, read_model
 from morphlm.ngram.model import ngram_from_arpa
 from morphlm.scoring.mixture import MixtureModel, mixture_from_files
 from morphlm.segmentation.segmenter import KIND as SEGMENTER
@@ -24,9 +24,13 @@ def mixture_from_directory(directory: str | Path, files: ModelFiles) -> MixtureM
 
 
 def load(path: str | Path) -> LanguageModel:
-    """Load a model directory, or an ARPA file ('-': standard input). Nothing is executed; damage is refused."""
+    """Load a model directory, or an ARPA file ('-': standard input). Nothing is executed; damage is refused.
+
+    A directory that `morphlm learn` has written stands for the model in it.
+    """
     if str(path) == "-" or (checked_path(path).exists() and not Path(path).is_dir()):
         return ngram_from_arpa(path)
+    path = learned_part(path)
     return model_from_files(path, read_model(path))
 
 

@@ -13,9 +13,10 @@ from morphlm.arrays import Float64Array, Int64Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import check_can_make
 from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.fitting import fit_text, unknown_share, warn_if_foreign
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
 from morphlm.machine import machine_type
-from morphlm.modelfile import check_can_hold_model, read_model
+from morphlm.modelfile import check_can_hold_model, learned_part, read_model
 from morphlm.progress import notify
 from morphlm.scoring.contexts import Contexts
 from morphlm.scoring.loading import load, model_from_files
@@ -111,14 +112,19 @@ def mix(
     weights: Sequence[float] | None = None,
     weights_by: WeightsBy | None = None,
     allow_unknown: bool = False,
+    prepared: bool | None = None,
 ) -> MixtureModel:
     """Interpolate models of one vocabulary: p = sum_m lambda_m p_m.
 
     Models are loaded ones, directories, or ARPA files. The weights are fitted to the development text, for each bucket
     of contexts (`weights_by="context"`, the default) or for all together ("none"), or are given, for all together. With
-    `out`, the model directory is written there, with the components in it.
+    `out`, the model directory is written there, with the components in it. Raw text is prepared as the models' training
+    text was; `prepared` is as of `LanguageModel.perplexity`.
     """
-    return mix_and_test(models, dev, out, weights=weights, weights_by=weights_by, allow_unknown=allow_unknown).model
+    mixed = mix_and_test(
+        models, dev, out, weights=weights, weights_by=weights_by, allow_unknown=allow_unknown, prepared=prepared
+    )
+    return mixed.model
 
 
 def mix_and_test(
@@ -130,6 +136,7 @@ def mix_and_test(
     weights_by: WeightsBy | None = None,
     test: Source | None = None,
     allow_unknown: bool = False,
+    prepared: bool | None = None,
 ) -> Mixed:
     """As `mix`, and measure the perplexities of all components and of the mixture."""
     directory = None if out is None else Path(out)
@@ -137,8 +144,9 @@ def mix_and_test(
     components = load_components(models)
     by: WeightsBy = "none" if weights is not None else weights_by or "context"
     contexts = contexts_of(components, by)
+    loaded = [component.model for component in components]
     texts = {
-        name: _scored(source, components, contexts, allow_unknown)
+        name: _scored(fit_text(loaded, source, prepared=prepared), components, contexts, allow_unknown)
         for name, source in (("dev", dev), ("test", test))
         if source is not None
     }
@@ -208,6 +216,7 @@ def load_components(models: Sequence[str | Path | LanguageModel]) -> list[Compon
 def _loaded(path: str | Path) -> tuple[LanguageModel, tuple[Path, str] | None]:
     if not Path(path).is_dir():
         return load(path), None
+    path = learned_part(path)
     files = read_model(path)
     return model_from_files(path, files), (Path(path), files.digest)
 
@@ -218,6 +227,7 @@ def _scored(
     corpus = encode_text(source, components[0].model.vocabulary, allow_unknown=allow_unknown)
     if len(corpus.tokens) == 0:
         raise InputError("there are no sentences; give at least one", source=describe(source))
+    warn_if_foreign(components[0].model, corpus.tokens, lambda: [], describe(source))
     return _ComponentScores(source, corpus, component_scores(components, corpus.tokens), contexts.before(corpus.tokens))
 
 
@@ -238,6 +248,7 @@ def _fitted(components: Sequence[Component], weights_by: WeightsBy, dev: _Compon
         fit = fit_weights(dev.logprobs, dev.buckets, buckets, overall.weights[0])
     record = _record(components, overall.weights) | {
         "development_tokens": len(dev.logprobs),
+        "development_unknown": round(unknown_share(dev.corpus.tokens), 6),
         "pseudo_tokens": PSEUDO_TOKENS if weights_by == "context" else None,
         "steps": len(overall.objective) - 1,
     }

@@ -14,9 +14,9 @@ from morphlm.arguments import check_word, whole_number
 from morphlm.arrays import Float64Array, Int64Array
 from morphlm.errors import located
 from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.fitting import line_preparer
 from morphlm.lazy import PickledWithoutCaches, cached_property
-from morphlm.scoring.streaming import Normaliser, normaliser_of
-from morphlm.text.reading import RESERVED, read_blocks, split_tokens
+from morphlm.text.reading import RESERVED, read_blocks
 from morphlm.vectors.search import largest
 from morphlm.vocabulary.corpus import check_tokens
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
@@ -57,16 +57,16 @@ class Continuations:
 class Predictor(PickledWithoutCaches):
     """Answers many queries to one model: the words are sorted once, and the last distribution is cached."""
 
-    def __init__(self, model: LanguageModel, *, normalise: bool = False) -> None:
-        """With `normalise`, words and prefixes are normalised like the model's training text."""
+    def __init__(self, model: LanguageModel, *, prepared: bool | None = None) -> None:
+        """Raw text is prepared like the model's training text; `prepared` is as of `LanguageModel.perplexity`."""
         self.model = model
-        self._normalise: Normaliser = normaliser_of(model) if normalise else list
+        self._prepared = prepared
         self._last: tuple[Any, Float64Array] | None = None
 
     def next_words(
-        self, tokens: Sequence[str], k: int = 10, prefix: str = "", *, end: bool = True, unknown: bool = False
+        self, text: str | Sequence[str], k: int = 10, prefix: str = "", *, end: bool = True, unknown: bool = False
     ) -> list[Prediction]:
-        """The k likeliest words after those of a sentence so far, of equal ones the more frequent first.
+        """The k likeliest words after a sentence so far, raw or as tokens, of equal ones the more frequent first.
 
         With a prefix, only words that begin with it. Without, `end` admits the sentence's end and `unknown` UNK.
         """
@@ -74,8 +74,8 @@ class Predictor(PickledWithoutCaches):
         check_word(prefix)
         if prefix:
             check_tokens([prefix], allow_unknown=True, number=1)
-            prefix = "".join(self._normalise([prefix]))
-        probabilities = self._distribution(self.state_after(tokens))
+            prefix = "".join(self.tokens(prefix))
+        probabilities = self._distribution(self.state_after(self.tokens(text) if isinstance(text, str) else text))
         candidates = self._with_prefix(prefix) if prefix else self._all(end, unknown)
         allowed = probabilities[candidates]
         mass = float(allowed.sum())
@@ -89,15 +89,18 @@ class Predictor(PickledWithoutCaches):
     def state_after(self, tokens: Sequence[str]) -> Any:
         """The state after the words of a sentence; only as many count as the model looks back."""
         check_tokens(tokens, allow_unknown=True, number=1)
-        tokens = self._normalise(tokens)
         state = self.model.begin()
         look_back = max(self.model.order - 1, self.model.reach)
         for token in tokens[max(0, len(tokens) - look_back) :]:
             _, state = self.model.score(state, token)
         return state
 
+    def tokens(self, text: str) -> list[str]:
+        """The tokens of a text, as the model's training text was prepared."""
+        return line_preparer(self.model, prepared=self._prepared, allow_unknown=True)(text)
+
     def count_unknown(self, tokens: Sequence[str]) -> int:
-        return sum(token not in self.model.vocabulary for token in self._normalise(tokens))
+        return sum(token not in self.model.vocabulary for token in tokens)
 
     def _distribution(self, state: Any) -> Float64Array:
         """While a word is being typed its prefix grows and the state stays, so the last result is kept."""
@@ -124,14 +127,14 @@ class Predictor(PickledWithoutCaches):
         return np.concatenate([np.array(marks, np.int64), np.arange(len(RESERVED), len(self.model.vocabulary))])
 
 
-def next_words(model: LanguageModel, tokens: Sequence[str], k: int = 10, prefix: str = "") -> list[Prediction]:
-    """The k likeliest words after those of a sentence so far. For many queries make one `Predictor`."""
-    return Predictor(model).next_words(tokens, k, prefix)
+def next_words(model: LanguageModel, text: str | Sequence[str], k: int = 10, prefix: str = "") -> list[Prediction]:
+    """The k likeliest words after a sentence so far, raw or as tokens. For many queries make one `Predictor`."""
+    return Predictor(model).next_words(text, k, prefix)
 
 
-def split_query(text: str, complete: bool) -> tuple[list[str], str]:
+def split_query(predictor: Predictor, text: str, complete: bool) -> tuple[list[str], str]:
     """The words of a text and the prefix of the next: with `complete`, its last word unless a space follows it."""
-    tokens = split_tokens(text)
+    tokens = predictor.tokens(text)
     if not complete or not tokens or text.endswith((" ", "\t")):
         return tokens, ""
     return tokens[:-1], tokens[-1]
@@ -152,7 +155,7 @@ def predict_texts(
     """The likely next words after each text."""
     results = []
     for number, text in enumerate(texts, first):
-        tokens, begun = split_query(text, complete)
+        tokens, begun = split_query(predictor, text, complete)
         begun = prefix or begun
         with located(source, number):
             words = predictor.next_words(tokens, k, begun, end=end, unknown=unknown)

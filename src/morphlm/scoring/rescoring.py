@@ -16,17 +16,16 @@ from typing import Any
 from morphlm.arguments import finite_number
 from morphlm.errors import ConfigError, InputError, located
 from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.fitting import line_preparer
 from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.scoring.kbest import Columns, FormatName, Hypothesis, KBestFormat, Values, check_feature_name, find_format
 from morphlm.scoring.mixture import numbered
 from morphlm.scoring.streaming import (
     UNITS,
-    Normaliser,
     TextScorer,
     Unit,
     arriving_blocks,
     check_unit,
-    normaliser_of,
     sentence_sums,
 )
 from morphlm.tables import finite_or_none
@@ -45,7 +44,7 @@ class RescoringOptions:
     unit: Unit = "nats"
     word_count: bool = False  # a feature more: the number of words
     unknown_count: bool = False  # a feature more for each model: the number of words it does not know
-    normalise: bool = False  # score the text as the model's training text was prepared
+    prepared: bool | None = None  # whether hypotheses are prepared already; None: as `LanguageModel.perplexity` has it
     allow_unknown: bool = False  # hypotheses may contain <unk>
     unknown_contexts: UnknownContexts = "unk"  # how contexts represent an unknown word
     weights: Values | None = None  # order by the sum of weight times feature
@@ -94,8 +93,9 @@ class Rescorer:
         self._check_names()
         self._lm_weights = _lm_weights(self._models, self.options)
         self._scorers = [TextScorer(model, self.options.unknown_contexts, separate=True) for _, model in models]
-        self._normalisers: list[Normaliser] = [
-            normaliser_of(model) if self.options.normalise else list for _, model in models
+        self._preparers = [
+            line_preparer(model, prepared=self.options.prepared, allow_unknown=self.options.allow_unknown)
+            for _, model in models
         ]
         self._last: tuple[str, dict[str, Features]] = ("", {})  # the texts of the sentence under way
         self.weighted: dict[str, None] = {}  # features met that have a weight, in order
@@ -127,12 +127,10 @@ class Rescorer:
 
     def _columns(self, texts: Sequence[str]) -> Iterator[list[float]]:
         """The values of each feature, in the order of `names`."""
-        sentences = [split_tokens(text) for text in texts]
         if self.options.word_count:
-            yield [len(tokens) for tokens in sentences]
-        for scorer, normaliser in zip(self._scorers, self._normalisers, strict=True):
-            normalised = [normaliser(tokens) for tokens in sentences]
-            sums, _, unknown = sentence_sums(scorer([w.encode() for s in normalised for w in (*s, END)]))
+            yield [len(split_tokens(text)) for text in texts]
+        for scorer, prepare in zip(self._scorers, self._preparers, strict=True):
+            sums, _, unknown = sentence_sums(scorer([w.encode() for text in texts for w in (*prepare(text), END)]))
             yield [logprob * UNITS[self.options.unit] for logprob in sums]
             if self.options.unknown_count:
                 yield list(unknown)
@@ -144,8 +142,8 @@ class Rescorer:
             if mark in tokens and not (mark == UNKNOWN and self.options.allow_unknown):
                 hint = ", or say --allow-unk if words were replaced by it" if mark == UNKNOWN else ""
                 raise InputError(f"the hypothesis contains {mark}, a mark that morphlm sets itself; remove it{hint}")
-        for normaliser in self._normalisers:
-            normaliser(tokens)
+        for prepare in self._preparers:
+            prepare(hypothesis.text)
         for name in self.names:
             if layout.has_feature(hypothesis, name):
                 raise InputError(f"there is a feature {name!r} already; give ours another name by --feature")

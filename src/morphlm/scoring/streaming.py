@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,11 +19,15 @@ import numpy as np
 
 from morphlm.arguments import shown
 from morphlm.arrays import Float64Array, Int32Array
-from morphlm.errors import ConfigError, located
+from morphlm.errors import ConfigError
+from morphlm.files import source_name
 from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.fitting import fit_text, warn_if_foreign
 from morphlm.language_model.perplexity import ScoredText, UnknownContexts
 from morphlm.tables import finite_or_none
-from morphlm.text.prepare import PrepareOptions, prepare_line, read_preparation
+from morphlm.text.preparation import read_preparation
+from morphlm.text.prepare import prepare_line
+from morphlm.text.raw import RawText, prepared_lines, read_raw_blocks
 from morphlm.text.reading import (
     BLOCK_BYTES,
     END,
@@ -32,9 +35,7 @@ from morphlm.text.reading import (
     Block,
     Marks,
     UntilRefused,
-    parse_number,
     read_blocks,
-    split_tokens,
 )
 from morphlm.vocabulary.corpus import Corpus, TokenEncoder, tokens_of_block
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
@@ -45,6 +46,7 @@ with suppress(ImportError):  # not on every system
 Unit = Literal["nats", "log10", "bits"]
 UNITS: dict[Unit, float] = {"nats": 1.0, "log10": 1 / math.log(10), "bits": 1 / math.log(2)}  # of one nat
 Normaliser = Callable[[Sequence[str]], list[str]]
+FIT_TOKENS = 100_000  # of a text, to see whether it fits the model
 
 
 def check_unit(unit: object) -> None:
@@ -157,35 +159,54 @@ def score_lines(
     unit: Unit = "nats",
     per_token: bool = False,
     allow_unknown: bool = False,
-    normalise: bool = False,
     unknown_contexts: UnknownContexts = "unk",
+    prepared: bool | None = None,
 ) -> Iterator[list[LineScore]]:
-    """Score the lines of a text ('-': standard input); each list holds what could be read without waiting."""
+    """Score the lines of a text ('-': standard input); each list holds what could be read without waiting.
+
+    Raw lines are prepared as the model's training text was; `prepared` is as of `LanguageModel.perplexity`.
+    """
     check_unit(unit)
-    scorer, scale = TextScorer(model, unknown_contexts), UNITS[unit]
-    normaliser = normaliser_of(model) if normalise else None
+    text = fit_text(model, Path(path), prepared=prepared)
+    options = text.options if isinstance(text, RawText) and text.raw_paths else None
+    scorer, scale, fit = TextScorer(model, unknown_contexts), UNITS[unit], FitCheck(model, source_name(path))
     # Text that `morphlm prepare` wrote may hold UNK on purpose; its record says so.
     marked = allow_unknown or read_preparation(path) is not None
-    for block in arriving_blocks(path, marks="unk" if marked else "none"):
-        normalised = UntilRefused(() if normaliser is None else _normalised_lines(block, normaliser))
-        tokens = tokens_of_block(block) if normaliser is None else list(chain.from_iterable(normalised))
-        yield list(_line_scores(scorer(tokens), block.first_line, scale, per_token))
-        normalised.check()
+    for block in arriving_blocks(path, marks="unk" if marked else "none", mend=options is not None):
+        lines = UntilRefused(() if options is None else prepared_lines(block, options, allow_unknown=marked))
+        tokens = tokens_of_block(block) if options is None else [w.encode() for line in lines for w in (*line, END)]
+        scored = scorer(tokens)
+        fit.add(scored)
+        yield list(_line_scores(scored, block.first_line, scale, per_token))
+        lines.check()
+    fit.warn()
 
 
-def arriving_blocks(path: str | Path, *, marks: Marks) -> Iterator[Block]:
-    """As `read_blocks`; a pipe on standard input may hold more, so that much text is not scored in small pieces."""
+class FitCheck:
+    """Collects how many words of a text are unknown, as it arrives, and warns at its end if it does not fit."""
+
+    def __init__(self, model: LanguageModel, name: str) -> None:
+        self._model, self._name = model, name
+        self._ids: list[Int32Array] = []
+        self._forms: list[bytes] = []
+
+    def add(self, scored: ScoredText) -> None:
+        """Only the beginning of a long text is kept."""
+        if len(self._forms) < FIT_TOKENS:
+            self._ids.append(scored.corpus.tokens)
+            self._forms += scored.forms or []
+
+    def warn(self) -> None:
+        if self._ids:
+            warn_if_foreign(self._model, np.concatenate(self._ids), lambda: self._forms, self._name)
+
+
+def arriving_blocks(path: str | Path, *, marks: Marks, mend: bool = False) -> Iterator[Block]:
+    """As `read_blocks`, or for raw text `read_raw_blocks`; a pipe may hold more, so that pieces are not too small."""
     if str(path) == "-":
         with suppress(NameError, AttributeError, ValueError, OSError):  # only Linux can, and only pipes
             fcntl.fcntl(sys.stdin.fileno(), fcntl.F_SETPIPE_SZ, BLOCK_BYTES)
-    yield from read_blocks(path, marks=marks)
-
-
-def _normalised_lines(block: Block, normaliser: Normaliser) -> Iterator[list[bytes]]:
-    for number, line in enumerate(block.lines(), block.first_line):
-        with located(block.source, number):
-            tokens = normaliser(split_tokens(line))
-        yield [token.encode() for token in (*tokens, END)]
+    yield from (read_raw_blocks if mend else read_blocks)(path, marks=marks)
 
 
 def sentence_sums(scored: ScoredText) -> tuple[list[float], list[int], list[int]]:
@@ -217,48 +238,20 @@ def _token_scores(scored: ScoredText, scale: float) -> Iterator[TokenScore]:
 
 
 def normaliser_of(model: LanguageModel) -> Normaliser:
-    """Does to tokens what `morphlm prepare` did to those of the model's training text, if that is on record.
+    """Does to tokens what was done to those of the model's training text, if that is on record.
 
     Text is not tokenised again: its tokens are separated by spaces.
     """
-    recorded = recorded_options(model)
+    recorded = model.preparation
     if recorded is None:
         raise ConfigError(
             f"this {model.kind} model has no record of how its training text was prepared, so nothing can be "
-            "normalised like it; prepare the text yourself and leave --normalise out"
+            "normalised like it"
         )
-    options = replace(recorded, tokenise=False)
+    options = replace(recorded, tokeniser="none")
 
     @lru_cache(maxsize=1 << 16)  # most words come again and again
     def normalise(token: str) -> tuple[str, ...]:
         return (UNKNOWN,) if token == UNKNOWN else tuple(prepare_line(token, options))
 
     return lambda tokens: [part for token in tokens for part in normalise(token)]
-
-
-def recorded_options(model: LanguageModel) -> PrepareOptions | None:
-    """What was done to the lines of the model's training text; None if that is not on record."""
-    record = model.training.get("preparation") or {}
-    if record.get("normalisation") is None:
-        return None
-    steps = set(record["normalisation"].split("+"))
-    tokeniser, _, language = (record.get("tokeniser") or "").partition(".")
-    is_moses = tokeniser == "moses" and bool(language)
-    share = next((_cyrillic_share(step) for step in steps if step.startswith("cyrillic")), 0.0)
-    return PrepareOptions(
-        language=language if is_moses else None,
-        tokenise=is_moses,
-        nfc="nonfc" not in steps,
-        lowercase="lc" in steps,
-        digits="digits" in steps,
-        max_tokens=0,
-        cyrillic_share=share,
-    )
-
-
-def _cyrillic_share(step: str) -> float:
-    try:
-        return parse_number(step.removeprefix("cyrillic"))
-    except ValueError:
-        problem = f"the model's text was normalised by {step!r}, which is not known here"
-        raise ConfigError(f"{problem}; prepare the text yourself and leave --normalise out") from None

@@ -83,12 +83,21 @@ class Factors(PickledWithoutCaches):
 
     def of_new_words(self, words: Sequence[str]) -> list[Int32Array]:
         """The ids of the known factors of many words, which is quicker than one by one."""
+        ids = self.ids
+        names = self.names_of_new_words(words)
+        return [np.array([ids[name] for name in of_word if name in ids], np.int32) for of_word in names]
+
+    def names_of_new_words(self, words: Sequence[str]) -> list[list[str]]:
+        """The factors of words that are not in the vocabulary, in order, those without a vector included."""
         check_words(words)
         if self.analyser is None:
-            return [np.zeros(0, np.int32) for _ in words]
-        ids = self.ids
-        names = self.analyser.names_of([word if len(word) <= LONGEST_NEW_WORD else "" for word in words])
-        return [np.array([ids[name] for name in of_word if name in ids], np.int32) for of_word in names]
+            return [[] for _ in words]
+        short = [word if len(word) <= LONGEST_NEW_WORD else "" for word in words]
+        return [list(of_word) for of_word in self.analyser.names_of(short)]
+
+    def names_of(self, word: int) -> list[str]:
+        """The factors of the word with this id, in order, without its surface form."""
+        return [self.names[factor] for factor in self[word].tolist() if factor >= self.surfaces]
 
     @cached_property
     def inverse(self) -> Inverse:

@@ -26,6 +26,12 @@ class Morpheme(NamedTuple):
         return self.form if self.label is None else f"{self.form}/{self.label}"
 
 
+def split_name(name: str) -> tuple[str, str | None]:
+    """`ung/SUF` as form and label; what does not end in a label has none."""
+    form, _, label = name.rpartition("/")
+    return (form, label) if form and label in LABELS else (name, None)
+
+
 @dataclass(frozen=True)
 class Segmentation:
     """Words and their morphemes, whose forms joined give the word."""

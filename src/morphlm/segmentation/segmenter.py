@@ -19,7 +19,7 @@ from morphlm.arrays import Array, Int64Array
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.files import atomic_writer
 from morphlm.machine import machine_type
-from morphlm.modelfile import ModelFiles, read_model, write_model
+from morphlm.modelfile import LEARNED_SEGMENTER, ModelFiles, learned_part, read_model, write_model
 from morphlm.progress import progress_bar
 from morphlm.segmentation.baseline import WordMorphs, train_baseline
 from morphlm.segmentation.categories import CategoryConfig, CategoryModel, used_slots, usual_threshold
@@ -156,8 +156,8 @@ class MorphemeSegmenter:
 
     @classmethod
     def load(cls, path: str | Path) -> MorphemeSegmenter:
-        """Read a directory that `save` wrote; what is damaged or of another kind is refused."""
-        files = read_model(path)
+        """Read a directory that `save` or `morphlm learn` wrote; what is damaged or of another kind is refused."""
+        files = read_model(learned_part(path, LEARNED_SEGMENTER))
         if files.kind != KIND:
             raise FormatError(f"{path}: this is a model of kind {files.kind}, not a segmenter; name another folder")
         try:

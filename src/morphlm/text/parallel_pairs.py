@@ -16,12 +16,10 @@ from typing import Any
 from morphlm.errors import ConfigError, InputError, located
 from morphlm.files import source_name
 from morphlm.processes import ordered_map
+from morphlm.text.preparation import Counts, Preparation, PrepareOptions
 from morphlm.text.prepare import (
     PIECE_BYTES,
-    Counts,
-    Preparation,
     Prepared,
-    PrepareOptions,
     check_streams,
     drop_reason,
     keep_record,
@@ -65,10 +63,15 @@ def pair_options(
     """Equal steps for both sides, each in its language; only a Russian side is filtered for Cyrillic."""
     if cyrillic_share and "ru" not in languages:
         raise ConfigError("cyrillic-share is for Russian and neither side is ru; prepare the other side by itself")
-    if steps.get("tokenise", True) and None in languages:
-        raise ConfigError("the tokeniser needs both languages; give them (--languages en,cs) or choose --no-tokenise")
+    if steps.get("tokeniser", "words") != "none" and None in languages:
+        raise ConfigError("the tokeniser needs both languages; give them (--languages en,cs) or say --tokeniser none")
     source, target = (
-        PrepareOptions(language=language, cyrillic_share=cyrillic_share if language == "ru" else 0.0, **steps)
+        PrepareOptions(
+            language=language,
+            cyrillic_share=cyrillic_share if language == "ru" else 0.0,
+            long_sentences="drop",  # a pair that is split would no longer be one
+            **steps,
+        )
         for language in languages
     )
     return PairOptions(source, target, max_ratio)

@@ -50,6 +50,7 @@ class Mending:
     """Repair instead of refusing; counts the repairs."""
 
     keep_lines: bool = False  # a line that must be dropped leaves an empty one, so that pairs of lines stay together
+    line_ends_only: bool = False  # byte order marks and carriage returns are repaired, all else is refused
     repairs: Counter[str] = field(default_factory=Counter)
 
 
@@ -138,7 +139,7 @@ def _whole_lines(
         else:
             pending += piece
         if len(pending) >= MAX_LINE_BYTES:
-            if mending is None:
+            if mending is None or mending.line_ends_only:
                 raise _too_long(source, line, marks, cure)
             mending.repairs["lines dropped for their length"] += 1
             pending, skipping = b"", True
@@ -216,11 +217,13 @@ def _mended(block: bytes, mending: Mending, line: int, marks: Marks) -> bytes:
     for name, bad, good in (
         ("CRLF line ends replaced", b"\r\n", b"\n"),
         ("carriage returns replaced", b"\r", b" "),
-        ("NUL bytes removed", b"\0", b""),
+        ("NUL bytes removed", b"" if mending.line_ends_only else b"\0", b""),
     ):
-        if count := block.count(bad):
+        if bad and (count := block.count(bad)):
             block = block.replace(bad, good)
             mending.repairs[name] += count
+    if mending.line_ends_only:
+        return block
     if _find_reserved(block, marks):
         block, count = _pattern(_REFUSED[marks]).subn(b"", block)
         mending.repairs["reserved marks removed"] += count

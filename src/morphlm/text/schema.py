@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from morphlm.schema import Boolean, Document, Integer, MapOf, Number, Record, String, nullable
+from morphlm.schema import Boolean, Document, Integer, MapOf, Number, Record, String, Value, nullable
 
 RECORD_FORMAT = 1
 LANGUAGE_CODE = r"[a-z]{2,3}"  # ISO 639
 COUNT = Integer(0)
-COUNTS = dict.fromkeys(("lines", "kept", "empty", "too_long", "length_ratio", "tokens"), COUNT)  # of `prepare.Counts`
+_FATES = ("kept", "empty", "too_long", "length_ratio")
+COUNTS = dict.fromkeys(("lines", *_FATES, "tokens", "sentences", "lost_tokens"), COUNT)  # of `preparation.Counts`
 _VERSION = String(longest=100)
+
+LINE_STEPS: dict[str, Value] = {  # of `PrepareOptions`: what is done to a line
+    "language": nullable(String(pattern=LANGUAGE_CODE)),
+    "nfc": Boolean(),
+    "tokeniser": String(pattern="words|moses|none"),
+    "case": String(pattern="lower|keep"),
+    "digits": Boolean(),
+    "cyrillic_share": nullable(Number(0, 1)),
+}
 
 PREPARATION = Document(
     "a record of `morphlm prepare`",
@@ -18,10 +28,10 @@ PREPARATION = Document(
             "options": Record(
                 {},
                 optional={
-                    "language": nullable(String(pattern=LANGUAGE_CODE)),
-                    **dict.fromkeys(("nfc", "tokenise", "lowercase", "digits"), Boolean()),
+                    **LINE_STEPS,
+                    **dict.fromkeys(("tokenise", "lowercase"), Boolean()),  # of version 0.1
                     "max_tokens": COUNT,
-                    "cyrillic_share": nullable(Number(0, 1)),
+                    "long_sentences": String(pattern="split|drop"),
                 },
             ),
             "counts": Record({}, optional=COUNTS),

@@ -11,7 +11,8 @@ from morphlm.logbilinear.config import LearningConfig, LogBilinearConfig, varian
 from morphlm.settings import DeclaredSetting, Settings, current_names, declared_in, same_setting, setting
 
 SMALLEST_BATCH, LARGEST_BATCH = 500, 10_000
-STOPPING = ("epochs", "patience", "recipe")  # change how long a training goes on and what it is called, not its steps
+# These change how long a training goes on and what it is called, not its steps.
+STOPPING = ("epochs", "patience", "stop_after", "recipe")
 WIDE = 50  # words of a wide context
 
 
@@ -26,6 +27,9 @@ class TrainingConfig(Settings):
         0, "Minibatches between evaluations on the development text; 0: once an epoch.", at_least=0
     )
     patience: int = setting(1, "Stop after so many evaluations in a row without a new best.", at_least=1)
+    stop_after: int = setting(
+        0, "Evaluate and stop once so many tokens have been trained on, all epochs together; 0: never.", at_least=0
+    )
     step_decay: float = setting(
         1.0, "Factor of the step size after each epoch, once progress is slow.", above=0, at_most=1
     )
@@ -88,9 +92,14 @@ def recipe(name: str, **changes: Any) -> TrainingConfig:
     learning = {key: value for key, value in changes.items() if key in steps}
     base = RECIPES[name]
     rest = {key: value for key, value in changes.items() if key not in steps}
-    changed = replace(base, learning=replace(base.learning, **learning), **rest)
-    is_plain = replace(changed, seed=base.seed) == base  # the seed is named by itself
-    return changed if is_plain else replace(changed, recipe=f"{name}+")
+    return changed(replace(base, seed=rest.pop("seed", base.seed)), learning=replace(base.learning, **learning), **rest)
+
+
+def changed(training: TrainingConfig, **changes: Any) -> TrainingConfig:
+    """With some fields changed; the name of the recipe then says so. (The seed is named by itself.)"""
+    result = replace(training, **changes)
+    name = training.recipe
+    return result if result == training or name.endswith("+") else replace(result, recipe=f"{name}+")
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,22 @@ from morphlm.classes.methods import ClassOptions, make_classes
 from morphlm.classes.partition import Partition, number_of_classes
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.fitting import fit_to, unknown_share
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
-from morphlm.ngram.training import preparation_record
 from morphlm.progress import notify
 from morphlm.segmentation.factors import Factors, build_factors
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
 from morphlm.segmentation.source_spec import FactorInput, as_factorisation
 from morphlm.settings import Settings, same_setting, setting
-from morphlm.vocabulary.corpus import Corpus, Source, as_paths, describe, read_corpus
+from morphlm.vocabulary.corpus import (
+    Corpus,
+    Source,
+    as_paths,
+    describe,
+    preparation_of,
+    preparation_record,
+    read_corpus,
+)
 from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
 
 VOCABULARY = Producer("vocabulary", 1, ("morphlm.vocabulary", "morphlm.text.reading"))
@@ -151,6 +159,7 @@ def prepare_inputs(
         "kappa": options.pruning_rate if options.vocabulary is None else None,
         "sentences": train.sentences,
         "preparation": preparation_record(source),
+        "development_unknown": round(unknown_share(held_out.corpus.tokens), 6),
     }
     return TrainingInputs(train, held_out, tested, word_factors, partition, record)
 
@@ -163,6 +172,9 @@ def _read_texts(
 ) -> tuple[Corpus, HeldOut, HeldOut | None, str]:
     """The encoded texts, and a hash of the training text as it stands."""
     _check_standard_input(options, *([source, dev] if test is None else [source, dev, test]))
+    preparation = preparation_of(source)
+    dev = fit_to(preparation, dev, what="the training")
+    test = None if test is None else fit_to(preparation, test, what="the training")
     vocabulary = options.vocabulary
     if isinstance(vocabulary, str | Path):
         vocabulary = load_vocabulary(vocabulary)

@@ -34,6 +34,7 @@ class RunOptions(Settings):
     keep_complete: bool = False  # a complete model of the same data and settings is taken as it is
     resume_or_restart: bool = False  # go on with a checkpoint of the same data and settings, remove any other
     warn: Callable[[str], None] = notify  # says that a checkpoint was removed
+    deadline: float | None = None  # by `time.monotonic`; the training then ends, and its model says how to repeat it
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class TrainingJob:
             "words": list(inputs.vocabulary.words),
             "counts": inputs.vocabulary.counts,
             "options": None if self.options is None else asdict(self.options),
-            "record": inputs.record,
+            "record": _hashed_record(inputs.record),
             "seed": self.seed,
         }
         if self.kind.needs_factors and inputs.factors is not None:
@@ -73,6 +74,15 @@ class TrainingJob:
         if self.kind.needs_classes and inputs.partition is not None:
             parts |= {"class_of": inputs.partition.class_of}
         return self.kind.producer.key(**parts)
+
+
+def _hashed_record(record: dict[str, Any]) -> dict[str, Any]:
+    """What the hash has of how the inputs came about: not what follows from them, nor what 0.1 did not record."""
+    preparation = record["preparation"]
+    if preparation is not None:
+        preparation = {name: preparation[name] for name in ("tokeniser", "normalisation")}
+    hashed = {name: value for name, value in record.items() if name != "development_unknown"}
+    return hashed | {"preparation": preparation}
 
 
 class ModelShelf(Shelf[LanguageModel]):

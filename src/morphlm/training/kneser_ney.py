@@ -15,5 +15,5 @@ def train_mkn(job: TrainingJob) -> LanguageModel:
     model = train_ngram_on(job.inputs.train, config, record["preparation"])
     for warning in model.warnings:
         notify(f"warning: {warning}")
-    model.training["vocabulary"] = record["vocabulary"]
+    model.training |= {name: record[name] for name in ("vocabulary", "development_unknown")}
     return model

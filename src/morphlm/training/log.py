@@ -63,10 +63,15 @@ def end_reason(log: Sequence[Any]) -> str:
     return str(last.get("ended", "")) if isinstance(last, dict) else ""
 
 
-def stopping_reason(training: TrainingConfig, epoch: int, worse: int) -> str:
-    """Why training ends after `epoch` epochs, the last `worse` evaluations not being better; '' if it goes on."""
+def stopping_reason(training: TrainingConfig, epoch: int, worse: int, tokens: int) -> str:
+    """Why training ends after `epoch` epochs, the last `worse` evaluations not being better; '' if it goes on.
+
+    `tokens` is the number of tokens trained on so far, in all epochs.
+    """
     if worse >= training.patience:
         return "the development perplexity does not fall any more"
+    if 0 < training.stop_after <= tokens:
+        return f"{training.stop_after:,} tokens are done"
     return f"{training.epochs} epochs are done" if epoch >= training.epochs else ""
 
 
@@ -75,7 +80,7 @@ def find_end(log: Sequence[dict[str, Any]], training: TrainingConfig) -> tuple[i
     worse = 0
     for number, entry in enumerate(log, 1):
         worse = 0 if entry["best"] else worse + 1
-        reason = stopping_reason(training, entry["epoch"], worse)
+        reason = stopping_reason(training, entry["epoch"], worse, entry["tokens"])
         if reason:
             return number, reason
     return len(log), ""

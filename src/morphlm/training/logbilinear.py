@@ -25,7 +25,14 @@ def train_logbilinear(job: TrainingJob) -> LanguageModel:
         if model is not None:
             model.threads = run.threads
             return model
-    return train_model(task, out, resume=run.resume, threads=run.threads, checkpoint_minutes=run.checkpoint_minutes)
+    return train_model(
+        task,
+        out,
+        resume=run.resume,
+        threads=run.threads,
+        checkpoint_minutes=run.checkpoint_minutes,
+        deadline=run.deadline,
+    )
 
 
 def training_task(kind: str, inputs: TrainingInputs, options: LogBilinearOptions) -> TrainingTask:

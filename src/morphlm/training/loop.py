@@ -44,7 +44,7 @@ from morphlm.training.checkpoint import (
     remove_leftovers_of_training,
     write_checkpoint,
 )
-from morphlm.training.config import STOPPING, TrainingConfig
+from morphlm.training.config import STOPPING, TrainingConfig, changed
 from morphlm.training.log import (
     DIVERGED,
     LOG_FILE,
@@ -59,6 +59,7 @@ from morphlm.training.log import (
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus
 
+TIME_IS_OVER = "the time is over"
 MOVED_COLUMNS = 8  # columns of R that are permuted at a time
 
 
@@ -120,7 +121,8 @@ def train_model(
 
     A run that was interrupted, at any point, continues with `resume` and gives the same bytes. `threads` is the number
     of threads; results do not depend on it. After `deadline` (in terms of `time.monotonic`) the model is evaluated once
-    more and the training ends with the best one so far. While one run writes to `out`, another one is refused.
+    more and the training ends with the best one so far; the record of a model in `out` then has the `stop_after` that
+    gives the same model again. While one run writes to `out`, another one is refused.
     """
     path = None if out is None else Path(out)
     with nullcontext() if path is None else lock(lock_path(path), path):
@@ -131,9 +133,11 @@ def train_model(
             notify(f"{path}: its training has ended; there is nothing to resume")
         else:
             with workers(threads or available_cores()) as pool:
-                best = TrainingRun(task, path, pool, resume, checkpoint_minutes * 60.0, deadline).train()
+                run = TrainingRun(task, path, pool, resume, checkpoint_minutes * 60.0, deadline)
+                best, ended = run.train(), run.task_as_ended()
+                del run
             # The best model is read only now, when the memory of the run is free.
-            model = best if path is None else _finished_model(task, path)
+            model = best if path is None else _finished_model(ended, path)
     assert model is not None
     model.threads = threads
     return model
@@ -359,14 +363,24 @@ class TrainingRun:
         """Between two minibatches: react to Ctrl-C and to the deadline, write a checkpoint if it is time."""
         if self._interrupted:
             self._stop()
-        if self._is_late and self.progress.tokens:
-            self.progress.due = True
+        if (self._is_late or self._has_enough) and self.progress.tokens:
+            self.progress.due = True  # without decay before it, so that `stop_after` repeats what a deadline did
         if time.monotonic() - self._last_checkpoint > self.checkpoint_seconds:
             self._checkpoint()
 
     @property
     def _is_late(self) -> bool:
         return self.deadline is not None and time.monotonic() > self.deadline
+
+    @property
+    def _has_enough(self) -> bool:
+        return 0 < self.task.training.stop_after <= self.progress.total_tokens
+
+    def task_as_ended(self) -> TrainingTask:
+        """The task; if the time ended it, with the setting that ends it at the same minibatch again."""
+        if self.progress.ended != TIME_IS_OVER:
+            return self.task
+        return replace(self.task, training=changed(self.task.training, stop_after=self.progress.total_tokens))
 
     def _checkpoint(self) -> None:
         if self.out is not None:
@@ -411,9 +425,9 @@ class TrainingRun:
             self._keep_best()
         else:
             progress.worse += 1
-        progress.ended = stopping_reason(self.task.training, progress.epoch, progress.worse)
+        progress.ended = stopping_reason(self.task.training, progress.epoch, progress.worse, progress.total_tokens)
         if self._is_late:
-            progress.ended = progress.ended or "the time is over"
+            progress.ended = progress.ended or TIME_IS_OVER
         if progress.ended:
             progress.log[-1]["ended"] = progress.ended
         if self.out is not None:

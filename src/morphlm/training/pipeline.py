@@ -22,11 +22,12 @@ from morphlm.modelfile import check_can_hold_model
 from morphlm.progress import notify
 from morphlm.settings import DeclaredSetting, Settings, former_name
 from morphlm.tables import format_columns
+from morphlm.text.preparation import PrepareOptions
 from morphlm.training.checkpoint import checkpoint_path
 from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
 from morphlm.training.job import ModelShelf, RunOptions, TrainingJob
 from morphlm.training.log import describe_position, read_log
-from morphlm.vocabulary.corpus import Source
+from morphlm.vocabulary.corpus import Source, as_text
 
 ARTEFACTS_FOLDER = "artefacts"
 
@@ -146,11 +147,13 @@ def train(
     threads: int | None = None,
     resume: bool = False,
     artefacts: str | Path | None = None,
+    language: str | None = None,
     **settings: Any,
 ) -> LanguageModel:
     """Train a model of any kind (`mkn`, `lbl`, ..., `clbl++`); gives the best by the development text.
 
-    Texts are a path, several paths, or any iterable of token lists. `settings` are the options of `morphlm train KIND`
+    Texts are a file, several paths, raw lines (strings, which are prepared by the rules of the `language`), or lists of
+    tokens. `settings` are the options of `morphlm train KIND`
     under their names in Python: `vocabulary`, `kappa`, `factors`, `classes`, ... of what the model is made of, `order`,
     `width`, `epochs`, `step`, ... of the model and its training. Vocabulary, factors and classes are made from the
     training text unless they are given, and kept in the folder `artefacts` (beside `out` by default; without `out`
@@ -162,7 +165,7 @@ def train(
     run = {name: settings.pop(name) for name in RunOptions.declared() if name in settings}
     return train_one(
         kind,
-        source,
+        as_text(source, PrepareOptions(language=language)),
         dev,
         out,
         InputOptions(seed=seed, threads=threads, **inputs),

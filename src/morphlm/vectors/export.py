@@ -18,7 +18,7 @@ from morphlm.files import atomic_writer, cannot_write
 from morphlm.segmentation.factors import BLOCK_WORDS
 from morphlm.tensorfile import write_tensors
 from morphlm.text.reading import RESERVED, read_blocks, split_tokens
-from morphlm.vectors.forms import form_of, is_lowercased
+from morphlm.vectors.forms import word_forms
 from morphlm.vectors.vectors import WordVectors
 
 FORMATS = ("word2vec", "word2vec-binary", "npy", "safetensors")
@@ -64,14 +64,14 @@ def export_vectors(
     *,
     half: bool = False,
     extra_words: Iterable[str] = (),
-    lowercase: bool | None = None,
+    prepared: bool = False,
 ) -> Exported:
     """Write the vectors of all words, and of extra ones that can be composed; `half` writes float16.
 
-    Extra words are lowercased if the model's text was; `lowercase` decides otherwise.
+    Extra words are brought to the form of the model's text, unless they are `prepared`.
     """
     check_export(path, file_format, half=half)
-    extra = _new_words(vectors, extra_words, is_lowercased(vectors) if lowercase is None else lowercase)
+    extra = _new_words(vectors, extra_words, prepared)
     composed = [word for word in extra if vectors.composable(word)]
     words = [*vectors.words, *composed]
     _check_words(words)
@@ -79,6 +79,16 @@ def export_vectors(
     _WRITERS[file_format](path, words, _Matrix((len(words), vectors.dimensions), dtype, _blocks(vectors, composed)))
     left_out = tuple(word for word in extra if word not in set(composed))
     return Exported(str(path), file_format, len(words), vectors.dimensions, len(composed), left_out)
+
+
+def export_morphemes(vectors: WordVectors, path: str | Path, file_format: str = "word2vec") -> Exported:
+    """Write the vectors of all morphemes under their names (`ung/SUF`); a word's vector is the sum of its own."""
+    check_export(path, file_format)
+    names = vectors.morphemes
+    blocks = (names[begin : begin + BLOCK_WORDS] for begin in range(0, len(names), BLOCK_WORDS))
+    rows = ((block, np.stack([vectors.morpheme(name) for name in block])) for block in blocks)
+    _WRITERS[file_format](path, names, _Matrix((len(names), vectors.dimensions), np.dtype("<f4"), rows))
+    return Exported(str(path), file_format, len(names), vectors.dimensions, 0, ())
 
 
 def check_export(path: str | Path, file_format: str, *, half: bool = False) -> None:
@@ -95,9 +105,9 @@ def check_export(path: str | Path, file_format: str, *, half: bool = False) -> N
         raise ConfigError(f"{path}: the name says {promised}, the format is {file_format}; change one (--format)")
 
 
-def _new_words(vectors: WordVectors, words: Iterable[str], lowercase: bool) -> list[str]:
+def _new_words(vectors: WordVectors, words: Iterable[str], prepared: bool) -> list[str]:
     """Each once, in the form of the model's text, without those that are known."""
-    forms = dict.fromkeys(form_of(word, lowercase) for word in words)
+    forms = dict.fromkeys(map(word_forms(vectors, prepared=prepared), words))
     return [word for word in forms if not vectors.known(word) and word not in RESERVED]
 
 

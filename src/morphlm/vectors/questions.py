@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from morphlm.errors import ConfigError
-from morphlm.vectors.forms import form_of, is_lowercased
+from morphlm.vectors.composition import Composition, Origin
+from morphlm.vectors.forms import word_forms
 from morphlm.vectors.search import Neighbour
 from morphlm.vectors.vectors import WordVectors
 
-Understood = Literal["known", "composed", "unknown", "morpheme", "analogy"]
+Understood = Literal[Origin, "morpheme", "analogy"]
 Analogy = tuple[str, str, str]
 
 
@@ -22,10 +23,27 @@ class QueryAnswer:
     query: str
     understood: Understood
     neighbours: tuple[Neighbour, ...]
+    compositions: tuple[Composition, ...] = ()  # what the vectors of its words are made of; a morpheme has none
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know about words whose stem was never seen, or nothing of them, before trusting the neighbours."""
+        return [
+            f"{composition.word}: {composition.format()}; {_ADVICE[composition.origin]}"
+            for composition in self.compositions
+            if composition.origin in _ADVICE
+        ]
 
     def to_json(self) -> dict[str, Any]:
         neighbours = [neighbour._asdict() for neighbour in self.neighbours]
-        return {"query": self.query, "understood": self.understood, "neighbours": neighbours}
+        words = [{"word": one.word, "origin": one.origin} | one.to_json() for one in self.compositions]
+        return {"query": self.query, "understood": self.understood, "words": words, "neighbours": neighbours}
+
+
+_ADVICE: dict[Origin, str] = {
+    "affixes": "its neighbours are words of the same form, not of the same meaning",
+    "unknown": "its neighbours are those of UNK",
+}
 
 
 def ask(
@@ -36,26 +54,28 @@ def ask(
     *,
     of_morphemes: bool = False,
     among_morphemes: bool = False,
-    lowercase: bool | None = None,
+    prepared: bool = False,
 ) -> list[QueryAnswer]:
-    """The neighbours of words, or of morphemes, and the answers to analogies."""
+    """The neighbours of words, or of morphemes, and the answers to analogies.
+
+    Words are brought to the form that they have in the model's text, unless they are `prepared`.
+    """
     if not queries and not analogies:
         raise ConfigError("nothing is asked for; name some words or an analogy")
-    lowercase = is_lowercased(vectors) if lowercase is None else lowercase
-    forms = queries if of_morphemes else [form_of(word, lowercase) for word in queries]
+    form = word_forms(vectors, prepared=prepared)
+    forms = queries if of_morphemes else [form(word) for word in queries]
     search = vectors.nearest_morphemes_of_all if among_morphemes else vectors.neighbours_of_all
     nearest = search(forms, k, morphemes=of_morphemes)
-    understood = ["morpheme" if of_morphemes else how_known(vectors, word) for word in forms]
-    answers = [QueryAnswer(word, how, tuple(near)) for word, how, near in zip(forms, understood, nearest, strict=True)]
-    triples = [(form_of(a, lowercase), form_of(b, lowercase), form_of(c, lowercase)) for a, b, c in analogies]
+    triples = [(form(a), form(b), form(c)) for a, b, c in analogies]
     solved = vectors.analogies(triples, k)
-    return answers + [
-        QueryAnswer(f"{a}:{b}::{c}:?", "analogy", tuple(near)) for (a, b, c), near in zip(triples, solved, strict=True)
+    return [_answer(vectors, word, near, of_morphemes) for word, near in zip(forms, nearest, strict=True)] + [
+        QueryAnswer(f"{a}:{b}::{c}:?", "analogy", tuple(near), tuple(map(vectors.composition, (a, b, c))))
+        for (a, b, c), near in zip(triples, solved, strict=True)
     ]
 
 
-def how_known(vectors: WordVectors, word: str) -> Understood:
-    """Where a word's vector comes from."""
-    if vectors.known(word):
-        return "known"
-    return "composed" if vectors.compose and vectors.composable(word) else "unknown"
+def _answer(vectors: WordVectors, query: str, neighbours: Sequence[Neighbour], is_morpheme: bool) -> QueryAnswer:
+    if is_morpheme:
+        return QueryAnswer(query, "morpheme", tuple(neighbours))
+    composition = vectors.composition(query)
+    return QueryAnswer(query, composition.origin, tuple(neighbours), (composition,))

@@ -21,7 +21,7 @@ from morphlm.files import source_name
 from morphlm.segmentation.encoding import normalised
 from morphlm.tables import format_columns
 from morphlm.text.reading import numbered_lines, parse_number, split_tokens
-from morphlm.vectors.forms import Vectors, form_of, is_lowercased
+from morphlm.vectors.forms import Vectors, is_lowercased, word_forms
 from morphlm.vectors.vectors import WordVectors
 
 Policy = Literal["composed", "unk", "dropped"]
@@ -44,9 +44,9 @@ class RatedPairs:
     def __len__(self) -> int:
         return len(self.ratings)
 
-    def lowercased(self) -> RatedPairs:
-        """The pairs for a model of lowercased text."""
-        left, right = (tuple(form_of(word, lowercase=True) for word in words) for words in (self.left, self.right))
+    def in_form(self, form: Callable[[str], str]) -> RatedPairs:
+        """The pairs with their words in the form that a model knows."""
+        left, right = (tuple(map(form, words)) for words in (self.left, self.right))
         return RatedPairs(self.name, left, right, self.ratings)
 
 
@@ -121,18 +121,17 @@ def format_similarities(results: Sequence[Similarity]) -> str:
 
 
 def evaluate_similarity(
-    vectors: Vectors, pairs: RatedPairs, *, seed: int = 1, resamples: int = RESAMPLES, lowercase: bool | None = None
+    vectors: Vectors, pairs: RatedPairs, *, seed: int = 1, resamples: int = RESAMPLES, prepared: bool = False
 ) -> Similarity:
-    """Spearman's rho under each policy. Words are lowercased if the model's text was; `lowercase` decides otherwise."""
-    lowercase = is_lowercased(vectors) if lowercase is None else lowercase
-    pairs = pairs.lowercased() if lowercase else pairs
+    """Spearman's rho under each policy. Words are brought to the form of the model's text, unless `prepared`."""
+    pairs = pairs.in_form(word_forms(vectors, prepared=prepared))
     known = _both(pairs, vectors.known)
     covered = _both(pairs, lambda word: vectors.known(word) or vectors.composable(word))
     composed, unk = (_cosines(_with_policy(vectors, compose), pairs) for compose in (True, False))
     chosen = {"composed": composed, "unk": unk, "dropped": unk[known]}
     ratings = {"composed": pairs.ratings, "unk": pairs.ratings, "dropped": pairs.ratings[known]}
     correlations = {policy: correlate(chosen[policy], ratings[policy], seed, resamples) for policy in POLICIES}
-    signature = _signature(vectors, lowercase=lowercase, seed=seed, resamples=resamples)
+    signature = _signature(vectors, lowercase=not prepared and is_lowercased(vectors), seed=seed, resamples=resamples)
     return Similarity(pairs.name, len(pairs), int(known.sum()), int(covered.sum()), correlations, signature)
 
 

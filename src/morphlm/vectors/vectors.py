@@ -20,6 +20,7 @@ from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.factors import BLOCK_WORDS, Factors
 from morphlm.text.reading import RESERVED
+from morphlm.vectors.composition import Composition, origin_of
 from morphlm.vectors.keyed import KeyedVectors
 from morphlm.vectors.search import Neighbour, RankedRows, checked_vectors, nearest, unit_rows
 from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
@@ -146,6 +147,27 @@ class WordVectors(PickledWithoutCaches):
         if number > UNK_ID:
             return bool((self.factors[number] >= self.factors.surfaces).any())
         return len(self.factors.of_new_word(word)) > 0
+
+    def composition(self, word: str) -> Composition:
+        """What the word's vector is made of, and whether a stem is among it: `composition("neškolami").stem_known`."""
+        return self.compositions([word])[0]
+
+    def compositions(self, words: Sequence[str]) -> list[Composition]:
+        """The same of many words, which is quicker than one by one."""
+        check_words(words)
+        new = [word for word in words if not self.known(word) and word not in RESERVED]
+        names: dict[str, list[str]] = {}
+        if self.factors is not None and self.compose:
+            names = dict(zip(new, self.factors.names_of_new_words(new), strict=True))
+        return [self._composition(word, names.get(word, [])) for word in words]
+
+    def _composition(self, word: str, names: Sequence[str]) -> Composition:
+        """`names` are the factors of a word that is not known."""
+        if self.known(word):
+            own = [] if self.factors is None else self.factors.names_of(self._id_of(word))
+            return Composition(word, "known", tuple((name, True) for name in own))
+        parts = tuple((name, self.factors is not None and name in self.factors.ids) for name in names)
+        return Composition(word, origin_of(parts), parts)
 
     def _id_of(self, word: str) -> int:
         """The word as it stands, or else in Unicode NFC."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, repeat
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -22,11 +22,13 @@ from morphlm.arrays import Int32Array, Int64Array, without_file
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import cannot_write, source_name
 from morphlm.progress import progress_bar
-from morphlm.text.prepare import read_preparation
-from morphlm.text.reading import RESERVED, Block, read_blocks
+from morphlm.text.preparation import PrepareOptions, model_record, read_preparation
+from morphlm.text.raw import RawText, is_paths, is_prepared, prepared_lines, read_raw_blocks, split_lines_from_tokens
+from morphlm.text.reading import END, RESERVED, Block, Marks, read_blocks
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary, build_vocabulary
 
-Source = str | Path | Sequence[str | Path] | Iterable[Sequence[str]]
+# A file, files as paths, raw lines (strings), sentences as lists of tokens, or text that is prepared while it is read.
+Source = str | Path | Sequence[Path] | Iterable[str] | Iterable[Sequence[str]] | RawText
 
 IN_MEMORY_BYTES = 1 << 28  # a corpus above this size is kept in a mapped file
 _REMAP_TOKENS = 1 << 22
@@ -201,36 +203,83 @@ class TokenEncoder:
         return np.fromiter(map(self._id_of, tokens, repeat(UNK_ID)), np.int32, len(tokens))
 
 
-def as_paths(source: Source) -> list[str | Path] | None:
-    """The files a source names, or None if it is an iterable of sentences."""
+def as_paths(source: Source) -> list[Path] | None:
+    """The files a source names, or None if it is an iterable of lines or sentences."""
+    if isinstance(source, RawText):
+        return source.paths
     if isinstance(source, str | Path):
-        return [source]
-    if isinstance(source, list | tuple) and source and all(isinstance(item, str | Path) for item in source):
-        return list(cast(Sequence[str | Path], source))
-    return None
+        return [Path(source)]
+    return list(cast(Sequence[Path], source)) if is_paths(source) else None
+
+
+def as_text(source: Source, options: PrepareOptions | None) -> Source:
+    """A text for training: raw lines are prepared in this way; files and lists of tokens are prepared already."""
+    if isinstance(source, RawText | str | Path) or is_paths(source) or not isinstance(source, Iterable):
+        return source
+    items, are_lines = split_lines_from_tokens(source)
+    return RawText(items, options) if are_lines else items
+
+
+def preparation_of(source: Source) -> PrepareOptions | None:
+    """How a text was or will be prepared, if that is on record and the same for all of its files."""
+    if isinstance(source, RawText) and source.paths is None:
+        return source.options
+    records = [read_preparation(path) for path in as_paths(source) or []]
+    steps = [record.options.line_steps for record in records if record is not None]
+    if not records or len(steps) < len(records) or any(other != steps[0] for other in steps):
+        return None
+    return PrepareOptions(**steps[0], max_tokens=0)
+
+
+def preparation_record(source: Source) -> dict[str, Any] | None:
+    """What the model of a text keeps of its preparation."""
+    options = preparation_of(source)
+    return None if options is None else model_record(options)
 
 
 def describe(source: Source) -> str:
     """How messages and results name a text."""
-    return ", ".join(map(source_name, as_paths(source) or ["<sentences>"]))
+    paths = as_paths(source)
+    if paths is None:
+        return "<lines>" if isinstance(source, RawText) else "<sentences>"
+    return ", ".join(map(source_name, paths))
 
 
 def token_batches(source: Source, *, allow_unknown: bool) -> Iterator[list[bytes]]:
     """The tokens of a text in batches, END after each sentence."""
+    source = as_text(source, PrepareOptions())
     paths = as_paths(source)
     if sum(str(path) == "-" for path in paths or []) > 1:
         raise ConfigError("standard input ('-') is named more than once; it can be read only once")
     if paths is None:
-        yield from _batches_of_sentences(cast(Iterable[Sequence[str]], source), allow_unknown)
+        sentences = source.lines(allow_unknown=allow_unknown) if isinstance(source, RawText) else source
+        yield from _batches_of_sentences(cast(Iterable[Sequence[str]], sentences), allow_unknown)
         return
+    options = source.options if isinstance(source, RawText) else None
     with progress_bar("reading") as bar:
         for path in paths:
-            # Text that `morphlm prepare` wrote may hold UNK on purpose; its record says so.
-            marked = allow_unknown or read_preparation(path) is not None
-            for block in read_blocks(path, marks="unk" if marked else "none"):
-                tokens = tokens_of_block(block)
+            for tokens in _batches_of_file(path, options, allow_unknown):
                 bar.update(len(tokens))
                 yield tokens
+
+
+def _batches_of_file(path: Path, options: PrepareOptions | None, allow_unknown: bool) -> Iterator[list[bytes]]:
+    """The tokens of a file as they stand or, with options, prepared, unless its record says that this was done."""
+    record = read_preparation(path)
+    # Text that `morphlm prepare` wrote may hold UNK on purpose; its record says so.
+    is_marked = allow_unknown or record is not None
+    marks: Marks = "unk" if is_marked else "none"
+    if options is None or is_prepared(path, options):
+        yield from map(tokens_of_block, read_blocks(path, marks=marks))
+        return
+    for block in read_raw_blocks(path, marks=marks):
+        yield prepared_tokens(block, options, allow_unknown=is_marked)
+
+
+def prepared_tokens(block: Block, options: PrepareOptions, *, allow_unknown: bool) -> list[bytes]:
+    """The tokens of a block of raw lines, END after each line."""
+    sentences = prepared_lines(block, options, allow_unknown=allow_unknown)
+    return [token.encode() for tokens in sentences for token in (*tokens, END)]
 
 
 def tokens_of_block(block: Block) -> list[bytes]:
@@ -243,7 +292,7 @@ def tokens_of_block(block: Block) -> list[bytes]:
 
 def _batches_of_sentences(sentences: Iterable[Sequence[str]], allow_unknown: bool) -> Iterator[list[bytes]]:
     if not isinstance(sentences, Iterable):
-        raise InputError(f"{shown(sentences)} is no text; give a path, or sentences that are lists of tokens")
+        raise InputError(f"{shown(sentences)} is no text; give a path, raw lines, or lists of tokens")
     batch: list[bytes] = []
     for number, sentence in enumerate(sentences, 1):
         batch += check_tokens(sentence, allow_unknown, number)

@@ -22,7 +22,8 @@ from morphlm.report.explorer.models import explored_models, find_model
 from morphlm.report.explorer.operations import MAX_MODELS, Explorer
 from morphlm.scoring.prediction import next_words
 from morphlm.scoring.streaming import normaliser_of
-from morphlm.text.prepare import PrepareOptions, prepare_line
+from morphlm.text.preparation import PrepareOptions
+from morphlm.text.prepare import prepare_line
 from tests.scoring.models import wide_model
 from tests.segmentation.small import model_with
 from tests.training.small import sentences
@@ -119,6 +120,11 @@ def test_parts_without_a_vector_are_shown_as_such() -> None:
         ("xxx/STM", False, True),
         ("em/SUF", True, False),
     ]
+    assert (view.understood, view.stem_known, len(view.neighbours)) == ("affixes", False, 10)
+    assert view.notes == [
+        "only its affixes are known: -em; its neighbours are words of the same form, not of the same meaning"
+    ]
+    assert explorer().word("clbl++", "domou").stem_known is True
 
 
 @pytest.mark.parametrize(

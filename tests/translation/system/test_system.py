@@ -15,7 +15,8 @@ import pytest
 
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.ngram.training import train_ngram
-from morphlm.text.prepare import PrepareOptions, prepare_files
+from morphlm.text.preparation import PrepareOptions
+from morphlm.text.prepare import prepare_files
 from morphlm.translation.decoder.models import forms_of
 from morphlm.translation.grammar.extra_rules import ExtraRules
 from morphlm.translation.grammar.rules import FEATURES, Rule, RuleTable, table_of

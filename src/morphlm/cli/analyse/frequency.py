@@ -17,6 +17,7 @@ from morphlm.vocabulary.vocabulary import load_vocabulary
 @options.text_files
 @click.option("--ends/--no-ends", default=True, help="Count sentence ends as tokens.")
 @click.option("--vocab", metavar="FILE", help="Vocabulary with the training counts.  [default: the baseline's]")
+@options.prepared
 @options.allow_unk
 @pictures
 @options.seed
@@ -30,7 +31,7 @@ def command(
     as_json: bool,
     **settings: Any,  # of frequency_comparison
 ) -> None:
-    """Perplexity of two models on prepared text, by how often each token was seen in the baseline's training text.
+    """Perplexity of two models on text, by how often each token was seen in the baseline's training text.
 
     One row for unseen words, which are UNK, and one for each of 1-9, 10-99, ... with its share of the text. The change
     is that of OTHER relative to BASELINE. Models are directories or ARPA files, of any kind.
@@ -42,5 +43,7 @@ def command(
     options.check_one_stdin(baseline, other, *paths, *([] if vocab is None else [vocab]))
     first, second, names = load_two(baseline, other)
     vocabulary = None if vocab is None else load_vocabulary(vocab)
-    result = frequency_comparison(first, second, paths, vocabulary=vocabulary, names=names, **settings)
+    result = frequency_comparison(
+        first, second, options.as_paths(paths), vocabulary=vocabulary, names=names, **settings
+    )
     show(result, as_json, pictures)

@@ -6,7 +6,7 @@ import click
 
 from morphlm.analysis.model_triple import TRIPLE
 from morphlm.analysis.pruning import compare_pruning, pruning_row
-from morphlm.analysis.scores import check_named_once, read_once, score_folder
+from morphlm.analysis.scores import check_named_once, read_for, score_folder
 from morphlm.cli import options
 from morphlm.cli.analyse.options import pictures, show
 
@@ -19,14 +19,16 @@ from morphlm.cli.analyse.options import pictures, show
     multiple=True,
     required=True,
     metavar="NAME FOLDER_LOW FOLDER_ONE TEST",
-    help="For a language: models with a low kappa, models with kappa = 1, and prepared test text (repeatable).",
+    help="For a language: models with a low kappa, models with kappa = 1, and test text (repeatable).",
 )
+@options.prepared
 @options.allow_unk
 @pictures
 @options.seed
 @options.as_json
 def command(
     languages: tuple[tuple[str, str, str, str], ...],
+    prepared: bool | None,
     allow_unknown: bool,
     pictures: tuple[str, ...],
     seed: int,
@@ -45,8 +47,8 @@ def command(
     options.check_one_stdin(*(test for *_, test in languages))
     rows = []
     for name, low_folder, one_folder, test in languages:
-        text = read_once(test, allow_unknown=allow_unknown)
+        text = read_for(low_folder, test, allow_unknown=allow_unknown, prepared=prepared)
         for folder in (low_folder, one_folder):
-            scores = score_folder(folder, TRIPLE, text, need_all=True, allow_unknown=allow_unknown)
+            scores = score_folder(folder, TRIPLE, text, need_all=True, allow_unknown=allow_unknown, prepared=prepared)
             rows.append(pruning_row(name, scores, seed=seed))
     show(compare_pruning(rows, seed=seed), as_json, pictures)

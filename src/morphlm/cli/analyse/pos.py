@@ -38,7 +38,8 @@ from morphlm.cli.analyse.options import load_two, pictures, show, two_models
     metavar="TAG,TAG",
     help="Also compare on this sequence of tags (repeatable).",
 )
-@click.option("--text", metavar="FILE", help="Prepared text of the same sentences to score.")
+@click.option("--text", metavar="FILE", help="Text of the same sentences to score.")
+@options.prepared
 @pictures
 @options.seed
 @options.as_json
@@ -50,6 +51,7 @@ def command(
     column: Column,
     sequences: tuple[str, ...],
     text: str | None,
+    prepared: bool | None,
     pictures: tuple[str, ...],
     as_json: bool,
     **choices: Any,
@@ -69,4 +71,7 @@ def command(
     first, second, names = load_two(baseline, other)
     tagged = read_tagged_for([first, second], paths, form, column=column, text=text)
     split = [sequence.split(",") for sequence in sequences]
-    show(tag_comparison(first, second, tagged, sequences=split, text=text, names=names, **choices), as_json, pictures)
+    result = tag_comparison(
+        first, second, tagged, sequences=split, text=text, prepared=prepared, names=names, **choices
+    )
+    show(result, as_json, pictures)

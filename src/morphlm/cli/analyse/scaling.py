@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from morphlm.analysis.model_triple import TRIPLE
 from morphlm.analysis.scaling import compare_scaling, scaling_point
-from morphlm.analysis.scores import read_once, score_folder
+from morphlm.analysis.scores import read_for, score_folder
 from morphlm.cli import options
 from morphlm.cli.analyse.options import pictures, show
 from morphlm.files import source_name
 
 
 @click.command(name="scaling")
-@click.option("--test", required=True, metavar="TEST", help="Prepared test text.")
+@click.option("--test", required=True, metavar="TEST", help="Test text.")
 @click.option(
     "--growing",
     multiple=True,
@@ -26,6 +28,7 @@ from morphlm.files import source_name
     metavar="FOLDER",
     help="Models of one amount of text with a shared vocabulary (repeatable).",
 )
+@options.prepared
 @options.allow_unk
 @pictures
 @options.seed
@@ -34,6 +37,7 @@ def command(
     test: str,
     growing: tuple[str, ...],
     fixed: tuple[str, ...],
+    prepared: bool | None,
     allow_unknown: bool,
     pictures: tuple[str, ...],
     seed: int,
@@ -51,12 +55,10 @@ def command(
         raise click.UsageError(
             "no models are named; give --growing FOLDER, --fixed FOLDER or both, once for each amount"
         )
-    text = read_once(test, allow_unknown=allow_unknown)
+    reading: dict[str, Any] = {"allow_unknown": allow_unknown, "prepared": prepared}
+    text = read_for((*growing, *fixed)[0], test, **reading)
     series = [
-        [
-            scaling_point(score_folder(folder, TRIPLE, text, need_all=True, allow_unknown=allow_unknown), seed=seed)
-            for folder in folders
-        ]
+        [scaling_point(score_folder(folder, TRIPLE, text, need_all=True, **reading), seed=seed) for folder in folders]
         for folders in (fixed, growing)
     ]
     show(compare_scaling(*series, text=source_name(test), seed=seed), as_json, pictures)

@@ -18,14 +18,16 @@ from morphlm.cli.analyse.options import pictures, show
     multiple=True,
     required=True,
     metavar="NAME FOLDER TEST",
-    help="Models and prepared test text of a language (repeatable).",
+    help="Models and test text of a language (repeatable).",
 )
+@options.prepared
 @options.allow_unk
 @pictures
 @options.seed
 @options.as_json
 def command(
     languages: tuple[tuple[str, str, str], ...],
+    prepared: bool | None,
     allow_unknown: bool,
     pictures: tuple[str, ...],
     seed: int,
@@ -46,7 +48,8 @@ def command(
     if pictures:
         check_box(len(languages))
     scores = {
-        name: score_folder(folder, PAPER_KINDS, test, allow_unknown=allow_unknown) for name, folder, test in languages
+        name: score_folder(folder, PAPER_KINDS, test, allow_unknown=allow_unknown, prepared=prepared)
+        for name, folder, test in languages
     }
     result = select_from_scores(scores, seed=seed)
     show(result, as_json, pictures)

@@ -186,8 +186,7 @@ function morphemeMap(container, points, options = {}) {
       entry.group.setAttribute("class", ["map-point", ...classes].join(" "));
       entry.text.setAttribute("class", ["map-label", ...classes].join(" "));
     }
-    placeLabels(shown);
-    drawMarks();
+    placeLabels(shown, drawMarks());
     svg.setAttribute("data-scale", view.scale.toFixed(3));
     svg.style.touchAction = view.scale > 1.001 ? "none" : "pan-y";
   }
@@ -197,33 +196,64 @@ function morphemeMap(container, points, options = {}) {
     return highlighted;
   }
 
-  // As many labels as fit: a label that would cover another is left out until the map is zoomed.
-  function placeLabels(shown) {
+  // As many labels as fit: one that would cover another, or a symbol, is left out until the map is zoomed.
+  function placeLabels(shown, marked) {
     const important = (entry) =>
       (entry.point.name === chosen || entry.point.name === hovered ? 4 : 0) + (shown && shown.has(entry.point.name) ? 2 : 0);
     const order = drawn.map((entry, place) => [important(entry), place, entry]);
     order.sort((a, b) => b[0] - a[0] || a[1] - b[1]);
-    const boxes = [];
+    const taken = boxIndex();
+    for (const box of marked) taken.add(box, null);
+    for (const entry of drawn) {
+      if (!shown || shown.has(entry.point.name)) taken.add(symbolBox(entry), entry);
+    }
     for (const [rank, , entry] of order) {
       const inside = entry.x > -20 && entry.x < width + 20 && entry.y > -10 && entry.y < height + 10;
-      const place = inside && !(shown && !rank) ? freePlace(entry, boxes, rank >= 4) : null;
+      const place = inside && !(shown && !rank) ? freePlace(entry, taken, rank >= 4) : null;
       entry.text.setAttribute("visibility", place ? "visible" : "hidden");
       if (!place) continue;
-      entry.text.setAttribute("x", (entry.x + place.offset).toFixed(1));
-      entry.text.setAttribute("y", (entry.y + 4).toFixed(1));
-      boxes.push(place.box);
+      entry.text.setAttribute("x", place.x.toFixed(1));
+      entry.text.setAttribute("y", place.y.toFixed(1));
+      taken.add(place.box, entry);
     }
   }
 
-  function freePlace(entry, boxes, always) {
-    const measure = textWidth(entry);
-    for (const offset of [8, -8 - measure]) {
-      const box = [entry.x + offset - 2, entry.y - 9, entry.x + offset + measure + 2, entry.y + 9];
-      const fits = box[0] >= 0 && box[2] <= width && box[1] >= 0 && box[3] <= height;
-      const free = !boxes.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1]);
-      if (fits && (free || always)) return { offset, box };
+  const symbolBox = ({ x, y }) => [x - 5, y - 5, x + 5, y + 5];
+
+  // Beside the symbol, else above or below it; what is pointed at has its label in any case.
+  function freePlace(entry, taken, always) {
+    const size = textWidth(entry);
+    const places = [[8, 0], [-8 - size, 0], [-size / 2, -13], [-size / 2, 13], [6, -10], [6, 10], [-6 - size, -10], [-6 - size, 10]];
+    const boxes = places.map(([dx, dy]) => [entry.x + dx - 1, entry.y + dy - 8, entry.x + dx + size + 1, entry.y + dy + 8]);
+    const fits = (box) => box[0] >= 0 && box[2] <= width && box[1] >= 0 && box[3] <= height;
+    const box = boxes.find((each) => fits(each) && taken.isFree(each, entry)) || (always ? boxes.find(fits) || boxes[0] : null);
+    return box ? { x: box[0] + 1, y: box[1] + 12, box } : null;
+  }
+
+  // Boxes by the cells that they touch, so that each is compared with its neighbourhood only.
+  function boxIndex() {
+    const CELL = 48;
+    const cells = new Map();
+    function* touched(box) {
+      for (let column = Math.floor(box[0] / CELL); column <= Math.floor(box[2] / CELL); column += 1) {
+        for (let row = Math.floor(box[1] / CELL); row <= Math.floor(box[3] / CELL); row += 1) yield `${column},${row}`;
+      }
     }
-    return always ? { offset: 8, box: [entry.x, entry.y - 9, entry.x + measure + 10, entry.y + 9] } : null;
+    const overlap = (a, b) => a[0] < b[2] && a[2] > b[0] && a[1] < b[3] && a[3] > b[1];
+    return {
+      add(box, owner) {
+        for (const cell of touched(box)) {
+          if (!cells.has(cell)) cells.set(cell, []);
+          cells.get(cell).push([box, owner]);
+        }
+      },
+      isFree(box, owner) {
+        for (const cell of touched(box)) {
+          if ((cells.get(cell) || []).some(([other, by]) => by !== owner && overlap(box, other))) return false;
+        }
+        return true;
+      },
+    };
   }
 
   function textWidth(entry) {
@@ -231,19 +261,22 @@ function morphemeMap(container, points, options = {}) {
     return entry.textWidth;
   }
 
+  // Draws the marks, and returns the boxes that their names take.
   function drawMarks() {
-    markLayer.replaceChildren(
-      ...marks.map((mark) => {
-        const [x, y] = toScreen(mark.x, mark.y);
-        const group = svgElement("g", { class: "map-mark", transform: `translate(${x.toFixed(1)},${y.toFixed(1)})` });
-        group.append(svgElement("path", { d: "M-9,0 A9,9 0 1 0 9,0 A9,9 0 1 0 -9,0 M-14,0 H-5 M5,0 H14 M0,-14 V-5 M0,5 V14" }));
-        const left = x > width * 0.7;
-        const text = svgElement("text", { x: left ? -16 : 16, y: -8, "text-anchor": left ? "end" : "start" });
-        text.textContent = mark.label;
-        group.append(text);
-        return group;
-      }),
-    );
+    markLayer.replaceChildren();
+    return marks.flatMap((mark) => {
+      const [x, y] = toScreen(mark.x, mark.y);
+      const group = svgElement("g", { class: "map-mark", transform: `translate(${x.toFixed(1)},${y.toFixed(1)})` });
+      group.append(svgElement("path", { d: "M-9,0 A9,9 0 1 0 9,0 A9,9 0 1 0 -9,0 M-14,0 H-5 M5,0 H14 M0,-14 V-5 M0,5 V14" }));
+      const left = x > width * 0.7;
+      const text = svgElement("text", { x: left ? -16 : 16, y: -8, "text-anchor": left ? "end" : "start" });
+      text.textContent = mark.label;
+      group.append(text);
+      markLayer.append(group);
+      const size = text.getComputedTextLength();
+      const from = x + (left ? -16 - size : 16);
+      return [[x - 14, y - 14, x + 14, y + 14], [from - 2, y - 22, from + size + 2, y - 2]];
+    });
   }
 
   // ---------------------------------------------------------------- zooming and panning
@@ -501,7 +534,7 @@ function morphemeMap(container, points, options = {}) {
     if (!now || now === width) return;
     width = now;
     // What is told below the map should be in the window with it.
-    height = Math.round(Math.max(340, Math.min(640, width * 0.62, window.innerHeight - 230)));
+    height = Math.round(Math.max(340, Math.min(760, width * 0.62, window.innerHeight - 200)));
     svg.setAttribute("height", height);
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     schedule();

@@ -19,10 +19,12 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.lazy import cached_property
 from morphlm.report.models import model_names, vectors_of
 from morphlm.scoring.prediction import Predictor
-from morphlm.scoring.streaming import Normaliser, normaliser_of, recorded_options
-from morphlm.text.prepare import PrepareOptions, prepare_line
+from morphlm.scoring.streaming import Normaliser, normaliser_of
+from morphlm.segmentation.encoding import normalised
+from morphlm.text.preparation import PrepareOptions
+from morphlm.text.prepare import prepare_line
 from morphlm.text.reading import BEGIN, END, RESERVED, UNKNOWN, split_tokens
-from morphlm.vectors.forms import form_of, is_lowercased
+from morphlm.vectors.forms import word_forms
 from morphlm.vectors.search import largest
 from morphlm.vectors.vectors import WordVectors
 from morphlm.vocabulary.vocabulary import UNK_ID
@@ -117,7 +119,7 @@ class ExploredModel:
     @cached_property
     def _options(self) -> PrepareOptions | None:
         """How the training text was prepared, if that is on record."""
-        return recorded_options(self.model)
+        return self.model.preparation
 
     @cached_property
     def _normalise(self) -> Normaliser:
@@ -132,14 +134,14 @@ class ExploredModel:
 
     def _tokenise(self, line: str) -> list[str]:
         """By the tokeniser on record; the normaliser does the rest."""
-        if self._options is None or not self._options.tokenise:
+        if self._options is None or self._options.tokeniser == "none":
             return line.split()
-        return prepare_line(line, replace(self._options, lowercase=False, digits=False, cyrillic_share=0.0))
+        return prepare_line(line, replace(self._options, case="keep", digits=False, cyrillic_share=0.0))
 
     def word_form(self, word: str) -> str:
         """A word as a person writes it, in the form that the model knows."""
         if self._options is None:
-            return form_of(word, False if self.vectors is None else is_lowercased(self.vectors))
+            return normalised(word) if self.vectors is None else word_forms(self.vectors)(word)
         _check_marks([word])
         return "".join(self._normalise([word]))
 

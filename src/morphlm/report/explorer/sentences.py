@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from morphlm.errors import InputError
 from morphlm.report.explorer.limits import Deadline, RequestLimits, check_count, check_text
 from morphlm.report.explorer.models import Expected, ExploredModel, TextIs
-from morphlm.scoring.prediction import split_query
 from morphlm.tables import finite_or_none
-from morphlm.text.reading import END
+from morphlm.text.reading import END, split_tokens
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
 
 
@@ -114,7 +113,7 @@ def complete(explored: ExploredModel, text: str, text_is: TextIs, k: int, limits
     check_text(text, limits.sentence_characters, "a text")
     check_count(k, limits)
     line = " ".join(text.split("\n"))
-    _, begun = split_query(line, True)
+    begun = "" if line.endswith((" ", "\t")) else next(reversed(split_tokens(line)), "")
     tokens = _tokens(explored, line[: len(line) - len(begun)] if begun else line, text_is, limits)
     prefix = begun if text_is == "prepared" or not begun else explored.word_form(begun)
     with explored.lock:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from morphlm.analysis.morpheme_map import split_name
 from morphlm.errors import ConfigError, InputError
 from morphlm.report.explorer.limits import RequestLimits, check_count, check_text
 from morphlm.report.explorer.models import ExploredModel
 from morphlm.segmentation.factors import Factors
+from morphlm.segmentation.morphemes import split_name
 from morphlm.text.reading import RESERVED, UNKNOWN
-from morphlm.vectors.questions import how_known
+from morphlm.vectors.composition import Composition, Origin
 from morphlm.vectors.search import Neighbour
 from morphlm.vectors.vectors import WordVectors
 
@@ -57,7 +56,8 @@ class WordView:
     model: str
     query: str  # as it was typed
     form: str  # as the model's text has it
-    understood: Literal["known", "composed", "unknown"]  # where its vector comes from
+    understood: Origin  # where its vector comes from; affixes: from them alone, since its stem was never seen
+    stem_known: bool | None  # whether the vector has a stem in it; None: the model's parts have no labels
     count: int | None  # in the training text; None: it is not in the vocabulary
     rank: int | None  # 1 for the most frequent word
     word_class: WordClass | None
@@ -81,19 +81,21 @@ def view_word(explored: ExploredModel, query: str, k: int, limits: RequestLimits
     check_count(k, limits)
     vocabulary, vectors = explored.model.vocabulary, explored.vectors
     number = vocabulary.ids.get(form, 0) if form in vocabulary else None
-    understood = how_known(vectors, form) if vectors is not None else "unknown" if number is None else "known"
-    parts = [] if vectors is None else _parts(vectors, form, k)
+    composition = _composition(explored, form)
+    understood = composition.origin
+    parts = [] if vectors is None else _parts(vectors, composition, k)
     return WordView(
         model=explored.name,
         query=query,
         form=form,
-        understood=understood,  # type: ignore[arg-type]  # of a word it is one of these
+        understood=understood,
+        stem_known=composition.stem_known,
         count=None if number is None else int(vocabulary.counts[number]),
         rank=None if number is None else number - len(RESERVED) + 1,
         word_class=None if number is None else _class_of(explored, number),
         parts=parts,
         neighbours=[] if vectors is None or understood == "unknown" else _near(vectors.neighbours(form, k)),
-        notes=_notes(explored, form, understood, parts),
+        notes=_notes(explored, composition),
     )
 
 
@@ -108,6 +110,13 @@ def view_morpheme(explored: ExploredModel, name: str, k: int, limits: RequestLim
         raise InputError(f"{name!r} is no morpheme of {explored.name}; write it as in the model: form/LABEL")
     (part,) = _known_parts(vectors, vectors.factors, [name], k)
     return MorphemeView(explored.name, part, _near(vectors.neighbours(name, k, morpheme=True)))
+
+
+def _composition(explored: ExploredModel, form: str) -> Composition:
+    """Of a model without vectors, only whether it knows the word."""
+    if explored.vectors is not None:
+        return explored.vectors.composition(form)
+    return Composition(form, "known" if form in explored.model.vocabulary else "unknown", ())
 
 
 def _form(explored: ExploredModel, query: str, limits: RequestLimits) -> str:
@@ -140,24 +149,16 @@ def _class_of(explored: ExploredModel, number: int) -> WordClass | None:
 # ---------------------------------------------------------------- parts
 
 
-def _parts(vectors: WordVectors, form: str, k: int) -> list[Part]:
+def _parts(vectors: WordVectors, composition: Composition, k: int) -> list[Part]:
     """The morphemes in the order of the word, those without a vector included."""
-    factors = vectors.factors
-    if factors is None or form in RESERVED:
+    if vectors.factors is None:
         return []
-    names = _names_of(factors, form)
-    known = [name for name in names if name in factors.ids]
-    known_parts = {part.name: part for part in _known_parts(vectors, factors, list(dict.fromkeys(known)), k)}
+    known = _known_parts(vectors, vectors.factors, list(dict.fromkeys(composition.known)), k)
+    known_parts = {part.name: part for part in known}
     return [
-        known_parts[name] if name in known_parts else Part(name, *split_name(name), False, 0, [], []) for name in names
+        known_parts[name] if is_known else Part(name, *split_name(name), False, 0, [], [])
+        for name, is_known in composition.parts
     ]
-
-
-def _names_of(factors: Factors, form: str) -> list[str]:
-    if form in factors.vocabulary:
-        own = factors[factors.vocabulary.id_of(form)].tolist()
-        return [factors.names[factor] for factor in own if factors.kind_of(factor) == "morpheme"]
-    return [] if factors.analyser is None else list(next(iter(factors.analyser.names_of([form]))))
 
 
 def _known_parts(vectors: WordVectors, factors: Factors, names: list[str], k: int) -> list[Part]:
@@ -175,16 +176,18 @@ def _known_part(factors: Factors, name: str, neighbours: list[Near]) -> Part:
     return Part(name, *split_name(name), True, len(words), examples, neighbours)
 
 
-def _notes(explored: ExploredModel, form: str, understood: str, parts: list[Part]) -> list[str]:
+def _notes(explored: ExploredModel, composition: Composition) -> list[str]:
     """Explanations of what is missing."""
     vectors = explored.vectors
-    if form == UNKNOWN:
+    if composition.word == UNKNOWN:
         return ["the model's training text had <unk> in place of such words"]
     if vectors is None:
         return [f"a model of the kind {explored.model.kind} has no word vectors; choose another to see neighbours"]
-    if understood == "unknown":
+    if composition.origin == "unknown":
         return [_why_unknown(vectors.factors)]
-    if understood == "known" and vectors.factors is not None and not parts:
+    if composition.origin == "affixes":
+        return [f"{composition.format()}; its neighbours are words of the same form, not of the same meaning"]
+    if composition.origin == "known" and vectors.factors is not None and not composition.parts:
         return ["the word has no morphemes but itself"]
     return []
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.language_model.base import LanguageModel
-from morphlm.report.html import Markup, joined, names, numbers, table
+from morphlm.report.html import Markup, names, numbers, table, tag
 from morphlm.report.numbers import NOTHING, decimal, share, whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
 from morphlm.report.sections.section import PageSection
@@ -24,7 +24,7 @@ EXPLANATION = (
 
 def corpus(scored_models: ScoredModels) -> PageSection:
     """A table of the training texts and one of the test text."""
-    body = joined([_training(scored_models), _test(scored_models)])
+    body = tag("div", tag("div", _training(scored_models)), tag("div", _test(scored_models)), class_="pair wide")
     return PageSection("corpus", "Texts", EXPLANATION, body)
 
 

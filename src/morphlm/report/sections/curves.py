@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from morphlm.analysis.learning_curves import curve_of
 from morphlm.report.charts import Points, line_chart
-from morphlm.report.html import Markup, joined, missing, names, numbers, paragraph, table
+from morphlm.report.html import Markup, missing, names, numbers, paragraph, table, tag
 from morphlm.report.numbers import decimal, whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels
 from morphlm.report.sections.section import PageSection
@@ -42,7 +42,8 @@ def _body(drawn: Mapping[ScoredModel, Points], others: list[ScoredModel]) -> Mar
     note = (
         f"Without a log of a training: {', '.join(scored_model.name for scored_model in others)}." if others else None
     )
-    return joined([picture, table(columns, rows), paragraph(note, class_="note") if note else None])
+    figures_table = tag("div", table(columns, rows), paragraph(note, class_="note") if note else None)
+    return tag("div", tag("div", picture), figures_table, class_="pair wide")
 
 
 def _row(scored_model: ScoredModel, points: Points) -> list[str]:

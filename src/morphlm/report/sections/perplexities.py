@@ -1,19 +1,20 @@
-"""Perplexities of the test text under all models, with signatures."""
+"""The models: what each is, and the perplexity of the test text under it."""
 
 from __future__ import annotations
 
 import math
 
 from morphlm.analysis.groups import GroupComparison, compare_members
-from morphlm.report.html import Markup, joined, names, numbers, paragraph, table, tag
+from morphlm.report.descriptions import describe_model
+from morphlm.report.html import Markup, joined, names, numbers, paragraph, table, tag, words
 from morphlm.report.numbers import NOTHING, decimal, whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels, paired_scores
 from morphlm.report.sections.section import PageSection
 
 EXPLANATION = (
     "Perplexity says among how many words, on average, a model wavers at each token: lower is better. Unknown words "
-    "are scored as UNK in the first column of figures, and left out in the second. The change is relative to the "
-    "first model, with a 95 % interval by drawing the sentences again (paired bootstrap)."
+    "are scored as UNK; one column leaves them out. The change is relative to the first model, with a 95 % interval by "
+    "drawing the sentences again (paired bootstrap)."
 )
 DIFFERENT = (
     "These models do not have the same vocabulary. A model that knows fewer words has more unknown ones, which are "
@@ -27,22 +28,24 @@ def perplexities(scored_models: ScoredModels) -> PageSection:
     rows = [
         [
             scored_model.name,
-            decimal(scored_model.perplexity.including_unknown),
+            describe_model(scored_model.model),
+            tag("strong", decimal(scored_model.perplexity.including_unknown)),
+            NOTHING if scored_model is first else compared(scored_models, scored_model).whole.change.format(),
             decimal(scored_model.perplexity.excluding_unknown),
             decimal(math.log2(scored_model.perplexity.including_unknown)),
-            NOTHING if scored_model is first else compared(scored_models, scored_model).whole.change.format(),
             whole(scored_model.perplexity.unknown),
         ]
         for scored_model in scored_models.models
     ]
-    titles = ["perplexity", "without unknown", "bits a token", f"change against {first.name}", "unknown"]
-    alike = len(scored_models.groups(lambda scored_model: scored_model.model.vocabulary.words)) == 1
+    titles = ["perplexity", f"change against {first.name}", "without unknown", "bits a token", "unknown"]
+    alike = len(scored_models.groups(lambda scored_model: scored_model.words)) == 1
     warning = None if alike else paragraph(DIFFERENT, class_="note")
+    columns = [*names("model"), *words("what it is"), *numbers(*titles)]
     return PageSection(
-        "perplexity",
-        "Perplexity",
+        "models",
+        "Models",
         EXPLANATION,
-        joined([table([*names("model"), *numbers(*titles)], rows), warning, _signatures(scored_models)]),
+        joined([table(columns, rows), warning, _signatures(scored_models)]),
     )
 
 
@@ -63,5 +66,6 @@ def _signatures(scored_models: ScoredModels) -> Markup:
         (tag("dt", scored_model.name), tag("dd", tag("code", str(scored_model.perplexity.signature))))
         for scored_model in scored_models.models
     ]
-    note = "Signatures: compare figures only where these agree in all but the model."
-    return joined([paragraph(note, class_="note"), tag("dl", entries, class_="signatures")])
+    note = "Compare figures only where these agree in all but the model."
+    signatures = tag("dl", entries, class_="signatures")
+    return tag("details", tag("summary", "Signatures of these figures"), paragraph(note, class_="note"), signatures)

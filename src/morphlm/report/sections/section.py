@@ -19,5 +19,6 @@ class PageSection:
 
     def html(self) -> Markup:
         heading = tag("h2", self.title, id=f"{self.identity}-title")
-        parts = (heading, tag("p", self.explanation), self.body, self.data)
-        return tag("section", parts, id=self.identity, class_="card", aria_labelledby=f"{self.identity}-title")
+        about = tag("div", heading, tag("p", self.explanation), class_="about")
+        parts = (about, tag("div", self.body, class_="body"), self.data)
+        return tag("section", parts, id=self.identity, class_="chapter", aria_labelledby=f"{self.identity}-title")

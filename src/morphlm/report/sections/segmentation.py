@@ -5,22 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from morphlm.analysis.morpheme_map import split_name
 from morphlm.report.examples import is_telling, spread
-from morphlm.report.html import Markup, foreign, joined, missing, names, numbers, paragraph, table, tag, words
+from morphlm.report.html import (
+    Markup,
+    direction,
+    foreign,
+    joined,
+    missing,
+    names,
+    numbers,
+    paragraph,
+    table,
+    tag,
+    words,
+)
 from morphlm.report.numbers import whole
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
 from morphlm.report.sections.section import PageSection
 from morphlm.segmentation.factors import LONGEST_NEW_WORD, Factors
-from morphlm.segmentation.morphemes import LABELS
+from morphlm.segmentation.morphemes import LABELS, split_name
 from morphlm.text.reading import RESERVED
 
 SHOWN = 8
 FREQUENT, RARE = 100, 3  # at least, at most so often in training
 EXPLANATION = (
-    "How the models see words of the test text: a word's vector is the sum of the vectors of its parts, so rare and "
-    "unknown words share what was learned from frequent ones. Labels: PRE prefix, STM stem, SUF suffix. A morpheme "
-    "with a dashed frame was not seen in training and adds nothing."
+    "How the models see words of the test text, and how often each was seen in training. A word's vector is the sum of "
+    "the vectors of its parts, so rare and unknown words share what was learned from frequent ones. Labels: PRE "
+    "prefix, STM stem, SUF suffix. A morpheme with a dashed frame was not seen in training and adds nothing."
 )
 NONE = (
     "None of these models has morphemes. Those with factors do: +c (contexts), +o (outputs) and ++ (both), for "
@@ -46,7 +57,7 @@ def segmentation(scored_models: ScoredModels) -> PageSection:
     without = [scored_model for scored_model in scored_models.models if factors_of(scored_model) is None]
     if groups and without:
         parts.append(paragraph(f"Without morphemes: {names_of(without)}.", class_="note"))
-    return PageSection("morphemes", "Morphemes of words", EXPLANATION, joined(parts))
+    return PageSection("morphemes", "Morphemes", EXPLANATION, joined(parts))
 
 
 def factors_of(scored_model: ScoredModel) -> Factors | None:
@@ -70,7 +81,8 @@ def _models(scored_models: ScoredModels, group: list[ScoredModel]) -> Markup:
     if factors.analyser is None:
         tables.append(missing("The morphemes come from a list of words, so unknown words have none."))
     kinds = f"{whole(len(factors) - factors.surfaces)} different ones{_source(group[0])}"
-    return joined([tag("h3", f"Morphemes of {names_of(group)}"), paragraph(kinds, class_="note"), *tables])
+    heading = tag("h3", f"Morphemes of {names_of(group)}")
+    return joined([heading, paragraph(kinds, class_="note"), tag("div", tables, class_="pair three")])
 
 
 def _source(scored_model: ScoredModel) -> str:
@@ -99,7 +111,7 @@ def _known(factors: Factors, word: str) -> Analysis | None:
     number = factors.vocabulary.ids.get(word, 0)
     if number < len(RESERVED):
         return None
-    parts = [factors.names[factor] for factor in factors[number].tolist() if factor >= factors.surfaces]
+    parts = factors.names_of(number)
     count = int(factors.vocabulary.counts[number])
     return Analysis(word, count, tuple((part, True) for part in parts)) if len(parts) > 1 else None
 
@@ -127,12 +139,13 @@ def _table(scored_models: ScoredModels, title: str, analyses: list[Analysis]) ->
         ]
         for analysis in analyses
     ]
-    return table([*names("word"), *numbers("seen in training"), *words("morphemes")], rows, title)
+    return tag("div", table([*names("word"), *numbers("seen"), *words("morphemes")], rows, title))
 
 
 def morphemes(parts: Sequence[tuple[str, bool]], language: str | None) -> Markup:
-    """Labelled morphemes as a row of chips."""
-    return joined((_chip(name, known, language) for name, known in parts), " ")
+    """Labelled morphemes as a row of chips, in the direction of the word."""
+    chips = joined((_chip(name, known, language) for name, known in parts), " ")
+    return tag("span", chips, class_="split", dir=direction(name for name, _ in parts))
 
 
 def _chip(name: str, known: bool, language: str | None) -> Markup:

@@ -7,21 +7,21 @@ import math
 import numpy as np
 
 from morphlm.report.examples import spread
-from morphlm.report.html import Markup, foreign, joined, missing, paragraph, tag
+from morphlm.report.html import Markup, direction, foreign, joined, missing, paragraph, tag
 from morphlm.report.numbers import decimal
 from morphlm.report.scored_models import ScoredModel, ScoredModels, names_of
 from morphlm.report.sections.section import PageSection
+from morphlm.report.surprisal_scale import LEGEND, level
 from morphlm.text.reading import END
 
-STEPS, STEP = 8, 2.0  # colours of the scale, and bits of each
 LENGTHS = (5, 30)  # words of sentences that are good to look at
 LONGEST = 60  # tokens that are shown of a longer one
 EVENLY, DIFFERING = 6, 2  # sentences from all over the text, and those on which models differ most
 START_WORDS = 7
 EXPLANATION = (
     "Surprisal is −log₂ p of a token after the words before it, in bits: 1 bit more means that the model thought the "
-    "token half as likely. Each row of a sentence is a model; darker cells are more surprising (in dark mode: "
-    "brighter). Point at a token, or go through them with the arrow keys, to read the exact figures."
+    "token half as likely; 10 bits are 1 in 1,000. Each row of a sentence is a model; the stronger the colour, the "
+    "more surprising the word. Point at a token, or go through them with the arrow keys, to read the exact figures."
 )
 
 
@@ -30,7 +30,7 @@ def surprisal(scored_models: ScoredModels) -> PageSection:
     chosen = choose(scored_models)
     sentences = [_sentence(scored_models, number, rank == 0) for rank, number in enumerate(chosen)]
     parts = [_chooser(scored_models, chosen), _legend(scored_models), tag("div", sentences, id="sentences")]
-    return PageSection("surprisal", "Sentences by surprisal", EXPLANATION, joined(parts))
+    return PageSection("surprisal", "Word by word", EXPLANATION, joined(parts))
 
 
 def choose(scored_models: ScoredModels) -> list[int]:
@@ -71,11 +71,8 @@ def _start(words: list[str]) -> str:
 
 
 def _legend(scored_models: ScoredModels) -> Markup:
-    steps = [tag("li", _range(step), class_=f"surprise-{step}") for step in range(STEPS)]
-    marks = [
-        tag("span", "Surprisal in bits:", class_="note"),
-        tag("ul", steps, class_="legend scale", aria_label="Colours of surprisal in bits"),
-    ]
+    steps = [tag("li", text, class_=f"surprise-{number}") for number, text in enumerate(LEGEND)]
+    marks = [tag("ul", steps, class_="legend scale", aria_label="Colours of surprisal in bits")]
     unknown = None
     if any(scored_model.unknown.any() for scored_model in scored_models.models):
         unknown = paragraph("A dashed cell: the word is unknown to the model and scored as UNK.", class_="note")
@@ -84,26 +81,17 @@ def _legend(scored_models: ScoredModels) -> Markup:
     return tag("div", *marks, unknown, rows)
 
 
-def _range(step: int) -> str:
-    low = f"{step * STEP:g}"
-    return f"{low}+" if step == STEPS - 1 else f"{low}–{(step + 1) * STEP:g}"
-
-
-def level(bits: float) -> int:
-    """The step of the colour scale for a surprisal."""
-    return STEPS - 1 if not bits < STEP * STEPS else int(bits / STEP)
-
-
 def _sentence(scored_models: ScoredModels, number: int, visible: bool) -> Markup:
     begin, end = scored_models.text.spans[number]
     positions = list(range(begin, end))[:LONGEST]
-    names = [tag("span", scored_model.name, class_="row-name") for scored_model in scored_models.models]
+    names = [tag("span", scored_model.name, class_="row-name", dir="ltr") for scored_model in scored_models.models]
     head = tag("li", tag("span", "", class_="word"), names, class_="column names", aria_hidden="true")
     columns = [_column(scored_models, position, first=position == begin) for position in positions]
     cut = missing(f"The first {LONGEST} of {end - begin} tokens.") if end - begin > LONGEST else None
+    side = direction(scored_models.text.sentences[number])
     return tag(
         "div",
-        tag("ol", head, columns, class_="tokens", aria_label=f"Tokens of sentence {number + 1}"),
+        tag("ol", head, columns, class_="tokens", dir=side, aria_label=f"Tokens of sentence {number + 1}"),
         cut,
         tag("p", "Point at a token for its figures.", class_="token-details muted", aria_live="polite"),
         paragraph(_totals(scored_models, begin, end), class_="note"),

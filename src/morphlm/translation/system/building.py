@@ -18,7 +18,7 @@ from morphlm.artefacts import Producer, Shelf, find_or_make, lock
 from morphlm.errors import ConfigError, InputError, MorphlmError
 from morphlm.files import cannot_write, make_folder, open_binary, partial_folder, sha256_of
 from morphlm.language_model.base import LanguageModel
-from morphlm.modelfile import copy_model, read_model
+from morphlm.modelfile import copy_model, learned_part, read_model
 from morphlm.progress import notify, progress_bar
 from morphlm.scoring.loading import load, model_from_files
 from morphlm.text.parallel_pairs import prepare_pair_files
@@ -203,8 +203,9 @@ class _LoadedModel:
 def _load_model(named: NamedModel) -> _LoadedModel:
     if not named.path.is_dir():
         return _LoadedModel(named.name, named.path, None, load(named.path))
-    files = read_model(named.path)
-    return _LoadedModel(named.name, named.path, files.digest, model_from_files(named.path, files))
+    path = learned_part(named.path)
+    files = read_model(path)
+    return _LoadedModel(named.name, path, files.digest, model_from_files(path, files))
 
 
 def _check_texts(sources: Sources) -> None:

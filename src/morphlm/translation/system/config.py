@@ -55,8 +55,8 @@ class SystemConfig(Settings):
         """How training text is prepared."""
         return pair_options(
             self.languages,
-            tokenise=self.tokenise,
-            lowercase=self.lowercase,
+            tokeniser="moses" if self.tokenise else "none",
+            case="lower" if self.lowercase else "keep",
             digits=False,
             max_tokens=self.max_tokens,
             max_ratio=self.max_ratio,

@@ -58,30 +58,40 @@ class ProgressLine:
                 self._bar.write(message, file=self._stream)
 
     @contextlib.contextmanager
-    def step(self, name: str, seconds: float, log: Path) -> Iterator[None]:
-        """Show a step while it runs; what it prints goes to its log."""
+    def step(self, name: str, seconds: float, log: Path | None) -> Iterator[None]:
+        """Show a step while it runs; what it prints goes to its log, or is shown too if it has none."""
         self.number += 1
-        self._bar.set_description_str(escaped(f"{self.name} {self.number}/{self.total}: {name}"))
-        make_folder(log.parent)
+        self._bar.set_description_str(escaped(self.label(name)))
         begin, self._stop = time.monotonic(), threading.Event()
         follower = threading.Thread(target=self._follow, args=(begin, seconds, self._stop), daemon=True)
-        with _open_log(log) as messages:
+        with contextlib.ExitStack() as stack:
+            if log is not None:
+                make_folder(log.parent)
+                stack.enter_context(contextlib.redirect_stderr(stack.enter_context(_open_log(log))))
             follower.start()
             try:
-                with contextlib.redirect_stderr(messages):
-                    yield
+                yield
             finally:
                 self._stop.set()
                 follower.join()
         self._before += seconds
 
+    def label(self, name: str) -> str:
+        """What stands before the bar while a step runs."""
+        return f"{self.name} {self.number}/{self.total}: {name}"
+
     def done(self, name: str, seconds: float, left: float) -> None:
         """A step is done; `left` is how many seconds the others will take."""
-        self._bar.total = self._before + left
-        self._show(self._before)
+        self.set_left(left)
         if self._bar.disable:
             remaining = f"; about {format_duration(left)} left" if left > 0 else ""
-            self.notify(f"[{self.number}/{self.total}] {name}: {format_duration(seconds)}{remaining}")
+            number = f"[{self.number}/{self.total}] " if self.total else ""
+            self.notify(f"{number}{name}: {format_duration(seconds)}{remaining}")
+
+    def set_left(self, left: float) -> None:
+        """Correct the estimate: so many seconds are left after the steps so far."""
+        self._bar.total = self._before + left
+        self._show(self._before)
 
     def _follow(self, begin: float, seconds: float, stop: threading.Event) -> None:
         """Move the bar with the clock, but not beyond the step."""

@@ -1,0 +1,133 @@
+"""How well sentence splitters find the sentences of treebanks: F1 of boundaries, by language and splitter.
+
+Run: python benchmarks/sentence_splitting.py DIR [LANGUAGE ...]. DIR has treebanks `LL_NAME-ud-PART.conllu[.xz]`
+(Universal Dependencies); of sentencex, pysbd, sentence-splitter and icu4py those that are installed are measured.
+Paragraphs are those that the treebank marks, else 15 sentences joined by spaces; the end of a paragraph does not count.
+`again` is the share of gold sentences that a splitter leaves whole, and MB/s its speed (CPU time).
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from morphlm.files import open_binary
+from morphlm.text.sentences import split_sentences
+
+SENTENCES = 15  # in a paragraph, where the treebank does not mark any
+Splitter = Callable[[str], list[str]]
+
+
+def paragraphs(path: Path) -> Iterator[list[str]]:
+    """The gold sentences of each paragraph."""
+    group: list[str] = []
+    marked = False
+    with open_binary(path) as stream:
+        for line in stream.read().decode().split("\n"):
+            marked = marked or line.startswith("# newpar")
+            if group and (line.startswith(("# newpar", "# newdoc")) or (len(group) == SENTENCES and not marked)):
+                yield group
+                group = []
+            if line.startswith("# text = "):
+                group.append(line.removeprefix("# text = ").strip())
+    yield group
+
+
+def boundaries(sentences: list[str]) -> set[int]:
+    """Where sentences end but the last, counted in characters that are no white space."""
+    ends, position = set(), 0
+    for sentence in sentences[:-1]:
+        position += len(re.sub(r"\s", "", sentence))
+        ends.add(position)
+    return ends
+
+
+def measure(splitter: Splitter, groups: list[list[str]]) -> tuple[float, float, float, float, float]:
+    """Precision, recall and F1 of boundaries, the share of sentences left whole, and megabytes a second."""
+    found = gold = right = 0
+    texts = [" ".join(group) for group in groups]
+    begin = time.process_time()
+    results = [splitter(text) for text in texts]
+    seconds = time.process_time() - begin
+    for group, result in zip(groups, results, strict=True):
+        mine, theirs = boundaries(result), boundaries(group)
+        found, gold, right = found + len(mine), gold + len(theirs), right + len(mine & theirs)
+    sentences = [sentence for group in groups for sentence in group]
+    whole = sum(len([part for part in splitter(sentence) if part.strip()]) <= 1 for sentence in sentences)
+    megabytes = sum(len(text.encode()) for text in texts) / 1e6
+    f1 = 2 * right / max(found + gold, 1)
+    return right / max(found, 1), right / max(gold, 1), f1, whole / len(sentences), megabytes / max(seconds, 1e-9)
+
+
+def sentencex(language: str) -> Splitter:
+    library = importlib.import_module("sentencex")
+    return lambda text: list(library.segment(language, text))
+
+
+def pysbd(language: str) -> Splitter:
+    library = importlib.import_module("pysbd")
+    known = language in importlib.import_module("pysbd.languages").LANGUAGE_CODES
+    segmenter = library.Segmenter(language=language if known else "en", clean=False)
+    return lambda text: list(segmenter.segment(text))
+
+
+def sentence_splitter(language: str) -> Splitter:
+    library = importlib.import_module("sentence_splitter")
+    try:
+        splitter = library.SentenceSplitter(language=language)
+    except library.SentenceSplitterException:
+        splitter = library.SentenceSplitter(language="en")
+    return lambda text: list(splitter.split(text))
+
+
+def icu4py(language: str) -> Splitter:
+    library = importlib.import_module("icu4py.breakers")
+    return lambda text: list(library.SentenceBreaker(text, f"{language}@ss=standard"))
+
+
+def ours(language: str) -> Splitter:
+    return lambda text: split_sentences(text, language)
+
+
+def language_unknown(_: str) -> Splitter:
+    return lambda text: split_sentences(text, None)
+
+
+SPLITTERS = (sentencex, pysbd, sentence_splitter, icu4py, ours, language_unknown)
+
+
+def treebanks(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*.conllu*") if re.match(r"[a-z]{2,3}_", path.name))
+
+
+def main(folder: str, languages: list[str]) -> None:
+    print(f"{'treebank':22} {'splitter':18} prec.  recall     F1  again    MB/s")
+    totals: dict[str, list[float]] = {}
+    for path in treebanks(Path(folder)):
+        language = path.name.partition("_")[0]
+        if languages and language not in languages:
+            continue
+        groups = list(paragraphs(path))
+        for make in SPLITTERS:
+            try:
+                splitter = make(language)
+            except ModuleNotFoundError:
+                continue
+            precision, recall, f1, whole, speed = measure(splitter, groups)
+            totals.setdefault(make.__name__, []).append(f1)
+            name = path.name.partition("-")[0]
+            print(
+                f"{name:22} {make.__name__:18}     {precision:.3f}   {recall:.3f}  {f1:.3f}   {whole:.3f} {speed:7.2f}"
+            )
+    for name, values in totals.items():
+        print(f"{'mean':22} {name:18}               {sum(values) / len(values):.3f}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    main(sys.argv[1], sys.argv[2:])

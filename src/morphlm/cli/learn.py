@@ -1,0 +1,63 @@
+"""`morphlm learn`: raw text in; out comes a directory with a model, its vectors, a report and how to use them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from morphlm.cli import options
+from morphlm.errors import ConfigError
+from morphlm.progress import notify
+from morphlm.threads import available_cores
+
+
+@click.command(name="learn")
+@click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
+@click.option("--out", "-o", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Write it all here.")
+@click.option("--language", "-l", metavar="CODE", help="Language of the text, such as cs.  [default: recognised]")
+@click.option("--minutes", type=float, metavar="N", help="Take no longer than this.  [default: what the text needs]")
+@click.option("--dev", metavar="FILE", help="Development text, to choose by.  [default: a part of the text]")
+@click.option("--test", metavar="FILE", help="Test text, to measure on.  [default: a part of the text]")
+@click.option("--prepared", is_flag=True, help="The text is prepared: one sentence a line, tokens between spaces.")
+@options.allow_unk
+@click.option("--field", metavar="NAME", help="The field of .jsonl that holds the text.  [default: text]")
+@click.option(
+    "--case",
+    type=click.Choice(["lower", "keep"]),
+    default="lower",
+    help="Lower case learns most from little text; keyboards, OCR and speech need the case as it is.",
+)
+@options.seed
+@options.threads
+@click.option("--restart", is_flag=True, help="Begin anew where something was learned from other input.")
+@click.option("--verbose", "-v", is_flag=True, help="Show the messages of all stages.")
+@options.as_json
+def command(
+    texts: tuple[str, ...], out: Path, restart: bool, verbose: bool, as_json: bool, **choices: Any
+) -> None:
+    """Learn a model from raw text: files, folders, '-' for standard input; compressed ones and .jsonl too.
+
+    The text is read in any encoding, its language recognised, split into sentences, tokenised, and divided into
+    training, development and test text. The settings are chosen by the development text. DIR is then a model for
+    every other command. Interrupted, the same command goes on.
+
+    \b
+      morphlm learn novel.txt --out novel
+      morphlm learn texts/ more.jsonl.gz --language fi --minutes 20 --out finnish
+    """
+    from morphlm.learning.request import LearnRequest  # noqa: PLC0415
+
+    if choices["threads"] is not None and choices["threads"] < 1:
+        raise ConfigError("--threads is at least 1")
+    request = LearnRequest(texts, out, processes=choices["threads"] or available_cores(), **choices)
+    # Only now: it loads all that trains.
+    from morphlm.learning.learn import learn_request  # noqa: PLC0415
+
+    try:
+        learned = learn_request(request, restart=restart, verbose=verbose)
+    except KeyboardInterrupt:
+        notify("stopped; the same command goes on from here")
+        raise
+    options.print_result(learned, as_json)

@@ -1,0 +1,140 @@
+"""Text for a model: raw text is prepared as the model's training text was, and text that does not fit is told.
+
+A number for a text that was prepared in another way looks like any other number, and means nothing.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from morphlm.arrays import Int32Array
+from morphlm.errors import ConfigError
+from morphlm.files import source_name
+from morphlm.progress import notify
+from morphlm.text.languages import language_name
+from morphlm.text.preparation import PrepareOptions
+from morphlm.text.prepare import prepare_line
+from morphlm.text.raw import RawText
+from morphlm.text.reading import END, UNKNOWN, split_tokens
+from morphlm.text.recognition import recognise_language
+from morphlm.vocabulary.corpus import Source, as_paths, as_text
+from morphlm.vocabulary.vocabulary import UNK_ID
+
+if TYPE_CHECKING:
+    from morphlm.language_model.base import LanguageModel
+
+LinePreparer = Callable[[str], list[str]]
+
+FEWEST_TOKENS = 50  # fewer say nothing about whether a text fits
+MORE_UNKNOWN, TIMES_UNKNOWN = 0.15, 3.0  # so much more than in the development text, and so many times as much
+USUAL_UNKNOWN = 0.15  # of models that have no record of it
+SAMPLE = 5_000  # words that are looked at to say why a text does not fit
+
+
+def fit_text(
+    model: LanguageModel | Sequence[LanguageModel], source: Source, *, prepared: bool | None = None, quiet: bool = False
+) -> Source:
+    """The text as models can read it: raw text is prepared while it is read, and that is said in one line.
+
+    `prepared` says that it is done already (True) or not (False). By default, text is prepared if that changes nothing
+    in prepared text; a model of Moses tokens, where it would, takes text as it stands. Lists of tokens stay as they
+    are, and strings in a list are raw lines. Several models must agree in how their texts were prepared.
+    """
+    if prepared:
+        return as_text(source, None)
+    models = list(model) if isinstance(model, Sequence) else [model]
+    options = shared_preparation(models)
+    what = "the model's" if len(models) == 1 else "the models'"
+    return fit_to(options, source, what=what, is_raw=prepared is False, quiet=quiet)
+
+
+def shared_preparation(models: Sequence[LanguageModel]) -> PrepareOptions | None:
+    """How the training texts of models were prepared, if it is on record and the same for all."""
+    options = [model.preparation for model in models]
+    return options[0] if all(other == options[0] for other in options) else None
+
+
+def fit_to(
+    options: PrepareOptions | None, source: Source, *, what: str, is_raw: bool = False, quiet: bool = False
+) -> Source:
+    """As `fit_text`, for text that is to be like one that was prepared so; `what` that is, in messages."""
+    source = as_text(source, options)
+    paths = as_paths(source)
+    if isinstance(source, RawText) or paths is None:
+        return source
+    if options is None:
+        if is_raw:
+            raise _no_record(what)
+        return source
+    if not (options.is_idempotent or is_raw):
+        return source
+    text = RawText(paths, options)
+    if not quiet and (raw := text.raw_paths):
+        names = ", ".join(map(source_name, raw[:3])) + (", ..." if len(raw) > 3 else "")
+        notify(f"{names}: prepared as {what} text was ({options.describe()}); --prepared takes it as it stands")
+    return text
+
+
+def line_preparer(model: LanguageModel, *, prepared: bool | None = None, allow_unknown: bool = False) -> LinePreparer:
+    """What makes the tokens of a line; `prepared` as of `fit_text`."""
+    options = model.preparation
+    if prepared is False and options is None:
+        raise _no_record("the model's")
+    if prepared or options is None or not (options.is_idempotent or prepared is False):
+        return split_tokens
+    return lambda line: prepare_line(line, options, allow_unknown=allow_unknown)
+
+
+def _no_record(what: str) -> ConfigError:
+    problem = f"nothing is on record of how {what} text was prepared, so raw text cannot be prepared like it"
+    return ConfigError(f"{problem}; prepare it yourself")
+
+
+# ---------------------------------------------------------------- text that does not fit
+
+
+def unknown_share(ids: Int32Array) -> float:
+    """The share of the tokens of an encoded text that is unknown."""
+    return float(np.count_nonzero(ids == UNK_ID)) / max(1, len(ids))
+
+
+def warn_if_foreign(model: LanguageModel, ids: Int32Array, forms: Callable[[], Iterable[bytes]], name: str) -> None:
+    """Warn of a text with far more unknown words than the development text had, and say what may be the cause."""
+    share, usual = unknown_share(ids), model.training.get("development_unknown")
+    expected = USUAL_UNKNOWN if usual is None else float(usual)
+    if len(ids) < FEWEST_TOKENS or share < max(TIMES_UNKNOWN * expected, expected + MORE_UNKNOWN):
+        return
+    compared = "" if usual is None else f" (of the development text: {expected:.0%})"
+    words = [form.decode() for form in islice(forms(), SAMPLE)]
+    cause = _cause(model, [word for word in words if word not in (END, UNKNOWN)])
+    notify(f"WARNING: {name}: {share:.0%} of the words are unknown to the model{compared}; {cause}")
+
+
+def _cause(model: LanguageModel, words: Sequence[str]) -> str:
+    theirs, ours = _script(words), _script(model.vocabulary.words[:SAMPLE])
+    if theirs and ours and theirs != ours:
+        return f"the text is in {theirs} letters, the model's in {ours}"
+    options = model.preparation
+    if options is not None and options.language and words:
+        found = recognise_language([" ".join(words)])
+        if found.is_sure and found.code not in (None, options.language):
+            return f"it looks like {language_name(found.code)}, the model is of {language_name(options.language)}"
+    if options is None:
+        return "was it prepared as the model's text was? The model has no record of it"
+    if not options.is_idempotent:
+        return f"the model's text has {options.describe()}; say --raw if this is raw text"
+    return "it may be of another language or subject, or was prepared in another way"
+
+
+def _script(words: Iterable[str]) -> str | None:
+    """The script of most of the letters: `LATIN`, `CYRILLIC`, ..."""
+    names = Counter(
+        unicodedata.name(letter, "").partition(" ")[0] for word in words for letter in word if letter.isalpha()
+    )
+    return names.most_common(1)[0][0].capitalize() if names else None

@@ -1,0 +1,323 @@
+"""Raw text becomes prepared sentences: read, language recognised, split into sentences, tokenised, counted.
+
+Everything that is noticed on the way (encodings, other languages, what was lost) is kept for the record and said.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import IO
+
+from morphlm.errors import InputError
+from morphlm.files import source_name
+from morphlm.learning.request import LearnRequest
+from morphlm.processes import ordered_map
+from morphlm.text.documents import Document, Findings, read_documents
+from morphlm.text.languages import OTHER, check_language, check_spaced, language_name, unspaced_script
+from morphlm.text.preparation import PrepareOptions, read_preparation
+from morphlm.text.prepare import keep_or_split, prepare_line
+from morphlm.text.reading import UNKNOWN, read_blocks
+from morphlm.text.recognition import Recognised, recognise_language
+from morphlm.text.sentences import split_sentences
+from morphlm.vocabulary.corpus import check_tokens
+
+SAMPLE_CHARACTERS = 300_000  # of the text that its language is recognised by
+SAMPLE_PARAGRAPHS = 40  # of each part of about 1 MB, for the languages of the whole
+OTHER_SHARE = 0.1  # of the text in another language, that is worth a warning
+LINES_TOGETHER = 2000  # raw lines of a Python program that are prepared together
+
+Say = Callable[[str], None]
+
+
+@dataclass
+class Collected:
+    """The prepared text, a sentence a line in a file, and what was noticed while it was made."""
+
+    lengths: array[int] = field(default_factory=lambda: array("i"))  # tokens of each sentence
+    document_starts: array[int] = field(default_factory=lambda: array("q"))  # sentences that begin a document
+    documents: int = 0
+    characters: int = 0  # of raw text
+    lost: Counter[str] = field(default_factory=Counter)  # why -> tokens
+    notes: list[str] = field(default_factory=list)
+    options: PrepareOptions | None = None  # how it was prepared; None: that is not known
+    is_whole: bool = True  # False if the time was over before all was read
+
+    @property
+    def tokens(self) -> int:
+        return sum(self.lengths)
+
+    @property
+    def language(self) -> str | None:
+        return None if self.options is None else self.options.language
+
+
+@dataclass(frozen=True)
+class PreparedPart:
+    """A part of a document after all steps."""
+
+    begins_document: bool
+    sentences: list[str]  # tokens between spaces
+    repairs: Counter[str]
+    characters: int
+
+
+@dataclass(frozen=True)
+class PartPreparer:
+    """Prepares a part of a document; it is what travels to other processes."""
+
+    options: PrepareOptions
+    allow_unknown: bool = False
+
+    def __call__(self, document: Document) -> PreparedPart:
+        repairs: Counter[str] = Counter()
+        sentences: list[str] = []
+        for paragraph in document.paragraphs:
+            for sentence in split_sentences(paragraph, self.options.language):
+                tokens = prepare_line(sentence, self.options, repairs, allow_unknown=self.allow_unknown)
+                sentences += (" ".join(kept) for kept in keep_or_split(tokens, self.options)[0])
+        return PreparedPart(document.part == 0, sentences, repairs, sum(map(len, document.paragraphs)))
+
+
+# ---------------------------------------------------------------- the text
+
+
+def collect(request: LearnRequest, out: IO[bytes], say: Say, is_late: Callable[[], bool] = lambda: False) -> Collected:
+    """Write all sentences of the text to a stream; once `is_late`, reading ends with what there is."""
+    if request.prepared:
+        return _collect_prepared(request, out, is_late)
+    return _collect_raw(request, out, say, is_late)
+
+
+def collect_like(path: str | Path, request: LearnRequest, options: PrepareOptions | None, out: IO[bytes], say: Say) -> Collected:
+    """Write the sentences of a development or test text, prepared as the text was."""
+    collected = Collected(options=options)
+    if options is None or request.prepared:
+        _write_prepared([_file_of_tokens(path, request.allow_unknown)], out, collected)
+    else:
+        documents = read_documents([path], field=request.field, say=say)
+        _write_parts(map(PartPreparer(options, request.allow_unknown), documents), out, collected)
+    if not collected.lengths:
+        raise InputError("there are no sentences in it; give at least one", source=source_name(path))
+    return collected
+
+
+# ---------------------------------------------------------------- raw text
+
+
+def _collect_raw(request: LearnRequest, out: IO[bytes], say: Say, is_late: Callable[[], bool]) -> Collected:
+    collected, findings = Collected(), Findings()
+    sample: list[str] = []
+    documents = _documents(request, findings, _noting(collected, say))
+    first, documents = _beginning(documents)
+    collected.options = PrepareOptions(language=_find_language(request, first, collected, say), case=request.case)
+    parts = ordered_map(
+        PartPreparer(collected.options, request.allow_unknown),
+        _until_late(_sampled(documents, sample), is_late, collected),
+        request.processes,
+    )
+    with closing(parts):
+        _write_parts(parts, out, collected)
+    collected.notes += _look_at_languages(request, collected.options.language, sample, say)
+    return collected
+
+
+def _noting(collected: Collected, say: Say) -> Say:
+    """Says something, and notes it for the record."""
+
+    def note(message: str) -> None:
+        collected.notes.append(message)
+        say(message)
+
+    return note
+
+
+def _documents(request: LearnRequest, findings: Findings, say: Say) -> Iterator[Document]:
+    if request.paths is not None:
+        return read_documents(request.paths, field=request.field, findings=findings, say=say)
+    return _documents_of_lines(request.texts)  # type: ignore[arg-type]
+
+
+def _documents_of_lines(texts: Iterable[str]) -> Iterator[Document]:
+    """Strings of a Python program: one with line ends in it is a document, others are its lines."""
+    lines: list[str] = []
+    part = 0
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise InputError("the items before were strings, this is none; give only strings, or only lists of tokens")
+        if "\n" in text.strip("\n"):
+            yield Document("<text>", number, tuple(line for line in text.split("\n") if line.strip()))
+            continue
+        lines += [text] if text.strip() else []
+        if len(lines) >= LINES_TOGETHER:
+            yield Document("<text>", number, tuple(lines), part)
+            lines, part = [], part + 1
+    if lines:
+        yield Document("<text>", 1, tuple(lines), part)
+
+
+def _beginning(documents: Iterator[Document]) -> tuple[list[str], Iterator[Document]]:
+    """Paragraphs of the beginning, to recognise the language by; and all documents again."""
+    read: list[Document] = []
+    characters = 0
+    for document in documents:
+        read.append(document)
+        characters += sum(map(len, document.paragraphs))
+        if characters >= SAMPLE_CHARACTERS:
+            break
+    if not read:
+        raise InputError("there is no text in it; give some")
+    return [paragraph for document in read for paragraph in document.paragraphs], chain(read, documents)
+
+
+def _find_language(request: LearnRequest, sample: Sequence[str], collected: Collected, say: Say) -> str | None:
+    """The language that was named, or else the one that the beginning of the text is in."""
+    if request.language is not None:
+        _refuse_unspaced(sample)
+        return request.language
+    note = _noting(collected, say)
+    recognised = recognise_language(sample)
+    code = _checked(recognised.code)
+    _refuse_unspaced(sample)
+    if code is None or not recognised.is_sure:
+        guess = f" (perhaps {language_name(code)})" if code not in (None, OTHER) else ""
+        note(f"the language could not be recognised{guess}; rules for most languages are used, name it with --language")
+        return None
+    check_spaced(code)
+    note(f"the text is {language_name(code)} ({code}), as far as can be seen; --language says otherwise")
+    return code
+
+
+def _checked(code: str | None) -> str | None:
+    return None if code is None else check_language(code)
+
+
+def _refuse_unspaced(sample: Sequence[str]) -> None:
+    """Text of a script without spaces between words would be a few endless words."""
+    script = unspaced_script("\n".join(sample)[:SAMPLE_CHARACTERS])
+    if script is not None:
+        languages = {"Japanese": "ja", "Chinese": "zh", "Thai": "th", "Lao": "lo", "Khmer": "km", "Burmese": "my"}
+        if script in languages:
+            check_spaced(languages[script])
+        raise InputError(f"{script} is written without spaces between words; put spaces there and give --prepared")
+
+
+def _sampled(documents: Iterable[Document], sample: list[str]) -> Iterator[Document]:
+    """The documents; some paragraphs of each part are added to the sample as they pass."""
+    for document in documents:
+        step = max(1, len(document.paragraphs) // SAMPLE_PARAGRAPHS)
+        sample.extend(document.paragraphs[::step][:SAMPLE_PARAGRAPHS])
+        yield document
+
+
+def _until_late(documents: Iterable[Document], is_late: Callable[[], bool], collected: Collected) -> Iterator[Document]:
+    for number, document in enumerate(documents):
+        if number and is_late():
+            collected.is_whole = False
+            return
+        yield document
+
+
+def _look_at_languages(request: LearnRequest, language: str | None, sample: Sequence[str], say: Say) -> list[str]:
+    """Warn of other languages in the text, seen over all of it."""
+    recognised = recognise_language(sample)
+    if recognised.code is None or not recognised.is_sure and not recognised.others:
+        return []
+    shares = {code: share for code, share in _shares(recognised) if share >= OTHER_SHARE}
+    foreign = {code: share for code, share in shares.items() if code != language}
+    if not foreign or language is None:
+        return []
+    listed = ", ".join(f"{share:.0%} {language_name(code)} ({code})" for code, share in foreign.items())
+    what = f"it is prepared as {language_name(language)} ({language}), but looks like"
+    if language in shares:
+        what = f"besides {shares[language]:.0%} {language_name(language)} ({language}) there is"
+    message = f"warning: {what} {listed}; a model of one language is better, take the others out"
+    say(message)
+    return [message]
+
+
+def _shares(recognised: Recognised) -> Iterator[tuple[str, float]]:
+    for code, share in ((recognised.code, recognised.share), *recognised.others):
+        if (known := _checked(code)) is not None:
+            yield known, share
+
+
+def _write_parts(parts: Iterable[PreparedPart], out: IO[bytes], collected: Collected) -> None:
+    for part in parts:
+        if part.begins_document:
+            collected.documents += 1
+            _begin_document(collected)
+        for sentence in part.sentences:
+            collected.lengths.append(sentence.count(" ") + 1)
+            out.write(f"{sentence}\n".encode())
+        collected.lost.update(part.repairs)
+        collected.characters += part.characters
+
+
+def _begin_document(collected: Collected) -> None:
+    """The next sentence begins a document; one without sentences begins nothing."""
+    start = len(collected.lengths)
+    if not collected.document_starts or collected.document_starts[-1] != start:
+        collected.document_starts.append(start)
+
+
+# ---------------------------------------------------------------- prepared text
+
+
+def _collect_prepared(request: LearnRequest, out: IO[bytes], is_late: Callable[[], bool]) -> Collected:
+    collected = Collected()
+    if request.paths is None:
+        _write_prepared([_checked_tokens(request.texts, request.allow_unknown)], out, collected, is_late)  # type: ignore[arg-type]
+        return collected
+    options = {record.options if (record := read_preparation(path)) else None for path in request.paths if str(path) != "-"}
+    if len(options) == 1 and "-" not in map(str, request.paths):
+        collected.options = next(iter(options))
+    files = (_file_of_tokens(path, request.allow_unknown) for path in request.paths)
+    _write_prepared(files, out, collected, is_late)
+    return collected
+
+
+def _write_prepared(
+    files: Iterable[Iterable[str]],
+    out: IO[bytes],
+    collected: Collected,
+    is_late: Callable[[], bool] = lambda: False,
+) -> None:
+    for sentences in files:
+        collected.documents += 1
+        _begin_document(collected)
+        for number, sentence in enumerate(sentences):
+            if number % LINES_TOGETHER == LINES_TOGETHER - 1 and is_late():
+                collected.is_whole = False
+                return
+            if sentence:
+                collected.lengths.append(sentence.count(" ") + 1)
+                out.write(f"{sentence}\n".encode())
+
+
+def _file_of_tokens(path: str | Path, allow_unknown: bool) -> Iterator[str]:
+    """The sentences of a prepared file, with single spaces."""
+    marked = allow_unknown or (str(path) != "-" and read_preparation(path) is not None)
+    if str(path) != "-" and Path(path).is_dir():
+        raise InputError("this is a folder; name the files of prepared text", source=str(path))
+    for block in read_blocks(path, marks="unk" if marked else "none"):
+        for line in block.lines():
+            yield " ".join(line.replace("\t", " ").split(" ")).strip() if "  " not in line and "\t" not in line else " ".join(
+                token for token in line.replace("\t", " ").split(" ") if token
+            )
+
+
+def _checked_tokens(sentences: Iterable[Sequence[str]], allow_unknown: bool) -> Iterator[str]:
+    for number, sentence in enumerate(sentences, 1):
+        yield b" ".join(check_tokens(sentence, allow_unknown, number)).decode()
+
+
+def holds_unknown(path: Path) -> bool:
+    """Whether a prepared text has the mark of unknown words in it."""
+    mark = f" {UNKNOWN} "
+    return any(mark in f" {line} " for block in read_blocks(path, marks="unk") for line in block.lines())

@@ -1,0 +1,57 @@
+"""The commands that give the same model again, and those to try it with."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from morphlm.learning.choices import NgramChoice
+from morphlm.learning.directory import LearnDirectory
+from morphlm.learning.record import FinalChoice, LearnRecord
+
+
+def repeat_commands(directory: LearnDirectory, record: LearnRecord, kind: str, *, weights_by: str) -> tuple[str, ...]:
+    """`train` and `mix` with all settings that were chosen; each writes beside the directory it names."""
+    assert record.ngrams is not None
+    seed, unknown = record.settings["seed"], record.settings["allow_unknown"]
+    train, dev, test = (str(directory.text(part)) for part in ("train", "dev", "test"))
+    common = ["--seed", str(seed), *(["--allow-unk"] if unknown else [])]
+    commands = [["train", "mkn", "--train", train, *mkn_options(record.ngrams), *common, "--out", "again.mkn"]]
+    if kind != "mkn" and record.choice is not None:
+        options = clbl_options(record.choice, record.ngrams)
+        commands.append(
+            ["train", "clbl++", "--train", train, "--dev", dev, *options, *common, "--out", "again.clbl++"]
+        )
+        mixed = ["mix", "again.mkn", "again.clbl++", "--dev", dev, "--test", test, "--weights-by", weights_by]
+        commands.append([*mixed, *(["--allow-unk"] if unknown else []), "--out", "again.mixture"])
+    return tuple(shlex.join(["morphlm", *command]) for command in commands)
+
+
+def mkn_options(choice: NgramChoice) -> list[str]:
+    return ["--order", str(choice.order), "--kappa", f"{choice.kappa:g}"]
+
+
+def clbl_options(choice: FinalChoice, ngrams: NgramChoice) -> list[str]:
+    model = choice.model
+    options = ["--kappa", f"{ngrams.kappa:g}", "--classes", str(choice.classes), "--order", str(model.order)]
+    options += ["--width", str(model.width), *(["--wide-context"] if model.wide_context else [])]
+    return options + (["--stop-after", str(choice.stop_after)] if choice.stop_after else [])
+
+
+def next_commands(root: Path, record: LearnRecord) -> list[tuple[str, str]]:
+    """Commands to try, with words of this text, and what each does."""
+    result, place = record.result, str(root)
+    assert result is not None
+    commands: list[tuple[list[str], str]] = []
+    if result.beginnings:
+        commands.append((["predict", place, result.beginnings[0]], "the likely next words"))
+    if result.words and result.kind != "mkn":
+        commands.append((["neighbours", place, *result.words[:2]], "words of similar use"))
+    if result.new_words:
+        commands.append((["neighbours", place, result.new_words[0]], "a word that the training text does not have"))
+    if result.words:
+        commands.append((["segment", "--load", place], "morphemes of words, one a line on standard input"))
+    commands.append((["generate", place], "sentences drawn from the model"))
+    commands.append((["score", place, "TEXT"], "log-probabilities of sentences"))
+    commands.append((["explore", place], "all of it on a page of your own machine"))
+    return [(shlex.join(["morphlm", *command]), what) for command, what in commands]

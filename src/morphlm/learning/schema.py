@@ -1,0 +1,103 @@
+"""The record of `morphlm learn`: what was asked for, what was read, every trial, what was chosen, what came out."""
+
+from __future__ import annotations
+
+from morphlm.schema import (
+    DIGEST,
+    Anything,
+    Boolean,
+    Document,
+    Integer,
+    ListOf,
+    MapOf,
+    Number,
+    Record,
+    String,
+    nullable,
+)
+
+FORMAT = 1
+_COUNT = Integer(0)
+_SECONDS = Number(0, 1e12)
+_PERPLEXITY = nullable(Number(0))
+_NAME = String(longest=8192)
+_WORD = String(longest=10_000)
+_SHARE = Number(0, 1)
+
+INPUT_FILE = Record(
+    {
+        "role": String(choices=("text", "dev", "test")),
+        "name": _NAME,
+        "bytes": nullable(_COUNT),
+        "modified": nullable(Integer()),
+        "sha256": nullable(DIGEST),
+    }
+)
+SETTINGS = Record(
+    {
+        "language": nullable(String(longest=20)),
+        "prepared": Boolean(),
+        "allow_unknown": Boolean(),
+        "field": nullable(_NAME),
+        "case": String(choices=("lower", "keep")),
+        "seed": Integer(0, 2**32 - 1),
+    }
+)
+PART = Record({"sentences": _COUNT, "tokens": _COUNT, "sha256": DIGEST})
+TEXT = Record(
+    {
+        "language": nullable(String(longest=20)),
+        "documents": _COUNT,
+        "whole_documents": Boolean(),
+        "lost": MapOf(_COUNT, keys=String(longest=200), longest=100),
+        "left_out": _COUNT,
+        "repeated": _SHARE,
+        "notes": ListOf(String(longest=4000), longest=1000),
+        "parts": Record({"train": PART, "dev": PART, "test": PART}),
+    }
+)
+NGRAM_CHOICE = Record({"kappa": _SHARE, "order": Integer(1, 100)})
+MODEL_CHOICE = {
+    "order": Integer(2, 100),
+    "width": Integer(1, 100_000),
+    "wide_context": Boolean(),
+    "class_factor": Number(0, 1000),
+}
+TRIAL = Record(MODEL_CHOICE | {"perplexity": _PERPLEXITY, "seconds": _SECONDS, "tokens": _COUNT})
+PERPLEXITIES = Record(dict.fromkeys(("development", "test", "development_spelled", "test_spelled"), _PERPLEXITY))
+RESULT = Record(
+    {
+        "kind": String(longest=100),
+        "perplexities": MapOf(PERPLEXITIES, longest=100),
+        "composable": nullable(_SHARE),
+        "headline": String(longest=1000),
+        "words": ListOf(_WORD, longest=100),
+        "new_words": ListOf(_WORD, longest=100),
+        "beginnings": ListOf(String(longest=100_000), longest=100),
+        "commands": ListOf(String(longest=1 << 16), longest=100),
+    }
+)
+LEARNED = Document(
+    "a record of `morphlm learn`",
+    Record(
+        {
+            "format": Integer(),
+            "version": String(longest=100),
+            "settings": SETTINGS,
+            "inputs": ListOf(INPUT_FILE),
+            "minutes": nullable(Number(0)),
+            "seconds": _SECONDS,
+            "complete": Boolean(),
+            "text": nullable(TEXT),
+            "ngram_trials": ListOf(Record({"kappa": _SHARE, "order": Integer(1, 100), "perplexity": _PERPLEXITY})),
+            "ngrams": nullable(NGRAM_CHOICE),
+            "search_tokens": nullable(_COUNT),
+            "trials": ListOf(TRIAL),
+            "choice": nullable(Record(MODEL_CHOICE | {"classes": Integer(1), "stop_after": _COUNT})),
+            "result": nullable(RESULT),
+        },
+        optional={"machine": Anything()},
+    ),
+    cure="give --restart to learn anew, or choose another place",
+    version=FORMAT,
+)

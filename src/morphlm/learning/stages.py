@@ -1,0 +1,68 @@
+"""One line of progress over all stages of `learn`, which knows what is left; the chatter of the stages goes to a log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from morphlm.learning.pace import Budget
+from morphlm.progress_line import ProgressLine
+
+
+class _Line(ProgressLine):
+    def label(self, name: str) -> str:
+        return f"{self.name}: {name}"
+
+
+class Stages:
+    """A context manager that shows the stage, the share that is done, and the time that is left."""
+
+    def __init__(self, budget: Budget, log: Path, *, verbose: bool = False) -> None:
+        self.budget, self.log, self.verbose = budget, log, verbose
+        self.waiting: dict[str, float] = {}  # stages to come -> expected seconds
+        self._line = _Line("learn", 0, 1.0)
+
+    def __enter__(self) -> Stages:
+        self._line.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._line.__exit__(*exception)  # type: ignore[arg-type]
+
+    def say(self, message: str) -> None:
+        """A line that stays."""
+        self._line.notify(message)
+
+    def plan(self, expected: Mapping[str, float]) -> None:
+        """The stages to come, with the seconds that each is expected to take."""
+        self.waiting = dict(expected)
+
+    @property
+    def left(self) -> float:
+        """Seconds that the stages to come will take."""
+        return self.budget.pace.seconds(sum(self.waiting.values()))
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Run a stage that was planned; when it is done, a line says so where there is no bar."""
+        began, expected = self.budget.clock(), self.waiting.pop(name, 0.0)
+        with self._step(name, expected):
+            yield
+        self._line.done(name, self.budget.clock() - began, self.left)
+
+    @contextmanager
+    def trial(self, name: str, stage: str, expected: float) -> Iterator[None]:
+        """Run a part of a stage that was planned and is still waiting."""
+        with self._step(f"{stage}: {name}", expected):
+            yield
+        self.waiting[stage] = max(0.0, self.waiting.get(stage, 0.0) - expected)
+        self._line.set_left(self.left)
+
+    @contextmanager
+    def _step(self, name: str, expected: float) -> Iterator[None]:
+        began = self.budget.clock()
+        with self._line.step(name, self.budget.pace.seconds(expected), None if self.verbose else self.log):
+            yield
+        if expected:
+            self.budget.pace.learn(self.budget.clock() - began, expected)

@@ -1,0 +1,126 @@
+"""The headline: what a person wants to know first of some models, in one sentence.
+
+`headline` takes the figures, wherever they come from; `headline_of` takes them from the models of a report.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from morphlm.report.examples import is_word
+from morphlm.report.numbers import decimal
+from morphlm.report.scored_models import ScoredModel, ScoredModels
+from morphlm.vectors.vectors import WordVectors
+
+FEWEST = 10  # words never seen, of which a share says something
+KNESER_NEY = "mkn"  # the kind of model that everybody knows
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The figures of a headline; what is None cannot be told."""
+
+    perplexity: float  # of the best model
+    kneser_ney: float | None = None  # the perplexity of the same text under Kneser-Ney, with the same vocabulary
+    composable: float | None = None  # share of the different words never seen that get a vector with a known stem
+    model: str | None = None  # the name of the best model
+    baseline: str | None = None  # the name of the Kneser-Ney model
+
+    @property
+    def change(self) -> float | None:
+        """The change of perplexity against Kneser-Ney: -0.31 for 31 % less; None if there is nothing to compare."""
+        if self.kneser_ney is None or not (math.isfinite(self.perplexity) and math.isfinite(self.kneser_ney)):
+            return None
+        return self.perplexity / self.kneser_ney - 1
+
+    def format(self) -> str:
+        """`31 % lower perplexity than Kneser-Ney; 92 % of the words never seen can be composed`."""
+        said = [self._compared(), self._composed()]
+        return "; ".join(part for part in said if part is not None)
+
+    def _compared(self) -> str:
+        if self.change is None:
+            return f"Perplexity {decimal(self.perplexity, 1)}"
+        size = round(100 * abs(self.change))
+        if size == 0:
+            return "About the same perplexity as Kneser-Ney"
+        return f"{size} % {'lower' if self.change < 0 else 'higher'} perplexity than Kneser-Ney"
+
+    def _composed(self) -> str | None:
+        if self.composable is None:
+            return None
+        return f"{_whole_percent(self.composable)} % of the words never seen can be composed"
+
+    def to_json(self) -> dict[str, Any]:
+        return {"text": self.format(), "model": self.model, "baseline": self.baseline, "change": self.change,
+                "composable": self.composable}  # fmt: skip
+
+
+def _whole_percent(share: float) -> int:
+    """Rounded, but 0 and 100 only where it is none or all."""
+    return round(100 * share) if share in (0.0, 1.0) else min(max(round(100 * share), 1), 99)
+
+
+def headline(perplexity: float, kneser_ney: float | None = None, composable: float | None = None) -> str:
+    """One sentence from the perplexity of the best model, that of Kneser-Ney, and the share of words never seen that
+    can be composed; leave out what is not there.
+    """
+    return Headline(perplexity, kneser_ney, composable).format()
+
+
+def composable_share(vectors: WordVectors | None, words: Iterable[str]) -> float | None:
+    """The share of the different words the vectors do not know that can be composed, a stem among the known parts.
+
+    Numbers, marks and names of files are no words. None if the vectors compose none, or if fewer than
+    10 words are unknown.
+    """
+    if vectors is None or vectors.factors is None or vectors.factors.analyser is None:
+        return None
+    unknown = [word for word in dict.fromkeys(words) if is_word(word) and not vectors.known(word)]
+    if len(unknown) < FEWEST:
+        return None
+    return sum(one.origin == "composed" for one in vectors.compositions(unknown)) / len(unknown)
+
+
+# ---------------------------------------------------------------- of the models of a report
+
+
+def headline_of(scored_models: ScoredModels) -> Headline:
+    """The best model against the best Kneser-Ney model that knows the same words; with one model, that one alone."""
+    best, baseline = best_and_baseline(scored_models)
+    composing = next((one for one in (best, *scored_models.models) if _composes(one)), None)
+    return Headline(
+        perplexity=best.perplexity.including_unknown,
+        kneser_ney=None if baseline is None else baseline.perplexity.including_unknown,
+        composable=None if composing is None else composable_share(composing.vectors, scored_models.text.counts),
+        model=best.name,
+        baseline=None if baseline is None else baseline.name,
+    )
+
+
+def best_and_baseline(scored_models: ScoredModels) -> tuple[ScoredModel, ScoredModel | None]:
+    """The model that the headline is about, and the Kneser-Ney model that it is compared with, if there is one.
+
+    Perplexities can be compared only if the same words are unknown.
+    """
+    ngrams = [one for one in scored_models.models if one.model.kind == KNESER_NEY]
+    others = [one for one in scored_models.models if one.model.kind != KNESER_NEY]
+    if not others or not ngrams:
+        return min(others or ngrams, key=_perplexity), None
+    for baseline in sorted(ngrams, key=_perplexity):
+        alike = [one for one in others if one.words == baseline.words]
+        if alike:
+            return min(alike, key=_perplexity), baseline
+    return min(others, key=_perplexity), None
+
+
+def _perplexity(scored_model: ScoredModel) -> float:
+    return scored_model.perplexity.including_unknown
+
+
+def _composes(scored_model: ScoredModel) -> bool:
+    factors = None if scored_model.vectors is None else scored_model.vectors.factors
+    return factors is not None and factors.analyser is not None

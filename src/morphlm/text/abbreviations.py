@@ -1,0 +1,72 @@
+"""Which words keep the full stop behind them: the lists of abbreviations that sacremoses has for many languages."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from morphlm.text.casing import lowercase
+
+_NUMERIC_ONLY = "#NUMERIC_ONLY#"
+_DATA_MODULE = "_data_nonbreaking_prefixes.py"
+
+
+@dataclass(frozen=True)
+class Abbreviations:
+    """The abbreviations of a language, without their full stops."""
+
+    exact: frozenset[str]  # as the list has them
+    small: frozenset[str]  # in small letters
+    before_numbers: frozenset[str]  # in small letters: abbreviations before a number only (No. 5)
+
+
+def compared(word: str, language: str | None) -> str:
+    """A word as it is looked up: what lowercasing and normal form C make of it, and one form of the sigma."""
+    return unicodedata.normalize("NFC", lowercase(word, language)).replace("ς", "σ")
+
+
+@functools.cache
+def abbreviations(language: str | None) -> Abbreviations:
+    """The list of a language; English titles and months (Dr., Jan.) for one that has no list."""
+    always, numeric = set[str](), set[str]()
+    for line in _prefixes(language):
+        word = line.removesuffix(_NUMERIC_ONLY).strip().removesuffix(".")
+        if len(word) > 1 and " " not in word and word.isprintable():  # single letters have a rule of their own
+            (numeric if line.endswith(_NUMERIC_ONLY) else always).add(word)
+    return Abbreviations(frozenset(always), _small(always, language), _small(numeric - always, language))
+
+
+def _small(words: Iterable[str], language: str | None) -> frozenset[str]:
+    return frozenset(compared(word, language) for word in words)
+
+
+def _prefixes(language: str | None) -> list[str]:
+    if language is None:
+        return []
+    lists = _prefix_lists()
+    text = lists.get(f"nonbreaking_prefix.{language}") or lists.get("nonbreaking_prefix.en", "")
+    return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+@functools.cache
+def _prefix_lists() -> dict[str, str]:
+    """The lists as sacremoses ships them.
+
+    Only its module of data is loaded: the package itself takes half a second, which a quick command cannot spare.
+    """
+    package = importlib.util.find_spec("sacremoses")
+    assert package is not None and package.submodule_search_locations
+    path = Path(package.submodule_search_locations[0], _DATA_MODULE)
+    if not path.is_file():  # older releases keep the lists in files
+        folder = path.parent / "data" / "nonbreaking_prefixes"
+        return {file.name: file.read_text("utf-8") for file in sorted(folder.glob("nonbreaking_prefix.*"))}
+    spec = importlib.util.spec_from_file_location("morphlm_nonbreaking_prefixes", path)
+    assert spec is not None and spec.loader is not None
+    module: Any = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return dict(module.NONBREAKING_PREFIXES)

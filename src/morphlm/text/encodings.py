@@ -1,0 +1,167 @@
+"""Which encoding the bytes of a text are in, and whether they are text at all.
+
+A byte order mark decides; then UTF-8, if nearly everything is valid; only then chardet guesses. Files of other programs
+(PDF, Word, archives, images) are refused by name, with the cure.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from morphlm.errors import InputError
+
+SAMPLE_BYTES = 1 << 20  # the beginning of a file, by which it is judged
+UNSURE = 0.5  # below this a guess is called unsure
+_CHARDET_BYTES = 1 << 16
+_MARKS = (  # the longer ones first: UTF-32 begins like UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+
+_OFFICE = "convert it to text first (`soffice --convert-to txt` or `pandoc -t plain`)"
+_UNPACK = "unpack it and name the texts in it"
+_NO_TEXT = "name a text file"
+_FORMATS: tuple[tuple[int, bytes, str, str], ...] = (  # where, what, name, cure
+    (0, b"%PDF", "a PDF", "convert it to text first (`pdftotext`)"),
+    (0, b"%!PS", "PostScript", "convert it to text first (`ps2ascii`)"),
+    (0, b"{\\rtf", "an RTF document", _OFFICE),
+    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a document of an old Microsoft Office", _OFFICE),
+    (60, b"BOOKMOBI", "an e-book (MOBI)", "convert it to text first (`ebook-convert`)"),
+    (0, b"AT&TFORM", "a DjVu document", "convert it to text first (`djvutxt`)"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
+    (0, b"Rar!", "a RAR archive", _UNPACK),
+    (257, b"ustar", "a tar archive", _UNPACK),
+    (0, b"\x1f\x8b", "gzip data", "decompress it"),
+    (0, b"BZh", "bzip2 data", "decompress it"),
+    (0, b"\xfd7zXZ\x00", "xz data", "decompress it"),
+    (0, b"\x28\xb5\x2f\xfd", "zstd data", "decompress it"),
+    (0, b"\x89PNG", "a PNG image", _NO_TEXT),
+    (0, b"\xff\xd8\xff", "a JPEG image", _NO_TEXT),
+    (0, b"GIF8", "a GIF image", _NO_TEXT),
+    (0, b"II*\0", "a TIFF image", _NO_TEXT),
+    (0, b"MM\0*", "a TIFF image", _NO_TEXT),
+    (0, b"RIFF", "a sound, film or image (RIFF)", _NO_TEXT),
+    (0, b"ID3", "a sound (MP3)", _NO_TEXT),
+    (0, b"OggS", "a sound or film (Ogg)", _NO_TEXT),
+    (4, b"ftyp", "a film (MP4)", _NO_TEXT),
+    (0, b"\x7fELF", "a program", _NO_TEXT),
+    (0, b"MZ\x90\0", "a program", _NO_TEXT),
+    (0, b"SQLite format 3\0", "an SQLite database", _NO_TEXT),
+    (0, b"PAR1", "a Parquet table", "write its texts as .jsonl, an object a line"),
+)
+_ZIPPED = (  # what a zip archive holds, by the names in it
+    (b"word/", "a Word document (docx)", _OFFICE),
+    (b"application/epub+zip", "an e-book (EPUB)", "convert it to text first (`pandoc -t plain`)"),
+    (b"application/vnd.oasis.opendocument", "an OpenDocument file", _OFFICE),
+    (b"xl/", "an Excel table (xlsx)", _OFFICE),
+    (b"ppt/", "a PowerPoint presentation (pptx)", _OFFICE),
+)
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The encoding of a text, and how sure that is."""
+
+    name: str  # as Python calls it: utf-8, cp1250, koi8-r, ...
+    certainty: float = 1.0  # 0 to 1
+    mark: bytes = b""  # the byte order mark that the text begins with
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether this is the encoding that needs no word."""
+        return self.name == "utf-8"
+
+    def format(self) -> str:
+        """The name, and how sure it is where it was guessed: `cp1250 (guessed, 87 % sure)`."""
+        return self.name if self.certainty == 1 else f"{self.name} (guessed, {self.certainty:.0%} sure)"
+
+
+class NotTextError(InputError):
+    """A file that is no text: a PDF, an archive, an image, or unknown data with NUL bytes."""
+
+
+def recognise_encoding(sample: bytes, source: str) -> Encoding:
+    """The encoding of a text that begins with these bytes (`SAMPLE_BYTES` are enough); NotTextError if none."""
+    for mark, name in _MARKS:
+        if sample.startswith(mark):
+            return Encoding(name, mark=mark)
+    check_is_known(sample, source)
+    if wide := _without_mark(sample):
+        return wide
+    check_is_text(sample, source)
+    return Encoding("utf-8") if is_mostly_utf8(sample) else _guess(sample, source)
+
+
+def check_is_known(sample: bytes, source: str) -> None:
+    """Refuse a file of another program, by its first bytes."""
+    for offset, magic, name, cure in _FORMATS:
+        if sample.startswith(magic, offset):
+            raise NotTextError(f"this is {name}; {cure}", source=source)
+    if sample.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        kinds = [(name, cure) for part, name, cure in _ZIPPED if part in sample]
+        name, cure = kinds[0] if kinds else ("a zip archive", _UNPACK)
+        raise NotTextError(f"this is {name}; {cure}", source=source)
+
+
+def check_is_text(sample: bytes, source: str) -> None:
+    """Refuse bytes of which many are control characters."""
+    controls = len(_CONTROL.findall(sample))
+    if controls > max(1, len(sample) / 100):
+        nul = "NUL bytes" if b"\0" in sample else "control characters"
+        raise NotTextError(f"this is no text ({nul} in it); {_NO_TEXT}", source=source)
+
+
+def _without_mark(sample: bytes) -> Encoding | None:
+    """UTF-16 or UTF-32 without a byte order mark: the bytes of spaces and line ends show the order."""
+    if sample.count(b"\0") < len(sample) / 50:
+        return None
+    for name, width in (("utf-32-le", 4), ("utf-32-be", 4), ("utf-16-le", 2), ("utf-16-be", 2)):
+        whole = sample[: len(sample) // width * width]
+        try:
+            text = codecs.getincrementaldecoder(name)().decode(whole)
+        except UnicodeDecodeError:
+            continue
+        strange = sum(not (character.isprintable() or character.isspace()) for character in text)
+        spaces = sum(character in " \n" for character in text)
+        if strange <= len(text) / 100 and spaces >= len(text) / 50:
+            return Encoding(name)
+    return None
+
+
+def is_mostly_utf8(sample: bytes) -> bool:
+    """Whether it is UTF-8 but for few bytes: far more characters beyond ASCII are valid than bytes are not."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        decoder.decode(sample)  # a character that is cut off at the end of the sample is no mistake
+        return True
+    except UnicodeDecodeError:
+        valid = len(_MULTIBYTE.findall(sample))
+        invalid = sum(byte >= 0x80 for byte in _MULTIBYTE.sub(b"", sample))
+    return valid >= 4 * invalid
+
+
+def _guess(sample: bytes, source: str) -> Encoding:
+    """What chardet makes of the lines that are not ASCII."""
+    telling = b"\n".join(line for line in re.split(rb"[\r\n]+", sample) if not line.isascii())
+    result = _chardet()(telling[:_CHARDET_BYTES] or sample[:_CHARDET_BYTES])
+    try:
+        name = codecs.lookup(result["encoding"] or "").name
+        telling.decode(name, "replace")
+    except LookupError as error:
+        raise NotTextError(f"this is no text in any known encoding; {_NO_TEXT}", source=source) from error
+    return Encoding(name, min(0.99, float(result["confidence"] or 0)))
+
+
+def _chardet() -> Callable[[bytes], dict[str, Any]]:
+    import chardet  # noqa: PLC0415  # few texts need it
+
+    return chardet.detect  # type: ignore[return-value]

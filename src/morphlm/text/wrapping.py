@@ -1,0 +1,159 @@
+"""Hard-wrapped text: lines that were broken at a fixed width are joined to paragraphs again.
+
+A line is full if the first word of the next one would not have fitted into the width. In wrapped prose most lines are
+full, stop in the middle of a sentence and go on with a small letter; in poems, lists and text with a sentence or a
+paragraph a line they are not. Text is judged in short stretches, as a file may be put together from several.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+STRETCH = 150  # lines that are judged together
+FEWEST_PAIRS = 6  # of lines: less text than that is left alone
+NARROWEST, WIDEST = 35, 160  # characters of a line at which text may be wrapped
+FULL_SHARE = 0.35  # of the pairs of lines in wrapped text whose first line is full, at least
+OPEN_SHARE = 0.4  # of the full lines that do not end a sentence, at least
+GOES_ON_SHARE = 0.4  # of the lines after a full one that begin with a small letter, at least
+HYPHENATED_SHARE = 0.02  # of the full lines that end in a hyphen where words are hyphenated, at least
+
+_FINAL = re.compile(r"[.!?…:;।؟۔。！？][\"”“»›’')\]]*$")
+_DASH = re.compile(r"[-–—―]+\s")
+_ITEM = re.compile(r"(?:[*•‣◦+]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s")
+_HYPHENATED = re.compile(r"(\w+)[-‐¬\xad]$")
+_FIRST_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"\w+(?:[-‐]\w+)*")
+
+
+def join_wrapped(lines: Sequence[str]) -> list[str]:
+    """The paragraphs of some lines: those of hard-wrapped text joined, all others as they are; empty lines are dropped.
+
+    Words that were hyphenated at a line end are put together where that is certain.
+    """
+    stripped = [line.rstrip() for line in lines]
+    widths = _wrapped_widths(stripped)
+    if not any(widths):
+        return [line.strip() for line in stripped if line]
+    return list(_Joiner(stripped, widths).paragraphs())
+
+
+# ---------------------------------------------------------------- recognising
+
+
+def _wrapped_widths(lines: list[str]) -> list[int]:
+    """For every line the width at which its stretch is wrapped, 0 where it is not."""
+    widths = [0] * len(lines)
+    for begin, end in _runs(lines):
+        for first in range(begin, end, STRETCH):
+            last = end if end - first < 2 * STRETCH else first + STRETCH
+            width = _width(lines[first:last])
+            widths[first:last] = [width] * (last - first)
+            if last == end:
+                break
+    return widths
+
+
+def _runs(lines: list[str]) -> Iterator[tuple[int, int]]:
+    """Ranges of lines between those that are longer than any wrapped line."""
+    begin = 0
+    for number, line in enumerate(lines):
+        if len(line) > WIDEST:
+            yield begin, number
+            begin = number + 1
+    yield begin, len(lines)
+
+
+def _width(lines: list[str]) -> int:
+    """The width at which a stretch of lines is wrapped; 0 if it is not."""
+    lengths = sorted(len(line) for line in lines if line)
+    if len(lengths) <= FEWEST_PAIRS:
+        return 0
+    width = lengths[-1 - len(lengths) // 50]  # a few lines may stick out
+    pairs = [(line, following) for line, following in itertools.pairwise(lines) if line and following]
+    full = [pair for pair in pairs if _is_full(*pair, width)]
+    is_open = sum(not _FINAL.search(line) for line, _ in full)
+    goes_on = sum(_begins_small(following) for _, following in full)
+    is_wrapped = (
+        width >= NARROWEST
+        and len(pairs) >= FEWEST_PAIRS
+        and len(full) >= FULL_SHARE * len(pairs)
+        and is_open >= OPEN_SHARE * len(full)
+        and goes_on >= GOES_ON_SHARE * len(full)
+    )
+    return width if is_wrapped else 0
+
+
+def _is_full(line: str, following: str, width: int) -> bool:
+    return len(line) + 1 + len(following.split(maxsplit=1)[0]) > width
+
+
+def _begins_small(line: str) -> bool:
+    """Whether the first letter is small, or of a script that has no capitals."""
+    letter = next((character for character in line if character.isalnum()), "")
+    return letter.isalpha() and (not letter.isupper()) and not letter.istitle()
+
+
+# ---------------------------------------------------------------- joining
+
+
+@dataclass(frozen=True)
+class _Joiner:
+    lines: list[str]
+    widths: list[int]
+
+    def paragraphs(self) -> Iterator[str]:
+        """Join the lines of each paragraph."""
+        words, hyphenates = self._words(), self._hyphenates()
+        paragraph = ""
+        for number, line in enumerate(self.lines):
+            text = line.strip()
+            if paragraph and text and self._goes_on(number - 1):
+                paragraph = _put_together(paragraph, text, words, hyphenates)
+                continue
+            if paragraph:
+                yield paragraph
+            paragraph = text
+        if paragraph:
+            yield paragraph
+
+    def _goes_on(self, number: int) -> bool:
+        """Whether the paragraph of this line goes on in the next."""
+        line, following, width = self.lines[number], self.lines[number + 1], self.widths[number]
+        if not width or not self.widths[number + 1] or _indent(following) > _indent(line) + 1:
+            return False
+        is_final = _FINAL.search(line) is not None
+        if _ITEM.match(following.lstrip()) or (_DASH.match(following.lstrip()) and is_final):
+            return False
+        if _is_full(line, following, width):
+            return True
+        return len(line) > 0.6 * width and not is_final and _begins_small(following)
+
+    def _hyphenates(self) -> bool:
+        """Whether this text hyphenates words at line ends, rather than breaking them at hyphens of their own."""
+        wrapped = [line for line, width in zip(self.lines, self.widths, strict=True) if width and line]
+        return sum(_HYPHENATED.search(line) is not None for line in wrapped) >= HYPHENATED_SHARE * len(wrapped)
+
+    def _words(self) -> Counter[str]:
+        """How often words occur within lines; empty if no line ends in a hyphen."""
+        if not any(_HYPHENATED.search(line) for line in self.lines):
+            return Counter()
+        return Counter(word.lower() for line in self.lines for word in _WORD.findall(line))
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _put_together(paragraph: str, text: str, words: Counter[str], hyphenates: bool) -> str:
+    hyphenated, rest = _HYPHENATED.search(paragraph), _FIRST_WORD.match(text)
+    if hyphenated is None or rest is None or not _begins_small(text):
+        return f"{paragraph} {text}"
+    whole, compound = (f"{hyphenated[1]}{mark}{rest[0]}".lower() for mark in ("", "-"))
+    is_soft = paragraph[-1] in "¬\xad"
+    if is_soft or words[whole] > words[compound] or (hyphenates and not words[compound]):
+        return paragraph[:-1] + text
+    return paragraph + text
