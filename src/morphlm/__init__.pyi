@@ -12,6 +12,8 @@ from .errors import TrainingError as TrainingError
 from .errors import WordIdError as WordIdError
 from .language_model.base import LanguageModel as LanguageModel
 from .language_model.perplexity import Perplexity as Perplexity
+from .learning.learn import learn as learn
+from .learning.learned import Learned as Learned
 from .ngram.model import NgramModel as NgramModel
 from .ngram.training import train_ngram as train_ngram
 from .scoring.generation import GenerationOptions as GenerationOptions

@@ -24,7 +24,7 @@ from morphlm.analysis.tags import tag_comparison
 from morphlm.errors import ConfigError, InputError
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
-from morphlm.text.preparation import PrepareOptions
+from morphlm.text.preparation import paper_options
 from morphlm.text.prepare import prepare_files, prepare_line
 
 GERMAN = {"tokeniser": "moses.de", "normalisation": "lc+digits"}
@@ -240,7 +240,7 @@ def test_tagged_tokens_are_prepared_like_the_training_text(conllu: Path) -> None
     ]
     raw = 'Das alte, "schöne" U-Bahn-Haus kostet z.B. 12 Euro.'
     prepared = [token for tokens, _ in units(sentence[:1]) for token in tokens.split()]
-    assert prepared == prepare_line(raw, PrepareOptions(language="de"))
+    assert prepared == prepare_line(raw, paper_options("de"))
 
 
 def test_all_tokens_that_come_of_one_have_its_tag() -> None:
@@ -342,7 +342,7 @@ def test_the_tag_of_several_that_are_one(forms: list[str], tag: str) -> None:
 def test_a_prepared_text_is_aligned_with_its_tags(conllu: Path, tmp_path: Path) -> None:
     raw = 'Das alte, "schöne" U-Bahn-Haus kostet z.B. 12 Euro.\n\nWir gehen zum alten Haus\n'
     (tmp_path / "raw").write_text(raw)
-    prepare_files([tmp_path / "raw"], tmp_path / "text", PrepareOptions(language="de"))
+    prepare_files([tmp_path / "raw"], tmp_path / "text", paper_options("de"))
     of_tags = tag_comparison(*models(), read_tagged([conllu]))
     of_text = tag_comparison(*models(), read_tagged([conllu]), text=tmp_path / "text")
     assert of_text.to_json()["groups"] == of_tags.to_json()["groups"]

@@ -28,7 +28,7 @@ run()
 COMMAND = [sys.executable, "-c", IMPATIENT, "prepare"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(morphlm.__file__).parents[1]), "PYTHONUNBUFFERED": ""}
 SENTENCE = "Pan Dr. Novák přišel v 19.30, řekl „ahoj“ a odešel.\n"
-PREPARED = "pan dr. novák přišel v 00.00 , řekl „ ahoj “ a odešel .\n"
+PREPARED = "pan dr . novák přišel v 00.00 , řekl „ ahoj “ a odešel .\n"
 Prepare = Callable[..., tuple[Any, str, str]]
 
 
@@ -58,16 +58,22 @@ def test_files_to_standard_output(prepare: Prepare, tmp_path: Path) -> None:
     (tmp_path / "b.gz").write_bytes(gzip.compress(b"Druh\xc3\xa1, 2.\n\n"))
     status, out, err = prepare(tmp_path / "a", tmp_path / "b.gz", "--language", "cs")
     assert (status, out) == (0, PREPARED + "druhá , 0 .\n")
-    assert err == "prepared: 2 of 3 lines kept (1 empty), 18 tokens; moses.cs; lc+digits; at most 80 tokens\n"
+    assert err == "prepared: 2 of 3 lines kept (1 empty), 19 tokens; words1.cs; lc+digits; at most 80 tokens\n"
 
 
 def test_every_step_is_an_option(prepare: Prepare, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("Ve\u030cta 5, IBM\n" + "x " * 81 + "\n")
     off = ["--no-tokenise", "--no-lowercase", "--no-digits", "--no-nfc", "--max-tokens", "0"]
     assert prepare(tmp_path / "a", *off)[1] == "Ve\u030cta 5, IBM\n" + " ".join(["x"] * 81) + "\n"
-    assert prepare(tmp_path / "a", "--no-tokenise", "--max-tokens", "2")[1] == ""
-    assert prepare(tmp_path / "a", "-l", "ru")[1] == "<unk> 0 , <unk>\n"
-    assert prepare(tmp_path / "a", "-l", "ru", "--cyrillic-share", "0")[1] == "věta 0 , ibm\n"
+    drop = ["--tokeniser", "none", "--max-tokens", "2", "--long", "drop"]
+    status, out, err = prepare(tmp_path / "a", *drop)
+    assert (status, out) == (0, "")
+    assert err.startswith("WARNING: 100% of the tokens are lost: 84 in sentences too long; --long split keeps them\n")
+    assert prepare(tmp_path / "a", *drop[:-1], "split")[1].startswith("věta\n0, ibm\nx x\n")
+    moses = ["-l", "ru", "--tokeniser", "moses"]
+    assert prepare(tmp_path / "a", *moses)[1] == "<unk> 0 , <unk>\n"
+    assert prepare(tmp_path / "a", *moses, "--cyrillic-share", "0")[1] == "věta 0 , ibm\n"
+    assert prepare(tmp_path / "a", "-l", "ru", "--case", "keep")[1].startswith("Věta 0 , IBM\n")
 
 
 def test_output_file_with_its_record(prepare: Prepare, tmp_path: Path) -> None:
@@ -76,7 +82,7 @@ def test_output_file_with_its_record(prepare: Prepare, tmp_path: Path) -> None:
     assert (status, out, (tmp_path / "out").read_text()) == (0, "", PREPARED)
     record = read_preparation(tmp_path / "out")
     assert record is not None
-    assert record.options.tokeniser_signature == "moses.cs"
+    assert record.options.tokeniser_signature == "words1.cs"
     assert record.to_dict() == json.loads((tmp_path / "record").read_text())
 
 
@@ -91,7 +97,7 @@ def test_parallel_text(prepare: Prepare, tmp_path: Path) -> None:
     assert [path.read_text() for path in outs] == ["it 's one .\n", "to je jedna .\n"]
     assert err.splitlines()[0] == (
         f"prepared {outs[0]}: 1 of 4 lines kept (2 empty, 1 of unequal length), 4 tokens; "
-        "moses.en; lc+digits; at most 80 tokens"
+        "lost: 10 tokens (71.43%); words1.en; lc+digits; at most 80 tokens"
     )
 
 
@@ -111,7 +117,20 @@ def test_mending_repairs_and_reports(prepare: Prepare, tmp_path: Path) -> None:
 
 def test_a_language_without_abbreviations_is_mentioned(prepare: Prepare, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x\n")
-    assert prepare(tmp_path / "a", "-l", "xx")[2].startswith("the tokeniser knows no abbreviations of xx;")
+    moses = ["-l", "sw", "--tokeniser", "moses"]
+    assert prepare(tmp_path / "a", *moses)[2].startswith("the tokeniser knows no abbreviations of sw;")
+
+
+def test_the_language_is_recognised_or_general_rules_apply(prepare: Prepare, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text(
+        "İstanbul'da IŞIK yandı ve herkes çok mutlu oldu, çünkü bugün bir bayram vardı.\n"
+    )
+    _, out, err = prepare(tmp_path / "a")
+    assert out.startswith("istanbul'da ışık yandı ve")
+    assert err.startswith("the language is Turkish (tr), it seems; --language says otherwise\n")
+    (tmp_path / "a").write_text("x 1\n")
+    assert prepare(tmp_path / "a")[2].startswith("the language is not clear")
+    assert prepare(tmp_path / "a", "-l", "Czech")[1] == "x 0\n"
 
 
 # --- what is refused
@@ -169,8 +188,8 @@ def test_a_place_that_cannot_be_written(prepare: Prepare, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (["a"], "the tokeniser needs the language"),
-        (["a", "-l", "Czech"], "'Czech' is not a language code"),
+        (["a", "--tokeniser", "moses"], "the Moses tokeniser needs the language"),
+        (["a", "-l", "cz"], "'cz' is no language code; do you mean cs (Czech)?"),
         (["a", "-l", "cs", "--max-tokens", "-1"], "max-tokens -1 is below 0"),
         (["a", "-l", "ru", "--cyrillic-share", "80"], "cyrillic-share 80.0 is not a share"),
         (["a", "-l", "cs", "--languages", "en,cs"], "--languages and --out-pair are for parallel text"),

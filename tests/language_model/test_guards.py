@@ -294,7 +294,7 @@ def test_other_arguments_are_checked(name: str) -> None:
     for word in (None, 5, b"w1", ["w1"], 1.5):
         with pytest.raises(InputError, match="is no word; give a str"):
             model.score(state, word)
-    for tokens in ("w1", b"w1", None, 5, [5], [None], [b"w1"], ["\ud800"], [["w1"]], iter(["w1"])):
+    for tokens in (b"w1", None, 5, [5], [None], [b"w1"], ["\ud800"], [["w1"]], iter(["w1"])):
         with pytest.raises(InputError):
             model.sentence(tokens)
     for sentences in (None, 5, "w1 w2"):

@@ -8,7 +8,7 @@ import pytest
 from morphlm import train_ngram
 from morphlm.language_model.perplexity import format_table, score_text
 from morphlm.language_model.signature import Signature, common_signature, in_thousands
-from morphlm.text.preparation import PrepareOptions
+from morphlm.text.preparation import paper_options
 from morphlm.text.prepare import prepare_files
 
 TRAIN = [["pro", "novou", "školu"], ["pro", "školu"], ["novou", "školu"], ["školu"]]
@@ -59,8 +59,8 @@ def test_the_signature_is_text_whatever_a_record_leaves_open() -> None:
 
 def test_the_signature_tells_how_text_was_prepared(tmp_path: Path) -> None:
     (tmp_path / "raw").write_text("Pro novou školu.\nPro školu 12.\n")
-    prepare_files([tmp_path / "raw"], tmp_path / "lower", PrepareOptions(language="cs"))
-    prepare_files([tmp_path / "raw"], tmp_path / "cased", PrepareOptions(language="cs", case="keep"))
+    prepare_files([tmp_path / "raw"], tmp_path / "lower", paper_options("cs"))
+    prepare_files([tmp_path / "raw"], tmp_path / "cased", paper_options("cs", case="keep"))
     model = train_ngram(tmp_path / "lower", 2)
     assert model.signature.value("tok") == "moses.cs"
     assert model.signature.value("norm") == "lc+digits"

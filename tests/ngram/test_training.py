@@ -158,7 +158,7 @@ def test_a_state_of_another_model_is_refused(state: int) -> None:
         model.distribution(state)
 
 
-@pytest.mark.parametrize("sentence", ["pro", [1, 2], ["\ud800"]])
+@pytest.mark.parametrize("sentence", [b"pro", [1, 2], ["\ud800"]])
 def test_what_is_no_list_of_words_is_refused(sentence: object) -> None:
     with pytest.raises(InputError):
         train_ngram([["a"]], 1).sentence(sentence)  # type: ignore[arg-type]

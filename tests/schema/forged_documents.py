@@ -36,7 +36,7 @@ from morphlm.schema import ArtefactSchema, Document
 from morphlm.text import schema as text
 from morphlm.text.datasets import download, folder
 from morphlm.text.datasets import schema as datasets
-from morphlm.text.preparation import Counts, PrepareOptions, read_preparation, record_path
+from morphlm.text.preparation import Counts, paper_options, read_preparation, record_path
 from morphlm.text.prepare import prepare_files
 from morphlm.training import schema as training
 from morphlm.training.config import TrainingConfig
@@ -127,7 +127,7 @@ def signed(digest_name: str) -> Callable[[Any], bytes]:
 
 def preparation(folder_: Path) -> Case:
     (folder_ / "raw").write_text("Ahoj 12 !\n\n")
-    prepare_files([folder_ / "raw"], folder_ / "out", PrepareOptions("cs"))
+    prepare_files([folder_ / "raw"], folder_ / "out", paper_options("cs"))
     path = record_path(folder_ / "out")
 
     def reads() -> bool:

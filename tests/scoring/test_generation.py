@@ -53,7 +53,8 @@ def test_sentences_are_cut() -> None:
     assert {len(sentence.words) for sentence in sentences if sentence.complete} <= {0, 1, 2}
     assert any(sentence.complete for sentence in sentences)
     cut = next(sentence for sentence in sentences if not sentence.complete)
-    assert cut.to_json() == {"text": " ".join(cut.words), "logprob": cut.logprob, "complete": False}
+    assert cut.text == " ".join(cut.words), "without a record"
+    assert cut.to_json() == {**{"text": cut.text, "words": list(cut.words), "logprob": cut.logprob, "complete": False}}
     (after,) = drawn("mkn", 1, 1, begin=("domu",) * 9, max_words=1)
     assert len(after.words) in (9, 10)
 

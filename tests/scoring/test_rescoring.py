@@ -152,7 +152,7 @@ def test_tables(tmp_path: Path) -> None:
 def test_normalised_for_the_score_only(tmp_path: Path) -> None:
     scorer = with_preparation(model(), "lc+digits")
     path = text_file(tmp_path, "0 ||| Pro Školu ||| F= 1 ||| 2")
-    (plain,), (item,) = run(path, scorer), run(path, scorer, normalise=True, unknown_count=True)
+    (plain,), (item,) = run(path, scorer, prepared=True), run(path, scorer, unknown_count=True)
     assert item.added == {"mkn": pytest.approx(logprob("pro školu")), "mkn_unknown": 0}
     assert plain.added["mkn"] == pytest.approx(logprob("X Y"))
     assert item.to_line().startswith("0 ||| Pro Školu ||| F= 1 mkn= ")
@@ -206,7 +206,7 @@ def test_unknown_words_on_purpose(tmp_path: Path) -> None:
         ({"lm_weights": (1.0, 2.0)}, "2 --lm-weight for 1 models"),
         ({"lm_weights": (math.nan,)}, "an --lm-weight is nan; it must be a finite number"),
         ({"lm_weights": (1.0,), "weights": {"mkn": (1.0,)}}, "mkn has a weight in --weights and an --lm-weight"),
-        ({"normalise": True}, "no record of how its training text was prepared"),
+        ({"prepared": False}, "nothing is on record of how the model's text was prepared"),
     ],
 )
 def test_options_that_contradict_each_other(options: Any, what: str, tmp_path: Path) -> None:

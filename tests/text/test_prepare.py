@@ -21,7 +21,7 @@ from morphlm import processes
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.processes import ITEMS_AHEAD, ordered_map
 from morphlm.text.parallel_pairs import PairOptions, pair_options, prepare_pair_files
-from morphlm.text.preparation import Counts, Preparation, PrepareOptions, read_preparation, record_path
+from morphlm.text.preparation import Counts, Preparation, PrepareOptions, paper_options, read_preparation, record_path
 from morphlm.text.prepare import BlockPreparer, pieces_of, prepare_files, prepare_line, prepare_lines
 from morphlm.text.reading import MAX_LINE_BYTES, RESERVED, Block
 from morphlm.text.tokenise import moses_tokenise
@@ -109,7 +109,7 @@ def test_a_line_of_a_python_file_object_loses_its_newline() -> None:
 
 
 @settings(deadline=None)
-@given(st.text(), st.sampled_from([PLAIN, PrepareOptions("cs"), PrepareOptions("en", nfc=False), PrepareOptions("ru")]))
+@given(st.text(), st.sampled_from([PLAIN, paper_options("cs"), paper_options("en", nfc=False), paper_options("ru")]))
 def test_tokens_are_never_empty_blank_or_our_marks(line: str, options: PrepareOptions) -> None:
     tokens = prepare_line(line, dataclasses.replace(options, cyrillic_share=0.0), Counter())
     assert all(tokens)
@@ -153,7 +153,7 @@ def test_marks_are_refused_with_their_place(mark: str) -> None:
 
 def test_marks_in_the_input_are_refused_even_where_the_tokeniser_would_split_them() -> None:
     with pytest.raises(InputError, match="<lines>:1:"):
-        list(prepare_lines(["x <s> y"], PrepareOptions("cs")))
+        list(prepare_lines(["x <s> y"], paper_options("cs")))
 
 
 def test_marks_that_come_about_are_removed_and_counted_when_mending() -> None:
@@ -161,7 +161,7 @@ def test_marks_that_come_about_are_removed_and_counted_when_mending() -> None:
     result = BlockPreparer(PLAIN, mend=True)(block)
     assert result.texts == (b"a b\n",)
     assert result.repairs == {"reserved marks removed": 3}
-    assert result.counts == (Counts(lines=2, kept=1, empty=1, tokens=2),)
+    assert result.counts == (Counts(lines=2, kept=1, empty=1, tokens=2, sentences=1),)
 
 
 # --- the Cyrillic filter
@@ -192,8 +192,8 @@ def test_cyrillic_share(token: str, kept: bool) -> None:
 
 
 def test_the_cyrillic_filter_is_on_for_russian_only() -> None:
-    assert PrepareOptions("ru").required_cyrillic == 0.8
-    assert PrepareOptions("cs").required_cyrillic == 0
+    assert paper_options("ru").required_cyrillic == 0.8
+    assert paper_options("cs").required_cyrillic == 0
     assert prepared("слово word", "ru") == ["слово <unk>"]
     assert prepared("слово word", "ru", cyrillic_share=0.0) == ["слово word"]
     assert prepared("слово word", "uk") == ["слово word"]
@@ -204,9 +204,11 @@ def test_the_cyrillic_filter_is_on_for_russian_only() -> None:
 
 def test_eighty_tokens_are_kept_and_eighty_one_dropped() -> None:
     lines = [" ".join(["slovo"] * count) for count in (79, 80, 81)]
-    assert [line.count("slovo") for line in prepared("\n".join(lines))] == [79, 80]
+    assert [line.count("slovo") for line in prepared("\n".join(lines), long_sentences="drop")] == [79, 80]
+    assert [line.count("slovo") for line in prepared("\n".join(lines))] == [79, 80, 40, 41]
     assert [line.count("slovo") for line in prepared("\n".join(lines), max_tokens=0)] == [79, 80, 81]
-    assert prepared("a b\na", max_tokens=1) == ["a"]
+    assert prepared("a b\na", max_tokens=1, long_sentences="drop") == ["a"]
+    assert prepared("a b\na", max_tokens=1) == ["a", "b", "a"]
 
 
 def test_tokens_are_counted_after_tokenising() -> None:
@@ -216,7 +218,10 @@ def test_tokens_are_counted_after_tokenising() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"language": None},
+        {"language": None, "tokeniser": "moses"},
+        {"tokeniser": "mosses"},
+        {"case": "upper"},
+        {"long_sentences": "shorten"},
         {"language": "Czech"},
         {"language": "cs", "max_tokens": -1},
         {"language": "cs", "cyrillic_share": 1.5},
@@ -235,11 +240,11 @@ def test_files_are_prepared_as_lines_are(tmp_path: Path) -> None:
     lines = ["Jedna, 1.", "", "Dvě!", " \u00a0", "x " * 90, "Tři"]
     (tmp_path / "a").write_text("\n".join(lines[:3]) + "\n")
     (tmp_path / "b").write_text("\n".join(lines[3:]))  # no newline at the end
-    options = PrepareOptions("cs")
+    options = paper_options("cs")
     preparation = prepare_files([tmp_path / "a", tmp_path / "b"], tmp_path / "out", options)
     expected = "".join(" ".join(tokens) + "\n" for tokens in prepare_lines(lines, options))
     assert (tmp_path / "out").read_text() == expected == "jedna , 0 .\ndvě !\ntři\n"
-    assert preparation.counts == Counts(lines=6, kept=3, empty=2, too_long=1, tokens=7)
+    assert preparation.counts == Counts(lines=6, kept=3, empty=2, too_long=1, tokens=7, sentences=3, lost_tokens=90)
     assert preparation.bytes == len(expected.encode())
 
 
@@ -247,7 +252,7 @@ def test_files_are_prepared_as_lines_are(tmp_path: Path) -> None:
 def test_compressed_files_go_in_and_out(tmp_path: Path, extension: str) -> None:
     raw, out, again = (tmp_path / f"{name}{extension}" for name in ("raw", "out", "again"))
     (tmp_path / "plain").write_text("Ahoj, SVĚTE\n" * 50)
-    prepare_files([tmp_path / "plain"], raw, PrepareOptions("cs", case="keep"))
+    prepare_files([tmp_path / "plain"], raw, paper_options("cs", case="keep"))
     prepare_files([raw], out, PLAIN)
     prepare_files([out], again, PLAIN)
     assert out.read_bytes() == again.read_bytes()
@@ -284,7 +289,7 @@ def blocks(count: int) -> list[Block]:
 
 
 def test_the_number_of_processes_does_not_show() -> None:
-    work, items = BlockPreparer(PrepareOptions("cs", digits=False)), blocks(40)
+    work, items = BlockPreparer(paper_options("cs", digits=False)), blocks(40)
     expected = [work(item) for item in items]
     assert expected[7].texts == ("věta 7 , část a .\nřádek 49\n".encode(),)
     assert list(ordered_map(work, items, 1, patience=0)) == expected
@@ -360,11 +365,11 @@ def test_the_record_round_trips(preparation: Preparation) -> None:
 @pytest.mark.parametrize(
     ("options", "tokeniser", "normalisation"),
     [
-        (PrepareOptions("cs"), "moses.cs", "lc+digits"),
-        (PrepareOptions("ru"), "moses.ru", "lc+digits+cyrillic0.8"),
-        (PrepareOptions("ru", tokeniser="none", cyrillic_share=0.0), "none", "lc+digits"),
+        (paper_options("cs"), "moses.cs", "lc+digits"),
+        (paper_options("ru"), "moses.ru", "lc+digits+cyrillic0.8"),
+        (paper_options("ru", tokeniser="none", cyrillic_share=0.0), "none", "lc+digits"),
         (PrepareOptions(tokeniser="none", case="keep", digits=False), "none", "none"),
-        (PrepareOptions("de", digits=False, nfc=False), "moses.de", "lc+nonfc"),
+        (paper_options("de", digits=False, nfc=False), "moses.de", "lc+nonfc"),
     ],
 )
 def test_signatures(options: PrepareOptions, tokeniser: str, normalisation: str) -> None:
@@ -377,7 +382,7 @@ def test_signatures(options: PrepareOptions, tokeniser: str, normalisation: str)
 
 def test_the_record_is_found_beside_the_text_only_while_the_text_is_the_same(tmp_path: Path) -> None:
     (tmp_path / "raw").write_text("Ahoj\n")
-    preparation = prepare_files([tmp_path / "raw"], tmp_path / "out", PrepareOptions("cs"))
+    preparation = prepare_files([tmp_path / "raw"], tmp_path / "out", paper_options("cs"))
     assert preparation.sacremoses is not None
     assert read_preparation(tmp_path / "out") == read_preparation(str(tmp_path / "out")) == preparation
     assert read_preparation(tmp_path / "raw") is None
@@ -405,7 +410,7 @@ def test_the_record_is_found_beside_the_text_only_while_the_text_is_the_same(tmp
 )
 def test_a_damaged_record_is_refused_by_name(tmp_path: Path, damage: Callable[[str], str]) -> None:
     (tmp_path / "raw").write_text("Ahoj\n")
-    prepare_files([tmp_path / "raw"], tmp_path / "out", PrepareOptions("cs"))
+    prepare_files([tmp_path / "raw"], tmp_path / "out", paper_options("cs"))
     path = record_path(tmp_path / "out")
     path.write_bytes(damage(path.read_text()).encode(errors="surrogateescape"))
     with pytest.raises(FormatError, match=rf"^{path}: "):
@@ -473,7 +478,7 @@ def test_pair_filters_at_their_limits(tmp_path: Path, one: int, other: int, fate
 
 
 def test_each_side_has_its_language_and_its_record(tmp_path: Path) -> None:
-    options = pair_options(("en", "ru"))
+    options = pair_options(("en", "ru"), tokeniser="moses")
     outs, records = prepare_sides(tmp_path, ["It's IBM."], ["Это IBM."], options)
     assert outs == [["it 's ibm ."], ["это <unk> ."]]
     assert [record.options.tokeniser_signature for record in records] == ["moses.en", "moses.ru"]
@@ -532,4 +537,5 @@ def test_pair_options_out_of_range_are_refused() -> None:
         with pytest.raises(ConfigError):
             pair_options(("en", "cs"), **wrong)
     assert pair_options(("en", "ru"), cyrillic_share=0.5).target.required_cyrillic == 0.5
-    assert pair_options(("en", "ru")).target.required_cyrillic == 0.8
+    assert pair_options(("en", "ru"), tokeniser="moses").target.required_cyrillic == 0.8
+    assert pair_options(("en", "ru")).target.required_cyrillic == 0.0

@@ -77,7 +77,9 @@ def test_unk_in_the_text_counts_as_unknown_where_it_is_allowed() -> None:
         ([["a", ""]], "empty"),
         ([[""]], "empty"),
         ([["a\n"]], "white space inside"),
-        (iter(["a b c"]), "not a string"),
+        (iter([["a"], "a b c"]), "not a string"),
+        (iter(["a b c", ["a"]]), "<lines>:2: the lines before were strings"),
+        (5, "is no text"),
         ([[]], "no words"),
         ([], "no words"),
     ],
@@ -88,11 +90,11 @@ def test_bad_sentences_are_refused(sentences: list[list[str]], what: str) -> Non
 
 
 def test_a_given_record_of_preparation_allows_unk(tmp_path: Path) -> None:
-    from morphlm.text.preparation import PrepareOptions
+    from morphlm.text.preparation import paper_options
     from morphlm.text.prepare import prepare_files
 
     (tmp_path / "raw").write_text("слово latin слово\n")
-    prepare_files([tmp_path / "raw"], tmp_path / "text", PrepareOptions(language="ru"))
+    prepare_files([tmp_path / "raw"], tmp_path / "text", paper_options("ru"))
     assert (tmp_path / "text").read_text() == "слово <unk> слово\n"
     assert read_corpus(tmp_path / "text").words.counts[0] == 1
 

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from morphlm.cli import options
-from morphlm.errors import ConfigError
+from morphlm.learning.learned import find_learned
+from morphlm.learning.request import LearnRequest
 from morphlm.progress import notify
 from morphlm.threads import available_cores
 
@@ -34,9 +35,7 @@ from morphlm.threads import available_cores
 @click.option("--restart", is_flag=True, help="Begin anew where something was learned from other input.")
 @click.option("--verbose", "-v", is_flag=True, help="Show the messages of all stages.")
 @options.as_json
-def command(
-    texts: tuple[str, ...], out: Path, restart: bool, verbose: bool, as_json: bool, **choices: Any
-) -> None:
+def command(texts: tuple[str, ...], out: Path, restart: bool, verbose: bool, as_json: bool, **choices: Any) -> None:
     """Learn a model from raw text: files, folders, '-' for standard input; compressed ones and .jsonl too.
 
     The text is read in any encoding, its language recognised, split into sentences, tokenised, and divided into
@@ -47,17 +46,15 @@ def command(
       morphlm learn novel.txt --out novel
       morphlm learn texts/ more.jsonl.gz --language fi --minutes 20 --out finnish
     """
-    from morphlm.learning.request import LearnRequest  # noqa: PLC0415
-
-    if choices["threads"] is not None and choices["threads"] < 1:
-        raise ConfigError("--threads is at least 1")
     request = LearnRequest(texts, out, processes=choices["threads"] or available_cores(), **choices)
-    # Only now: it loads all that trains.
-    from morphlm.learning.learn import learn_request  # noqa: PLC0415
+    learned = find_learned(request, restart=restart)
+    if learned is None:
+        # Only now: it loads all that trains.
+        from morphlm.learning.learn import learn_request  # noqa: PLC0415
 
-    try:
-        learned = learn_request(request, restart=restart, verbose=verbose)
-    except KeyboardInterrupt:
-        notify("stopped; the same command goes on from here")
-        raise
+        try:
+            learned = learn_request(request, restart=restart, verbose=verbose)
+        except KeyboardInterrupt:
+            notify("stopped; the same command goes on from here")
+            raise
     options.print_result(learned, as_json)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any, get_args
 
 import click
 
 from morphlm.cli import options
 from morphlm.errors import ConfigError
-from morphlm.files import check_can_write, is_file
+from morphlm.files import check_can_write
 from morphlm.progress import notify
+from morphlm.text.documents import read_documents
 from morphlm.text.languages import check_language, language_name
 from morphlm.text.parallel_pairs import MAX_RATIO, pair_options, prepare_pair_files
 from morphlm.text.preparation import Case, LongSentences, Preparation, PrepareOptions, Tokeniser, write_preparation
 from morphlm.text.prepare import prepare_files
-from morphlm.text.reading import Mending, read_blocks
 from morphlm.text.recognition import recognise_language
 from morphlm.text.tokenise import has_abbreviations
 
 LOUD_LOSS = 0.02  # share of lost tokens that is too much
-SAMPLE_LINES = 500  # of each file, to recognise the language
+SAMPLE_DOCUMENTS, SAMPLE_PARAGRAPHS = 20, 500  # to recognise the language; so many paragraphs of each
 
 
 @click.command()
@@ -47,6 +48,11 @@ SAMPLE_LINES = 500  # of each file, to recognise the language
 )
 @click.option("--no-lowercase", "case", flag_value="keep", hidden=True)
 @click.option("--digits/--no-digits", default=True, help="Replace every digit of any script by 0.")
+@click.option(
+    "--split",
+    is_flag=True,
+    help="Find the sentences in text that is hard-wrapped or has a paragraph a line; files or folders, any encoding.",
+)
 @click.option("--max-tokens", type=int, default=80, help="Most tokens of a sentence; 0: any number.")
 @click.option(
     "--long",
@@ -89,6 +95,7 @@ def command(
     record: str | None,
     as_json: bool,
     mend: bool,
+    split: bool,
     processes: int,
     **steps: Any,  # other fields of PrepareOptions
 ) -> None:
@@ -109,11 +116,12 @@ def command(
         if max_ratio != MAX_RATIO:
             raise ConfigError("--max-ratio is for parallel text; add --parallel SOURCE TARGET")
         language = _language(language, files, steps["tokeniser"])
-        _prepare_text(files, PrepareOptions(language=language, **steps), out or "-", record, as_json, run)
+        chosen = PrepareOptions(language=language, **steps)
+        _prepare_text(files, chosen, out or "-", record, as_json, run | {"split": split})
         return
-    if files or language or out or record or steps.pop("long_sentences"):
+    if files or language or out or record or split or steps.pop("long_sentences"):
         raise ConfigError(
-            "parallel text takes --languages and --out-pair; no FILES, --language, --out, --record or --long"
+            "parallel text takes --languages and --out-pair; no FILES, --language, --out, --record, --split or --long"
         )
     if not out_pair:
         raise ConfigError("parallel text needs two files to write; add --out-pair SOURCE TARGET")
@@ -169,7 +177,7 @@ def _language(given: str | None, files: tuple[str, ...], tokeniser: Tokeniser) -
         return check_language(given)
     if tokeniser != "words":
         return None
-    if not files or not all(is_file(file) for file in files):
+    if not files or "-" in files:
         notify("no --language: text is tokenised by rules that suit most languages")
         return None
     found = recognise_language(_sample(files))
@@ -181,9 +189,9 @@ def _language(given: str | None, files: tuple[str, ...], tokeniser: Tokeniser) -
 
 
 def _sample(files: tuple[str, ...]) -> list[str]:
-    """The first lines of each file."""
-    blocks = (next(read_blocks(file, marks="any", mending=Mending())) for file in files)
-    return [line for block in blocks for line in block.lines()[:SAMPLE_LINES]]
+    """The beginning of the text."""
+    documents = islice(read_documents(files, say=lambda _: None), SAMPLE_DOCUMENTS)
+    return [paragraph for document in documents for paragraph in document.paragraphs[:SAMPLE_PARAGRAPHS]]
 
 
 def warn_of_loss(preparation: Preparation) -> None:

@@ -29,7 +29,7 @@ class ModelChoice:
 
     def __str__(self) -> str:
         wide = "wide context" if self.wide_context else "no wide context"
-        classes = "" if self.class_factor == 1 else f", {self.class_factor:g} x the usual classes"
+        classes = "" if self.class_factor == 1 else f", classes x {self.class_factor:g}"
         return f"order {self.order}, width {self.width}, {wide}{classes}"
 
     def classes(self, words: int) -> int:

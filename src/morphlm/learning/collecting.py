@@ -22,7 +22,7 @@ from morphlm.text.documents import Document, Findings, read_documents
 from morphlm.text.languages import OTHER, check_language, check_spaced, language_name, unspaced_script
 from morphlm.text.preparation import PrepareOptions, read_preparation
 from morphlm.text.prepare import keep_or_split, prepare_line
-from morphlm.text.reading import UNKNOWN, read_blocks
+from morphlm.text.reading import read_blocks, split_tokens
 from morphlm.text.recognition import Recognised, recognise_language
 from morphlm.text.sentences import split_sentences
 from morphlm.vocabulary.corpus import check_tokens
@@ -42,7 +42,7 @@ class Collected:
     lengths: array[int] = field(default_factory=lambda: array("i"))  # tokens of each sentence
     document_starts: array[int] = field(default_factory=lambda: array("q"))  # sentences that begin a document
     documents: int = 0
-    characters: int = 0  # of raw text
+    bytes: int = 0  # of raw text, in UTF-8
     lost: Counter[str] = field(default_factory=Counter)  # why -> tokens
     notes: list[str] = field(default_factory=list)
     options: PrepareOptions | None = None  # how it was prepared; None: that is not known
@@ -64,7 +64,7 @@ class PreparedPart:
     begins_document: bool
     sentences: list[str]  # tokens between spaces
     repairs: Counter[str]
-    characters: int
+    bytes: int
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,8 @@ class PartPreparer:
             for sentence in split_sentences(paragraph, self.options.language):
                 tokens = prepare_line(sentence, self.options, repairs, allow_unknown=self.allow_unknown)
                 sentences += (" ".join(kept) for kept in keep_or_split(tokens, self.options)[0])
-        return PreparedPart(document.part == 0, sentences, repairs, sum(map(len, document.paragraphs)))
+        size = sum(len(paragraph.encode()) + 1 for paragraph in document.paragraphs)
+        return PreparedPart(document.part == 0, sentences, repairs, size)
 
 
 # ---------------------------------------------------------------- the text
@@ -94,7 +95,9 @@ def collect(request: LearnRequest, out: IO[bytes], say: Say, is_late: Callable[[
     return _collect_raw(request, out, say, is_late)
 
 
-def collect_like(path: str | Path, request: LearnRequest, options: PrepareOptions | None, out: IO[bytes], say: Say) -> Collected:
+def collect_like(
+    path: str | Path, request: LearnRequest, options: PrepareOptions | None, out: IO[bytes], say: Say
+) -> Collected:
     """Write the sentences of a development or test text, prepared as the text was."""
     collected = Collected(options=options)
     if options is None or request.prepared:
@@ -226,7 +229,7 @@ def _until_late(documents: Iterable[Document], is_late: Callable[[], bool], coll
 def _look_at_languages(request: LearnRequest, language: str | None, sample: Sequence[str], say: Say) -> list[str]:
     """Warn of other languages in the text, seen over all of it."""
     recognised = recognise_language(sample)
-    if recognised.code is None or not recognised.is_sure and not recognised.others:
+    if recognised.code is None or (not recognised.is_sure and not recognised.others):
         return []
     shares = {code: share for code, share in _shares(recognised) if share >= OTHER_SHARE}
     foreign = {code: share for code, share in shares.items() if code != language}
@@ -256,7 +259,7 @@ def _write_parts(parts: Iterable[PreparedPart], out: IO[bytes], collected: Colle
             collected.lengths.append(sentence.count(" ") + 1)
             out.write(f"{sentence}\n".encode())
         collected.lost.update(part.repairs)
-        collected.characters += part.characters
+        collected.bytes += part.bytes
 
 
 def _begin_document(collected: Collected) -> None:
@@ -274,12 +277,17 @@ def _collect_prepared(request: LearnRequest, out: IO[bytes], is_late: Callable[[
     if request.paths is None:
         _write_prepared([_checked_tokens(request.texts, request.allow_unknown)], out, collected, is_late)  # type: ignore[arg-type]
         return collected
-    options = {record.options if (record := read_preparation(path)) else None for path in request.paths if str(path) != "-"}
-    if len(options) == 1 and "-" not in map(str, request.paths):
-        collected.options = next(iter(options))
+    collected.options = _shared_options(request.paths)
     files = (_file_of_tokens(path, request.allow_unknown) for path in request.paths)
     _write_prepared(files, out, collected, is_late)
     return collected
+
+
+def _shared_options(paths: Sequence[str | Path]) -> PrepareOptions | None:
+    """How the files were prepared, if all are on record as prepared in one way."""
+    records = [None if str(path) == "-" else read_preparation(path) for path in paths]
+    options = {None if record is None else record.options for record in records}
+    return options.pop() if len(options) == 1 else None
 
 
 def _write_prepared(
@@ -296,8 +304,10 @@ def _write_prepared(
                 collected.is_whole = False
                 return
             if sentence:
+                line = f"{sentence}\n".encode()
                 collected.lengths.append(sentence.count(" ") + 1)
-                out.write(f"{sentence}\n".encode())
+                collected.bytes += len(line)
+                out.write(line)
 
 
 def _file_of_tokens(path: str | Path, allow_unknown: bool) -> Iterator[str]:
@@ -307,17 +317,9 @@ def _file_of_tokens(path: str | Path, allow_unknown: bool) -> Iterator[str]:
         raise InputError("this is a folder; name the files of prepared text", source=str(path))
     for block in read_blocks(path, marks="unk" if marked else "none"):
         for line in block.lines():
-            yield " ".join(line.replace("\t", " ").split(" ")).strip() if "  " not in line and "\t" not in line else " ".join(
-                token for token in line.replace("\t", " ").split(" ") if token
-            )
+            yield " ".join(split_tokens(line))
 
 
 def _checked_tokens(sentences: Iterable[Sequence[str]], allow_unknown: bool) -> Iterator[str]:
     for number, sentence in enumerate(sentences, 1):
         yield b" ".join(check_tokens(sentence, allow_unknown, number)).decode()
-
-
-def holds_unknown(path: Path) -> bool:
-    """Whether a prepared text has the mark of unknown words in it."""
-    mark = f" {UNKNOWN} "
-    return any(mark in f" {line} " for block in read_blocks(path, marks="unk") for line in block.lines())

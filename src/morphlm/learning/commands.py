@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 
 from morphlm.learning.choices import NgramChoice
 from morphlm.learning.directory import LearnDirectory
-from morphlm.learning.record import FinalChoice, LearnRecord
+from morphlm.learning.record import MIXTURE, FinalChoice, LearnRecord
 
 
 def repeat_commands(directory: LearnDirectory, record: LearnRecord, kind: str, *, weights_by: str) -> tuple[str, ...]:
@@ -17,21 +19,27 @@ def repeat_commands(directory: LearnDirectory, record: LearnRecord, kind: str, *
     train, dev, test = (str(directory.text(part)) for part in ("train", "dev", "test"))
     common = ["--seed", str(seed), *(["--allow-unk"] if unknown else [])]
     commands = [["train", "mkn", "--train", train, *mkn_options(record.ngrams), *common, "--out", "again.mkn"]]
-    if kind != "mkn" and record.choice is not None:
+    if kind == MIXTURE and record.choice is not None:
         options = clbl_options(record.choice, record.ngrams)
-        commands.append(
-            ["train", "clbl++", "--train", train, "--dev", dev, *options, *common, "--out", "again.clbl++"]
-        )
+        commands.append(["train", "clbl++", "--train", train, "--dev", dev, *options, *common, "--out", "again.clbl++"])
         mixed = ["mix", "again.mkn", "again.clbl++", "--dev", dev, "--test", test, "--weights-by", weights_by]
         commands.append([*mixed, *(["--allow-unk"] if unknown else []), "--out", "again.mixture"])
-    return tuple(shlex.join(["morphlm", *command]) for command in commands)
+    return tuple(command_line(command) for command in commands)
+
+
+def command_line(arguments: Iterable[str]) -> str:
+    """The command as one types it: words of any script need no quotes."""
+    plain = re.compile(r"[\w@%+=:,./-]+")
+    return " ".join(["morphlm", *(word if plain.fullmatch(word) else shlex.quote(word) for word in arguments)])
 
 
 def mkn_options(choice: NgramChoice) -> list[str]:
+    """Of `morphlm train mkn`."""
     return ["--order", str(choice.order), "--kappa", f"{choice.kappa:g}"]
 
 
 def clbl_options(choice: FinalChoice, ngrams: NgramChoice) -> list[str]:
+    """Of `morphlm train clbl++`."""
     model = choice.model
     options = ["--kappa", f"{ngrams.kappa:g}", "--classes", str(choice.classes), "--order", str(model.order)]
     options += ["--width", str(model.width), *(["--wide-context"] if model.wide_context else [])]
@@ -45,7 +53,7 @@ def next_commands(root: Path, record: LearnRecord) -> list[tuple[str, str]]:
     commands: list[tuple[list[str], str]] = []
     if result.beginnings:
         commands.append((["predict", place, result.beginnings[0]], "the likely next words"))
-    if result.words and result.kind != "mkn":
+    if result.words and result.kind == MIXTURE:
         commands.append((["neighbours", place, *result.words[:2]], "words of similar use"))
     if result.new_words:
         commands.append((["neighbours", place, result.new_words[0]], "a word that the training text does not have"))
@@ -54,4 +62,4 @@ def next_commands(root: Path, record: LearnRecord) -> list[tuple[str, str]]:
     commands.append((["generate", place], "sentences drawn from the model"))
     commands.append((["score", place, "TEXT"], "log-probabilities of sentences"))
     commands.append((["explore", place], "all of it on a page of your own machine"))
-    return [(shlex.join(["morphlm", *command]), what) for command, what in commands]
+    return [(command_line(command), what) for command, what in commands]

@@ -1,13 +1,13 @@
 """The directory that `learn` writes: what is where, whose it is, and whether it is of the same input.
 
-    DIR/model/          the model to use; `morphlm.load(DIR)` and every command that takes a model follow DIR to it
-    DIR/segmenter/      the morphemes; `morphlm segment --load DIR` follows DIR to it
-    DIR/vectors/        words.bin and morphemes.bin, in word2vec's format
-    DIR/report.html     a page on the models
-    DIR/README.txt      how to use all of it
-    DIR/learn.json      the record: input, trials, choices, results
-    DIR/text/           train.txt, dev.txt and test.txt, prepared
-    DIR/work/           what an interrupted run needs to go on; removed at the end
+DIR/model/          the model to use; `morphlm.load(DIR)` and every command that takes a model follow DIR to it
+DIR/segmenter/      the morphemes; `morphlm segment --load DIR` follows DIR to it
+DIR/vectors/        words.bin and morphemes.bin, in word2vec's format
+DIR/report.html     a page on the models
+DIR/README.txt      how to use all of it
+DIR/learn.json      the record: input, trials, choices, results
+DIR/text/           train.txt, dev.txt and test.txt, prepared
+DIR/work/           what an interrupted run needs to go on; removed at the end
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from morphlm.artefacts import lock
-from morphlm.errors import ConfigError, FormatError, InputError
+from morphlm.errors import ConfigError, InputError
 from morphlm.files import cannot_write, check_can_make, checked_path, make_folder
-from morphlm.learning.record import LearnRecord, RecordFile, read_record
+from morphlm.learning.record import CLBL, KNESER_NEY, LearnRecord, RecordFile, read_record
 from morphlm.learning.request import LearnRequest, describe_changes, look_at_inputs
 from morphlm.modelfile import LEARNED_MODEL, LEARNED_RECORD, LEARNED_SEGMENTER
 
@@ -70,6 +70,14 @@ class LearnDirectory:
         return self.root / "work"
 
     @property
+    def kneser_ney(self) -> Path:
+        return self.work / KNESER_NEY
+
+    @property
+    def clbl(self) -> Path:
+        return self.work / CLBL
+
+    @property
     def artefacts(self) -> Path:
         """Vocabularies, segmenters and classes."""
         return self.work / "artefacts"
@@ -103,6 +111,7 @@ def find_record(request: LearnRequest, *, restart: bool) -> LearnRecord | None:
     from other input: what is there may have taken hours.
     """
     directory = LearnDirectory(checked_path(request.out))
+    _check_apart(directory.root.resolve(), request)
     if not directory.record.is_file():
         _check_free(directory.root)
         return None
@@ -116,6 +125,15 @@ def find_record(request: LearnRequest, *, restart: bool) -> LearnRecord | None:
             "in its place, or another --out"
         )
     return record
+
+
+def _check_apart(root: Path, request: LearnRequest) -> None:
+    """A folder is read as a whole, so the result must not lie in it, nor the text in the result."""
+    for _, name in request.named_files:
+        text = Path(name).resolve()
+        if str(name) != "-" and (root.is_relative_to(text) or text.is_relative_to(root)):
+            where = "lies in" if root.is_relative_to(text) else "lies around"
+            raise ConfigError(f"{root}: this {where} the text {name}, which would be read or replaced; give another --out")
 
 
 def _check_free(root: Path) -> None:
@@ -140,27 +158,17 @@ def _changed_files(record: LearnRecord, request: LearnRequest) -> list[str]:
     return changes + [f"{file.name} has changed" for file, other in both if not file.is_unchanged(other)]
 
 
-def begin(request: LearnRequest, *, restart: bool) -> tuple[LearnDirectory, RecordFile]:
-    """The directory with its record, of an earlier run or a new one; call it while the directory is locked."""
+def begin(request: LearnRequest, *, restart: bool) -> RecordFile:
+    """The record of an earlier run, or a new one; call it while the directory is locked."""
     directory, record = LearnDirectory(request.out), find_record(request, restart=restart)
+    if record is not None:
+        return RecordFile(directory.record, record)
+    inputs = look_at_inputs(request)  # which may be refused, before anything is removed
     try:
-        if record is None:
-            inputs = look_at_inputs(request)
-            if directory.record.exists():
-                directory.clear()
-            make_folder(directory.root)
-            file = RecordFile(directory.record, LearnRecord(request.settings, inputs))
-            file.update(minutes=request.minutes)
-            return directory, file
-        return directory, RecordFile(directory.record, record)
+        directory.clear()
     except OSError as error:
         raise cannot_write(directory.root, error) from error
-
-
-def is_complete(directory: LearnDirectory, record: LearnRecord | None) -> bool:
-    """Whether nothing is left to do, and what was made is still there."""
-    made = (directory.model, directory.report, directory.readme, *map(directory.text, PARTS))
-    return record is not None and record.complete and all(path.exists() for path in made)
-
-
-__all__ = ["PARTS", "FormatError", "LearnDirectory", "begin", "find_record", "is_complete"]
+    make_folder(directory.root)
+    file = RecordFile(directory.record, LearnRecord(request.settings, inputs))
+    file.update(minutes=request.minutes)
+    return file

@@ -54,15 +54,14 @@ def divide(lengths: Sequence[int], document_starts: Sequence[int], wanted: Seque
     `document_starts` are the numbers of the sentences that begin a document, the first sentence among them.
     """
     tokens = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])  # before each sentence, and in all
-    if tokens[-1] < LEAST_TOKENS or len(lengths) < LEAST_SENTENCES:
-        found = f"{tokens[-1]:,} token{'s' * (tokens[-1] != 1)} in {len(lengths):,} sentence{'s' * (len(lengths) != 1)}"
-        raise InputError(
-            f"there is too little text to learn from: {found}; {LEAST_TOKENS} tokens in {LEAST_SENTENCES} sentences are "
-            "the least, and some thousands make sense"
-        )
+    total = int(tokens[-1])
+    if total < LEAST_TOKENS or len(lengths) < LEAST_SENTENCES:
+        found = f"{total:,} token{"s" * (total != 1)} in {len(lengths):,} sentence{'s' * (len(lengths) != 1)}"
+        least = f"{LEAST_TOKENS} tokens in {LEAST_SENTENCES} sentences are the least, and some thousands make sense"
+        raise InputError(f"there is too little text to learn from: {found}; {least}")
     if not wanted:
         return Division({})
-    size = held_out_tokens(int(tokens[-1]))
+    size = held_out_tokens(total)
     if len(document_starts) >= FEWEST_DOCUMENTS:
         whole = _divide_at(np.array([*document_starts, len(lengths)]), tokens, size, wanted)
         if whole is not None and all(_tokens_in(part, tokens) <= TOLERANCE * size for part in whole.values()):
@@ -79,15 +78,15 @@ def _divide_at(cuts: Int64Array, tokens: Int64Array, size: int, wanted: Sequence
     """Blocks that begin and end at cuts, in turns for each part; None if they leave no text to train on."""
     blocks = max(1, min(BLOCKS, size // SMALLEST_BLOCK))
     parts: dict[str, list[range]] = {name: [] for name in wanted}
-    count, free = blocks * len(wanted), 0  # `free` is the first cut behind the blocks so far
+    before, count, free = tokens[cuts], blocks * len(wanted), 0  # `free`: the first cut behind the blocks so far
     for number in range(count):
         middle = (number + 0.5) / count * tokens[-1]
-        begin = max(free, int(np.searchsorted(tokens[cuts], middle - size / blocks / 2, side="right")) - 1)
-        end = max(begin + 1, int(np.searchsorted(tokens[cuts], tokens[cuts[min(begin, len(cuts) - 1)]] + size / blocks)))
-        if end >= len(cuts):
+        begin = max(free, int(np.searchsorted(before, middle - size / blocks / 2, side="right")) - 1)
+        if begin >= len(cuts) - 1:
             return None
-        parts[wanted[number % len(wanted)]].append(range(int(cuts[begin]), int(cuts[end])))
-        free = end
+        end = int(np.searchsorted(before, before[begin] + size / blocks))
+        free = min(max(begin + 1, end), len(cuts) - 1)
+        parts[wanted[number % len(wanted)]].append(range(int(cuts[begin]), int(cuts[free])))
     is_all = sum(map(len, (block for part in parts.values() for block in part))) >= len(tokens) - 1
     return None if is_all else {name: tuple(part) for name, part in parts.items()}
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from morphlm.costs import format_duration
 from morphlm.files import atomic_writer
-from morphlm.learning.commands import next_commands
-from morphlm.learning.directory import LearnDirectory
-from morphlm.learning.record import LearnRecord
-from morphlm.learning.usage import usage_text
 from morphlm.lazy import cached_property
+from morphlm.learning.commands import next_commands
+from morphlm.learning.directory import LearnDirectory, find_record
+from morphlm.learning.record import CLBL, KNESER_NEY, MIXTURE, LearnRecord
+from morphlm.learning.request import LearnRequest
+from morphlm.learning.usage import usage_text
 
 if TYPE_CHECKING:  # a finished directory is described without loading anything
     from morphlm.language_model.base import LanguageModel
@@ -57,8 +58,9 @@ class Learned:
         assert result is not None
         lines = []
         if self.was_complete:
-            lines.append(f"{root} is complete already: learned in {format_duration(record.seconds)}; --restart begins anew.")
-        lines += [result.headline + ".", self._perplexities(), _sentence(text.format_losses()), ""]
+            took = format_duration(record.seconds)
+            lines.append(f"{root} is complete already; it was learned in {took}. --restart begins anew.")
+        lines += [result.headline + ".", self._perplexities(), self._chosen(), _sentence(text.format_losses()), ""]
         commands = next_commands(root, record)
         width = max(len(command) for command, _ in commands)
         lines += ["Try", *(f"  {command:<{width}}  {what}" for command, what in commands)]
@@ -68,9 +70,22 @@ class Learned:
     def _perplexities(self) -> str:
         result = self.record.result
         assert result is not None
-        names = {"mkn": "Kneser-Ney", "clbl++": "CLBL++", "mixture": "both mixed"}
+        names = {KNESER_NEY: "Kneser-Ney", CLBL: "CLBL++", MIXTURE: "both mixed"}
         figures = ", ".join(f"{names[name]} {entry.test:.1f}" for name, entry in result.perplexities.items())
         return f"Perplexity of the test text: {figures}."
+
+    def _chosen(self) -> str:
+        """What the development text decided."""
+        record = self.record
+        assert record.ngrams is not None
+        words = f"kappa {record.ngrams.kappa:g}, Kneser-Ney of order {record.ngrams.order}"
+        trials = f"{len(record.ngram_trials) + len(record.trials)} trials"
+        if record.choice is None:
+            return f"Chosen in {trials}: {words}; the text is too small for more."
+        model = f"CLBL++ of {record.choice.model}, {record.choice.classes} classes"
+        if record.result is not None and record.result.kind == KNESER_NEY:
+            return f"Chosen in {trials}: {words}; {model} did not make it any better and was left out."
+        return f"Chosen in {trials}: {words}; {model}."
 
     def write_readme(self) -> None:
         assert self.directory is not None
@@ -79,6 +94,14 @@ class Learned:
 
     def to_json(self) -> dict[str, Any]:
         return {"out": None if self.directory is None else str(self.directory)} | self.record.to_json()
+
+
+def find_learned(request: LearnRequest, *, restart: bool = False) -> Learned | None:
+    """What was learned before from the same input, if nothing is left to do; a directory of other input is refused."""
+    directory, record = LearnDirectory(request.out), find_record(request, restart=restart)
+    if record is None or not record.complete or not directory.model.is_dir():
+        return None
+    return Learned(request.out, record, was_complete=True)
 
 
 def _sentence(text: str) -> str:

@@ -20,9 +20,11 @@ TRIAL_EPOCHS = 3  # passes over its text of a training in the search
 FULL_EPOCHS = 7  # until a training usually ends, for planning
 
 # Seconds on a machine with 2 cores.
+READING_BYTE = 1.2e-6  # of raw text, until it is prepared
 NGRAM_TOKEN = 15e-6  # of the text, to choose kappa and the order of Kneser-Ney
 NGRAM_WORD = 60e-6  # of its words, whose spelling is learned for each kappa
 INPUT_TOKEN, INPUT_WORD = 4e-6, 150e-6  # to learn morphemes and classes
+TRAINING_SECONDS, TRAINING_SHARE = 0.5, 0.35  # to begin, and of the estimate for large texts: wide models do better
 FINISH_SECONDS, FINISH_WORD = 8.0, 250e-6  # to mix, measure, write vectors and report
 WORDS_EXPONENT = 0.7  # a text of half the length has about 0.5 ** 0.7 of the words
 
@@ -101,4 +103,4 @@ class TextSize:
     def training_seconds(self, choice: ModelChoice, epochs: int = FULL_EPOCHS) -> float:
         options = LogBilinearOptions.from_values(choice.settings() | {"epochs": epochs}, seed=1)
         size = TrainingSize(self.tokens, self.words, self.held_out)
-        return estimate_cost("clbl++", size, options).training.seconds
+        return TRAINING_SECONDS + TRAINING_SHARE * estimate_cost("clbl++", size, options).training.seconds

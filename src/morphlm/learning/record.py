@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from morphlm.schema import read_document
 from morphlm.tables import finite_or_none
 from morphlm.version import __version__
 
+KNESER_NEY, CLBL, MIXTURE = "mkn", "clbl++", "mixture"  # the models, as the record names them
 LOUD = 0.02  # share of the tokens whose loss is said loudly
 
 
@@ -52,7 +53,8 @@ class TextRecord:
         train, dev, test = (self.parts[part].tokens for part in ("train", "dev", "test"))
         documents = f"{self.documents:,} document{'s' * (self.documents != 1)}"
         how = "whole documents" if self.whole_documents else "blocks spread over it"
-        return f"{self.tokens:,} tokens in {documents}: {train:,} to learn from, {dev:,} to choose by, {test:,} to test ({how})"
+        parts = f"{train:,} to learn from, {dev:,} to choose by, {test:,} to test on"
+        return f"{self.tokens:,} tokens in {documents}: {parts} ({how})"
 
     @property
     def lost_tokens(self) -> int:
@@ -69,7 +71,8 @@ class TextRecord:
         reasons = [*self.lost.items(), *([("left out for lack of time", self.left_out)] if self.left_out else [])]
         listed = ", ".join(f"{count:,} {why}" for why, count in reasons)
         loud = "WARNING: much of the text was lost: " if self.lost_share > LOUD else "lost: "
-        return f"{loud}{self.lost_tokens:,} of {self.tokens + self.lost_tokens:,} tokens ({self.lost_share:.1%}): {listed}"
+        total = self.tokens + self.lost_tokens
+        return f"{loud}{self.lost_tokens:,} of {total:,} tokens ({self.lost_share:.1%}): {listed}"
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> TextRecord:
@@ -181,8 +184,12 @@ class LearnRecord:
         """The reverse, of what fits the schema."""
         values = {name: value for name, value in content.items() if name != "format"}
         trials = [entry | {"perplexity": _or_infinite(entry["perplexity"])} for entry in content["ngram_trials"]]
-        readers = {"text": TextRecord, "choice": FinalChoice, "result": ResultRecord}
-        read = {name: kind.from_json(content[name]) for name, kind in readers.items() if content[name] is not None}
+        readers: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+            "text": TextRecord.from_json,
+            "choice": FinalChoice.from_json,
+            "result": ResultRecord.from_json,
+        }
+        read = {name: reader(content[name]) for name, reader in readers.items() if content[name] is not None}
         return cls(
             **values
             | read
@@ -210,7 +217,8 @@ class RecordFile:
         """Change some fields, and write the record in one step."""
         self.record = replace(self.record, **changes)
         with atomic_writer(self.path, is_ours=True) as file:
-            file.write((json.dumps(self.record.to_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode())
+            content = json.dumps(self.record.to_json(), ensure_ascii=False, indent=1, allow_nan=False)
+            file.write(f"{content}\n".encode())
 
 
 def read_record(path: Path) -> LearnRecord:

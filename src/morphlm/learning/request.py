@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,9 @@ LARGEST_SEED = 2**32 - 1
 class LearnRequest:
     """Everything that decides what comes out, and how long it may take."""
 
-    texts: tuple[str | Path, ...] | Iterable[str] | Iterable[Sequence[str]]  # files, folders and '-'; or the text itself
+    texts: (
+        tuple[str | Path, ...] | Iterable[str] | Iterable[Sequence[str]]
+    )  # files, folders and '-'; or the text itself
     out: Path
     language: str | None = None  # None: recognised
     minutes: float | None = None  # None: as long as it takes
@@ -158,10 +160,7 @@ def _look_at(role: str, path: str | Path) -> InputFile:
 
 def with_hashes(files: Iterable[InputFile]) -> tuple[InputFile, ...]:
     """The same with the SHA-256 of each file."""
-    return tuple(
-        file if not file.bytes else InputFile(file.role, file.name, file.bytes, file.modified, sha256_of(Path(file.name)))
-        for file in files
-    )
+    return tuple(replace(file, sha256=sha256_of(Path(file.name))) if file.bytes else file for file in files)
 
 
 def is_prepared_already(request: LearnRequest) -> bool:

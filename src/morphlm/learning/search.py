@@ -10,15 +10,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from morphlm.errors import TrainingError
 from morphlm.language_model.base import LanguageModel
+from morphlm.lazy import cached_property
 from morphlm.learning.choices import DEFAULT, LADDERS, START, ModelChoice, NgramChoice, Trial
 from morphlm.learning.kneser_ney import spelled_perplexity
 from morphlm.learning.pace import TRIAL_EPOCHS
-from morphlm.lazy import cached_property
 from morphlm.ngram.training import train_ngram
 from morphlm.progress import notify
 from morphlm.scoring.mixing import mix
@@ -27,7 +27,7 @@ from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
 from morphlm.training.job import RunOptions
 from morphlm.training.pipeline import ModelOptions, fit
 
-LEAST_GAIN = 0.001  # share of the perplexity that a step must gain: less is chance, and larger models cost time
+LEAST_GAIN = 0.002  # share of the perplexity that a step must gain: less is chance, and larger models cost time
 
 
 class OutOfTimeError(Exception):
@@ -56,10 +56,17 @@ def _walk(best: ModelChoice, step: ModelChoice, name: str, measure: Callable[[Mo
     return best
 
 
-def best_of(trials: Sequence[Trial]) -> ModelChoice | None:
-    """The choice with the lowest perplexity; None if no training succeeded."""
-    found = [trial for trial in trials if math.isfinite(trial.perplexity)]
-    return min(found, key=lambda trial: trial.perplexity).choice if found else None
+def best_choices(trials: Sequence[Trial], cost: Callable[[ModelChoice], float]) -> list[ModelChoice]:
+    """The choices from the best on; those that are as good as the best but for chance come by their cost.
+
+    Trainings that failed are left out.
+    """
+    ranked = sorted((trial for trial in trials if math.isfinite(trial.perplexity)), key=lambda one: one.perplexity)
+    if not ranked:
+        return []
+    bound = ranked[0].perplexity / (1 - LEAST_GAIN)
+    equal = [trial.choice for trial in ranked if trial.perplexity <= bound]
+    return sorted(equal, key=cost) + [trial.choice for trial in ranked[len(equal) :]]
 
 
 @dataclass(frozen=True)
@@ -70,18 +77,16 @@ class TrialText:
     dev: Path
     ngrams: NgramChoice
     artefacts: Path
-    seed: int
-    threads: int | None
-    allow_unknown: bool
+    options: InputOptions  # all but the number of classes
     epochs: int = TRIAL_EPOCHS
     _inputs: dict[int, TrainingInputs] = field(default_factory=dict)  # by the number of classes
 
     @cached_property
     def kneser_ney(self) -> LanguageModel:
         """That of the same text and vocabulary."""
-        choice = self.ngrams
+        options, order = self.options, self.ngrams.order
         return train_ngram(
-            self.train, choice.order, kappa=choice.kappa, seed=self.seed, allow_unknown=self.allow_unknown
+            self.train, order, kappa=self.ngrams.kappa, seed=options.seed, allow_unknown=options.allow_unknown
         )
 
     @cached_property
@@ -91,13 +96,7 @@ class TrialText:
     def inputs(self, classes: int) -> TrainingInputs:
         """Vocabulary, morphemes and so many classes, found or made."""
         if classes not in self._inputs:
-            options = InputOptions(
-                kappa=self.ngrams.kappa,
-                classes=classes,
-                seed=self.seed,
-                threads=self.threads,
-                allow_unknown=self.allow_unknown,
-            )
+            options = replace(self.options, classes=classes)
             self._inputs[classes] = prepare_inputs(self.train, self.dev, options, self.artefacts)
         return self._inputs[classes]
 
@@ -105,12 +104,12 @@ class TrialText:
         """Train for some epochs, mix, and measure."""
         began = time.monotonic()
         inputs = self.inputs(choice.classes(len(self.kneser_ney.vocabulary)))
-        options = ModelOptions(choice.settings() | {"epochs": self.epochs}, seed=self.seed)
-        perplexity = math.inf
+        options = ModelOptions(choice.settings() | {"epochs": self.epochs}, seed=self.options.seed)
+        unknown, perplexity = self.options.allow_unknown, math.inf
         try:
-            model = fit("clbl++", inputs, options, RunOptions(threads=self.threads)).model
-            mixture = mix([self.kneser_ney, model], self.dev, allow_unknown=self.allow_unknown)
-            perplexity = spelled_perplexity(mixture, self.dev, self.spelling, allow_unknown=self.allow_unknown)
+            model = fit("clbl++", inputs, options, RunOptions(threads=self.options.threads)).model
+            mixture = mix([self.kneser_ney, model], self.dev, allow_unknown=unknown, prepared=True)
+            perplexity = spelled_perplexity(mixture, self.dev, self.spelling, allow_unknown=unknown)
         except TrainingError as error:
             notify(str(error))
         return Trial(choice, perplexity, time.monotonic() - began, self.epochs * len(inputs.train.tokens))

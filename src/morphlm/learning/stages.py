@@ -1,4 +1,4 @@
-"""One line of progress over all stages of `learn`, which knows what is left; the chatter of the stages goes to a log."""
+"""One line of progress over all stages of `learn`, and what is left of them; their chatter goes to a log."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ class Stages:
     def __init__(self, budget: Budget, log: Path, *, verbose: bool = False) -> None:
         self.budget, self.log, self.verbose = budget, log, verbose
         self.waiting: dict[str, float] = {}  # stages to come -> expected seconds
+        self._began: dict[str, float] = {}  # stages that are run in parts -> when the first part began
         self._line = _Line("learn", 0, 1.0)
 
     def __enter__(self) -> Stages:
@@ -38,6 +39,12 @@ class Stages:
         """The stages to come, with the seconds that each is expected to take."""
         self.waiting = dict(expected)
 
+    def end(self, name: str) -> None:
+        """A stage was run in parts, or need not be run."""
+        self.waiting.pop(name, None)
+        if name in self._began:
+            self._line.done(name, self.budget.clock() - self._began.pop(name), self.left)
+
     @property
     def left(self) -> float:
         """Seconds that the stages to come will take."""
@@ -53,7 +60,8 @@ class Stages:
 
     @contextmanager
     def trial(self, name: str, stage: str, expected: float) -> Iterator[None]:
-        """Run a part of a stage that was planned and is still waiting."""
+        """Run a part of a stage that was planned and is still waiting; `end` ends the stage."""
+        self._began.setdefault(stage, self.budget.clock())
         with self._step(f"{stage}: {name}", expected):
             yield
         self.waiting[stage] = max(0.0, self.waiting.get(stage, 0.0) - expected)

@@ -1,4 +1,4 @@
-"""The three texts that everything is learned from: collected, divided, and written with records of their preparation."""
+"""The three texts that everything is learned from: collected, divided, written with records of their preparation."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from morphlm.files import atomic_writer, make_folder, sha256_of
+from morphlm.files import COMPRESSIONS, atomic_writer, make_folder, sha256_of
 from morphlm.learning.collecting import Collected, Say, collect, collect_like
 from morphlm.learning.directory import PARTS, LearnDirectory
-from morphlm.learning.dividing import HELD_OUT, Division, divide, spread_blocks
-from morphlm.learning.pace import TextSize
+from morphlm.learning.dividing import HELD_OUT, divide, spread_blocks
+from morphlm.learning.pace import WORDS_EXPONENT, TextSize
 from morphlm.learning.record import PartRecord, TextRecord
-from morphlm.learning.request import LearnRequest
+from morphlm.learning.request import LearnRequest, look_at_inputs
 from morphlm.text.preparation import Counts, PrepareOptions
 from morphlm.text.prepare import keep_record, make_preparation
 
@@ -48,23 +48,23 @@ def make_texts(
     for part in PARTS:
         _write_record(directory.text(part), collected.options, *counts[part])
     repeated = _repeated_share(directory)
-    notes = [*collected.notes, *_notes(collected, repeated, say)]
+    for message in _notes(collected, repeated):
+        collected.notes.append(message)
+        say(message)
     whole.unlink()
     return TextRecord(
         language=collected.language,
         documents=collected.documents,
         whole_documents=division.whole_documents,
         lost=dict(collected.lost),
-        left_out=left_out,
+        left_out=left_out + _unread_tokens(request, collected),
         repeated=repeated,
-        notes=tuple(notes),
+        notes=tuple(collected.notes),
         parts={part: PartRecord(*counts[part], sha256_of(directory.text(part))) for part in PARTS},
     )
 
 
-def _leave_out(
-    part_of: list[str], collected: Collected, whole: Path, affordable: Callable[[TextSize], int]
-) -> int:
+def _leave_out(part_of: list[str], collected: Collected, whole: Path, affordable: Callable[[TextSize], int]) -> int:
     """Mark training sentences that there is no time for; returns the number of their tokens."""
     numbers = [number for number, part in enumerate(part_of) if part == "train"]
     lengths = [collected.lengths[number] for number in numbers]
@@ -93,12 +93,13 @@ def _estimate_words(path: Path, tokens: int) -> int:
             count += len(words)
             if count >= WORDS_SAMPLED:
                 break
-    return round(len(seen) * max(1.0, tokens / max(1, count)) ** 0.7)
+    growth: float = max(1.0, tokens / max(1, count)) ** WORDS_EXPONENT
+    return round(len(seen) * growth)
 
 
 def _write_parts(whole: Path, part_of: Sequence[str], directory: LearnDirectory) -> dict[str, tuple[int, int]]:
     """Each sentence to the text of its part; gives the sentences and tokens of each."""
-    counts = {part: (0, 0) for part in PARTS}
+    counts = dict.fromkeys(PARTS, (0, 0))
     with ExitStack() as stack:
         needed = [part for part in PARTS if part in part_of]
         streams = {part: stack.enter_context(atomic_writer(directory.text(part))) for part in needed}
@@ -118,9 +119,18 @@ def _write_record(path: Path, options: PrepareOptions | None, sentences: int, to
         keep_record(path, make_preparation(options, counts, path.stat().st_size, {}))
 
 
-def _notes(collected: Collected, repeated: float, say: Say) -> Iterator[str]:
+def _unread_tokens(request: LearnRequest, collected: Collected) -> int:
+    """About how many tokens were not read for lack of time, by the size of the files."""
+    files = [file for file in look_at_inputs(request) if file.role == "text"]
+    if collected.is_whole or any(file.bytes is None or Path(file.name).suffix in COMPRESSIONS for file in files):
+        return 0
+    share = sum(file.bytes or 0 for file in files) / max(1, collected.bytes)
+    return max(0, round(collected.tokens * (share - 1)))
+
+
+def _notes(collected: Collected, repeated: float) -> Iterator[str]:
     if not collected.is_whole:
-        yield "the text was not read to its end, for lack of time"
+        yield "warning: the text was not read to its end, for lack of time; give more --minutes"
     if repeated > REPEATED_SHARE:
         yield (
             f"warning: {repeated:.0%} of the sentences of the development text also stand in the training text, so its "
@@ -144,6 +154,3 @@ def write_part(source: Path, target: Path, tokens: int) -> None:
     with atomic_writer(target) as out:
         for block in blocks:
             out.writelines(lines[block.start : block.stop])
-
-
-__all__ = ["Division", "make_texts", "write_part"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from morphlm.learning.commands import next_commands
-from morphlm.learning.record import LearnRecord
+from morphlm.learning.record import MIXTURE, LearnRecord
 
 
 def usage_text(root: Path, record: LearnRecord) -> str:
@@ -25,8 +25,12 @@ def usage_text(root: Path, record: LearnRecord) -> str:
 
 
 def _content(kind: str) -> str:
-    lines = ["WHAT IS HERE", "", "  model/          the model: every command of morphlm takes this folder (the outer one) as MODEL"]
-    if kind != "mkn":
+    lines = [
+        "WHAT IS HERE",
+        "",
+        "  model/          the model; commands take the folder that this file is in as MODEL",
+    ]
+    if kind == MIXTURE:
         lines.append("  vectors/        words.bin and morphemes.bin for other tools, in word2vec's binary format")
     lines += [
         "  segmenter/      the morphemes of words",
@@ -43,7 +47,7 @@ def _python(root: Path, record: LearnRecord) -> str:
     lines = ["IN PYTHON", "", "  import morphlm", f"  model = morphlm.load({str(root)!r})"]
     if result.beginnings:
         lines.append(f"  model.sentence({result.beginnings[0]!r})")
-    if result.words and result.kind != "mkn":
+    if result.words and result.kind == MIXTURE:
         lines.append(f"  model.vectors.neighbours({result.words[0]!r})")
         lines.append("")
         lines.append("  from gensim.models import KeyedVectors  # another tool, with the vectors alone")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 from morphlm.text.casing import lowercase
 
 _NUMERIC_ONLY = "#NUMERIC_ONLY#"
+_DIGIT = re.compile(r"\d")
 _DATA_MODULE = "_data_nonbreaking_prefixes.py"
 
 
@@ -25,6 +27,11 @@ class Abbreviations:
     before_numbers: frozenset[str]  # in small letters: abbreviations before a number only (No. 5)
 
 
+def any_digits(word: str) -> str:
+    """A word with every digit as 0."""
+    return _DIGIT.sub("0", word)
+
+
 def compared(word: str, language: str | None) -> str:
     """A word as it is looked up: what lowercasing and normal form C make of it, and one form of the sigma."""
     return unicodedata.normalize("NFC", lowercase(word, language)).replace("ς", "σ")
@@ -35,8 +42,8 @@ def abbreviations(language: str | None) -> Abbreviations:
     """The list of a language; English titles and months (Dr., Jan.) for one that has no list."""
     always, numeric = set[str](), set[str]()
     for line in _prefixes(language):
-        word = line.removesuffix(_NUMERIC_ONLY).strip().removesuffix(".")
-        if len(word) > 1 and " " not in word and word.isprintable():  # single letters have a rule of their own
+        word = any_digits(line.removesuffix(_NUMERIC_ONLY).strip().removesuffix("."))
+        if " " not in word and (len(word) > 1 or word.islower()):  # every capital may be an initial
             (numeric if line.endswith(_NUMERIC_ONLY) else always).add(word)
     return Abbreviations(frozenset(always), _small(always, language), _small(numeric - always, language))
 

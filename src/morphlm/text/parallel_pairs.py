@@ -106,15 +106,27 @@ class PairPreparer:
         repairs: Counter[str] = Counter()
         fates: Counter[str] = Counter()
         kept: list[list[list[str]]] = []
+        lost: Counter[int] = Counter()  # tokens of each side
         for pair in zip(*(self._sentences(side, blocks, repairs) for side in (0, 1)), strict=True):
             reason = pair_drop_reason(len(pair[0]), len(pair[1]), self.options)
             fates[reason or "kept"] += 1
             if reason is None:
                 kept.append(list(pair))
+            else:
+                lost.update({side: len(tokens) for side, tokens in enumerate(pair)})
         lines = blocks[0].data.count(b"\n")
         return Prepared(
             texts=tuple("".join(" ".join(pair[side]) + "\n" for pair in kept).encode() for side in (0, 1)),
-            counts=tuple(Counts(lines, tokens=sum(len(pair[side]) for pair in kept), **fates) for side in (0, 1)),
+            counts=tuple(
+                Counts(
+                    lines,
+                    tokens=sum(len(pair[side]) for pair in kept),
+                    sentences=len(kept),
+                    lost_tokens=lost[side],
+                    **fates,
+                )
+                for side in (0, 1)
+            ),
             repairs=repairs,
             bytes_read=sum(len(block.data) for block in blocks),
         )

@@ -22,10 +22,11 @@ from morphlm.files import COMPRESSIONS, atomic_writer
 from morphlm.processes import ordered_map
 from morphlm.progress import progress_bar
 from morphlm.text.casing import lowercase
+from morphlm.text.documents import Document, read_documents
 from morphlm.text.joining import join_words
 from morphlm.text.preparation import Counts, Preparation, PrepareOptions, record_path, write_preparation
 from morphlm.text.reading import RESERVED, UNKNOWN, Block, Mending, read_blocks, split_tokens
-from morphlm.text.sentences import split_long
+from morphlm.text.sentences import split_long, split_sentences
 from morphlm.text.tokenise import moses_detokenise, moses_tokenise, sacremoses_version
 from morphlm.text.words import tokenise_words
 
@@ -169,23 +170,58 @@ class BlockPreparer:
         return Prepared(("".join(kept).encode(),), (counts,), repairs, len(block.data))
 
 
+@dataclass(frozen=True)
+class DocumentPreparer:
+    """Prepares parts of documents, whose paragraphs are split into sentences; it travels to the worker processes."""
+
+    options: PrepareOptions
+
+    def __call__(self, document: Document) -> Prepared:
+        repairs: Counter[str] = Counter()
+        sentences = [
+            sentence
+            for paragraph in document.paragraphs
+            for sentence in prepare_paragraph(paragraph, self.options, repairs)
+        ]
+        text = "".join(" ".join(sentence) + "\n" for sentence in sentences).encode()
+        paragraphs, tokens = len(document.paragraphs), sum(map(len, sentences))
+        counts = Counts(lines=paragraphs, kept=paragraphs, tokens=tokens, sentences=len(sentences))
+        return Prepared((text,), (counts,), repairs, sum(len(paragraph.encode()) for paragraph in document.paragraphs))
+
+
+def prepare_paragraph(
+    paragraph: str, options: PrepareOptions, repairs: Counter[str] | None = None, *, allow_unknown: bool = False
+) -> Iterator[list[str]]:
+    """The tokens of each sentence of a paragraph of raw text."""
+    for sentence in split_sentences(paragraph, options.language):
+        tokens = prepare_line(sentence, options, repairs, allow_unknown=allow_unknown)
+        yield from keep_or_split(tokens, options)[0]
+
+
 def prepare_files(
     paths: Sequence[str | Path],
     out: str | Path,
     options: PrepareOptions,
     *,
     mend: bool = False,
+    split: bool = False,
     processes: int = 1,
 ) -> Preparation:
     """Prepare files ('-': standard input) into one, with its record beside it unless `out` is '-'.
+
+    A line is a sentence, or with `split`, text is read as `learn` does: files or folders in any encoding, hard-wrapped
+    or a paragraph a line, whose sentences are found; whatever can be mended is mended then.
 
     The bytes do not depend on the number of processes. A script that asks for more than one needs the usual
     `if __name__ == "__main__":`, since each of them imports it.
     """
     check_streams(paths)
-    mending = Mending() if mend else None
-    pieces = (piece for path in paths for block in read_blocks(path, mending=mending) for piece in pieces_of(block))
-    results = ordered_map(BlockPreparer(options, mend), pieces, processes)
+    mending = Mending() if mend and not split else None
+    if split:
+        results = ordered_map(DocumentPreparer(options), read_documents(paths), processes)
+    else:
+        pieces = (piece for path in paths for block in read_blocks(path, mending=mending) for piece in pieces_of(block))
+        results = ordered_map(BlockPreparer(options, mend), pieces, processes)
     (counts,), (size,), repairs = write_prepared(results, [out], total_bytes(paths))
     if mending is not None:
         repairs += mending.repairs

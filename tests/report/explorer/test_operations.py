@@ -22,7 +22,7 @@ from morphlm.report.explorer.models import explored_models, find_model
 from morphlm.report.explorer.operations import MAX_MODELS, Explorer
 from morphlm.scoring.prediction import next_words
 from morphlm.scoring.streaming import normaliser_of
-from morphlm.text.preparation import PrepareOptions
+from morphlm.text.preparation import paper_options
 from morphlm.text.prepare import prepare_line
 from tests.scoring.models import wide_model
 from tests.segmentation.small import model_with
@@ -211,7 +211,7 @@ WRITTEN = st.text(st.sampled_from("Aš1 .,-'\"„?\t()é&<e\u0301"), max_size=30
 def test_raw_text_is_prepared_as_training_text_was(text: str) -> None:
     """`morphlm prepare` with the options on record does the same in one go."""
     page = explorer("mkn")
-    assert page.models[0].prepare(text, "raw") == prepare_line(text, PrepareOptions(language="cs"))
+    assert page.models[0].prepare(text, "raw") == prepare_line(text, paper_options("cs"))
 
 
 @given(WRITTEN)

@@ -15,7 +15,7 @@ import pytest
 
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.ngram.training import train_ngram
-from morphlm.text.preparation import PrepareOptions
+from morphlm.text.preparation import paper_options
 from morphlm.text.prepare import prepare_files
 from morphlm.translation.decoder.models import forms_of
 from morphlm.translation.grammar.extra_rules import ExtraRules
@@ -133,7 +133,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Text with digits as 0, as `morphlm prepare` makes it, and its record."""
     folder = tmp_path_factory.mktemp("prepared")
     (folder / "raw").write_text("Im Jahr 1999 .\nIm Jahr 2001 .\nAm 5. Mai 1999 .\n" * 3)
-    prepare_files([folder / "raw"], folder / "text", PrepareOptions("de"))
+    prepare_files([folder / "raw"], folder / "text", paper_options("de"))
     return folder
 
 
