@@ -56,7 +56,7 @@ def divide(lengths: Sequence[int], document_starts: Sequence[int], wanted: Seque
     tokens = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])  # before each sentence, and in all
     total = int(tokens[-1])
     if total < LEAST_TOKENS or len(lengths) < LEAST_SENTENCES:
-        found = f"{total:,} token{"s" * (total != 1)} in {len(lengths):,} sentence{'s' * (len(lengths) != 1)}"
+        found = f"{total:,} token{'s' * (total != 1)} in {len(lengths):,} sentence{'s' * (len(lengths) != 1)}"
         least = f"{LEAST_TOKENS} tokens in {LEAST_SENTENCES} sentences are the least, and some thousands make sense"
         raise InputError(f"there is too little text to learn from: {found}; {least}")
     if not wanted:
