@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from morphlm import load
-from morphlm.training.loop import TrainingRun
 from tests.conftest import Outcome
 
 Command = Callable[..., Outcome]
@@ -37,6 +36,7 @@ def test_the_demo_falls_back_to_the_generated_language_and_shows_what_learn_does
     test = model.perplexity(small / "gen" / "text" / "test.txt").including_unknown
     assert test == pytest.approx(result["learned"]["result"]["perplexities"]["mixture"]["test"])
     check_neighbours(result["neighbours"], small / "gen")
+    check_command(result["command"], result["learned"]["result"]["headline"], morphlm_command)
 
 
 def check_neighbours(answers: list[dict[str, object]], directory: Path) -> None:
@@ -50,30 +50,12 @@ def check_neighbours(answers: list[dict[str, object]], directory: Path) -> None:
         assert [near["name"] for near in answer["neighbours"]] == [near.name for near in nearest]  # type: ignore
 
 
-def test_the_command_that_it_shows_is_what_it_did(small: Path, morphlm_command: Command) -> None:
-    shown = morphlm_command("demo", small)
-    assert shown.status == 0
-    command = shown.stdout.splitlines()[0].removeprefix("$ ")
-    assert f"$ {command}\n" in shown.stderr
+def check_command(command: str, headline: str, morphlm_command: Command) -> None:
+    """What it says it did, typed, finds that it is done."""
     again = morphlm_command(*shlex.split(command)[1:])
     assert again.status == 0
     assert "is complete already" in again.stdout
-    assert again.stdout.splitlines()[1] in shown.stdout  # the headline
-
-
-def test_an_interrupted_demo_goes_on(small: Path, monkeypatch: pytest.MonkeyPatch, morphlm_command: Command) -> None:
-    original = TrainingRun._evaluate
-
-    def interrupt(self: TrainingRun) -> None:
-        self._interrupted = True  # as Ctrl-C would
-        original(self)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(TrainingRun, "_evaluate", interrupt)
-        assert morphlm_command("demo", small).status == 130
-    assert not json.loads((small / "gen" / "learn.json").read_text())["complete"]
-    assert morphlm_command("demo", small).status == 0
-    assert json.loads((small / "gen" / "learn.json").read_text())["complete"]
+    assert headline in again.stdout
 
 
 def test_a_wrong_language_is_not_a_reason_to_fall_back(tmp_path: Path, morphlm_command: Command) -> None:

@@ -13,10 +13,10 @@ from morphlm.experiments.demo import DemoConfig, run_demo
 @click.command(name="demo")
 @click.argument("directory", default="demo", type=click.Path(file_okay=False))
 @click.option("--language", default="cs", help="One that `morphlm data list` names for libreoffice-help.")
-@click.option("--minutes", type=float, default=DemoConfig.minutes, show_default=True, help="Learn for so long at most.")
+@click.option("--minutes", type=float, metavar="N", help="Take no longer than this.  [default: what the text needs]")
 @options.seed
 @options.as_json
-def command(directory: str, language: str, minutes: float, seed: int, as_json: bool) -> None:
+def command(directory: str, language: str, minutes: float | None, seed: int, as_json: bool) -> None:
     """Get the default data, learn from it as `morphlm learn` does, and show what came out.
 
     Data and model stay in DIRECTORY; called again, the demo goes on, or shows what is there. Where the data cannot be

@@ -1,4 +1,4 @@
-"""The demo: from nothing to a model. Gets text, learns from it as `morphlm learn` does, and shows words of the result."""
+"""The demo: from nothing to a model. Gets text, learns from it as `morphlm learn` does, and shows some words of it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DemoConfig:
 
     directory: Path  # the text and what is learned go here
     language: str = "cs"
-    minutes: float | None = 5.0  # None: what the text needs
+    minutes: float | None = None  # None: what the text needs
     seed: int = 1
 
 
