@@ -55,7 +55,7 @@ def examples(page: Path) -> Iterator[Example]:
 
 def small_help(directory: Path, request: DatasetRequest) -> DatasetOrigin:
     """A generated language under the name of the data set that would be fetched."""
-    write_generated(directory, sentences=400, seed=request.seed)
+    write_generated(directory, sentences=800, seed=request.seed)
     for path in sorted(directory.iterdir()):
         part, language, *rest = path.name.split(".")
         if language == "gen" and rest == ["txt"]:
@@ -65,10 +65,16 @@ def small_help(directory: Path, request: DatasetRequest) -> DatasetOrigin:
     return DatasetOrigin("CC0-1.0", {"generator": "morphlm"})
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for both pages, as what the first one has learned, the second finds complete."""
+    return tmp_path_factory.mktemp("pages")
+
+
 @pytest.fixture
-def small_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty working directory, where getting data writes a small text."""
-    monkeypatch.chdir(tmp_path)
+def small_text(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A working directory, where getting data writes a small text."""
+    monkeypatch.chdir(folder)
     monkeypatch.setitem(
         DATASETS, "libreoffice-help", replace(DATASETS["libreoffice-help"], make=small_help, identity=lambda _: {})
     )
