@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-from morphlm.learning.learn import Learning
 from morphlm.learning.record import LearnRecord, read_record
 
 STEMS = ("škol", "dom", "řek", "ulic", "pol", "měst", "les", "hor", "kniž", "zahrad", "stol", "okn")
@@ -43,7 +42,3 @@ def model_bytes(out: Path) -> dict[str, bytes]:
     folders = [out / name for name in ("model", "segmenter", "text", "vectors")]
     paths = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(out).as_posix(): path.read_bytes() for path in paths}
-
-
-STAGES = [name for name in ("read_and_divide", "choose_vocabulary", "search_settings", "train", "finish")]
-assert all(hasattr(Learning, name) for name in STAGES)

@@ -1,4 +1,4 @@
-"""The search: it finds the best of its ladders step by step, takes the cheaper of equals, and is not misled by failures."""
+"""The search: it finds the best of its ladders step by step, and takes the cheaper of equals."""
 
 from __future__ import annotations
 
@@ -90,6 +90,8 @@ def test_descending_finds_the_bottom_from_the_middle(best: float) -> None:
     assert len(set(asked)) <= 6
 
 
-@pytest.mark.parametrize(("words", "factor", "classes"), [(4, 1, 2), (4, 2, 3), (2, 2, 1), (10_000, 0.5, 50), (3, 0.25, 1)])
+@pytest.mark.parametrize(
+    ("words", "factor", "classes"), [(4, 1, 2), (4, 2, 3), (2, 2, 1), (10_000, 0.5, 50), (3, 0.25, 1)]
+)
 def test_the_number_of_classes_fits_the_vocabulary(words: int, factor: float, classes: int) -> None:
     assert ModelChoice(class_factor=factor).classes(words) == classes

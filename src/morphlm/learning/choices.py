@@ -82,7 +82,7 @@ class Trial:
     tokens: int  # of the text that it was trained on, in all epochs together
 
     def to_json(self) -> dict[str, Any]:
-        figures = {"perplexity": finite_or_none(self.perplexity), "seconds": round(self.seconds, 3)}
+        figures = {"perplexity": finite_or_none(self.perplexity), "seconds": self.seconds}
         return asdict(self.choice) | figures | {"tokens": self.tokens}
 
     @classmethod

@@ -133,7 +133,9 @@ def _check_apart(root: Path, request: LearnRequest) -> None:
         text = Path(name).resolve()
         if str(name) != "-" and (root.is_relative_to(text) or text.is_relative_to(root)):
             where = "lies in" if root.is_relative_to(text) else "lies around"
-            raise ConfigError(f"{root}: this {where} the text {name}, which would be read or replaced; give another --out")
+            raise ConfigError(
+                f"{root}: this {where} the text {name}, which would be read or replaced; give another --out"
+            )
 
 
 def _check_free(root: Path) -> None:

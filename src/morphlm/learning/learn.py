@@ -111,7 +111,7 @@ class Learning:
 
     def note(self, **found: Any) -> None:
         """Write what was found to the record, with the time so far."""
-        self.file.update(seconds=self._seconds_before + self.budget.elapsed, **found)
+        self.file.update(seconds=round(self._seconds_before + self.budget.elapsed, 3), **found)
 
     # ------------------------------------------------------------ the text
 

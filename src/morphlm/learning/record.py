@@ -165,7 +165,7 @@ class LearnRecord:
             "settings": dict(self.settings),
             "inputs": [asdict(file) for file in self.inputs],
             "minutes": self.minutes,
-            "seconds": round(self.seconds, 3),
+            "seconds": self.seconds,
             "complete": self.complete,
             "text": None if self.text is None else asdict(self.text),
             "ngram_trials": [

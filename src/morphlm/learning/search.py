@@ -112,4 +112,5 @@ class TrialText:
             perplexity = spelled_perplexity(mixture, self.dev, self.spelling, allow_unknown=unknown)
         except TrainingError as error:
             notify(str(error))
-        return Trial(choice, perplexity, time.monotonic() - began, self.epochs * len(inputs.train.tokens))
+        seconds = round(time.monotonic() - began, 3)
+        return Trial(choice, perplexity, seconds, self.epochs * len(inputs.train.tokens))
