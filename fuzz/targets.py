@@ -39,10 +39,13 @@ from morphlm.segmentation.sources.table import read_table
 from morphlm.text.datasets.debian import package_files
 from morphlm.text.datasets.folder import read_folder
 from morphlm.text.datasets.libreoffice_help import read_page
+from morphlm.text.documents import read_documents
 from morphlm.text.parallel_pairs import pair_options, prepare_pair_files
-from morphlm.text.preparation import PrepareOptions, read_preparation
+from morphlm.text.preparation import PrepareOptions, paper_options, read_preparation
 from morphlm.text.prepare import prepare_line
 from morphlm.text.reading import Mending, read_blocks
+from morphlm.text.recognition import recognise_language
+from morphlm.text.sentences import split_sentences
 from morphlm.training.checkpoint import read_checkpoint
 from morphlm.training.config import TrainingConfig
 from morphlm.training.log import LOG_FILE, find_end, read_log
@@ -200,6 +203,11 @@ def _text_targets(artefacts: Path, scratch: Path) -> dict[str, Target]:
         "prepare": Target(
             _prepare, [text, "«Д'Артаньян» <S> е.g. 12.5 % &amp;\n".encode()], (*MARKS, "\u200b".encode())
         ),
+        "documents": Target(
+            choosing(*(in_file(scratch / f"raw{extension}", _read_documents) for extension in (".txt", ".jsonl"))),
+            chosen(text, b'{"text": "Ano. Ne!"}\n{"text": "a\\nb"}\n'),
+            (*MARKS, b"\xff\xfe", b"\xfe\xff", b"\r", b"\x0c", b"\xe1", b'{"text": "', b"%PDF-", b"<p>", b"-\n"),
+        ),
         "parallel": Target(
             in_file(scratch / "side.txt", lambda path: _prepare_pairs(path, other_side, scratch)), [text], MARKS
         ),
@@ -228,10 +236,21 @@ def _read_text(path: Path) -> None:
 
 def _prepare(data: bytes) -> None:
     text = data.decode(errors="replace")
-    for language in ("cs", "ru"):
+    for options in (*(PrepareOptions(language=language) for language in ("cs", "tr", "fr", None)), paper_options("ru")):
         for line in text.split("\n"):
-            tokens = prepare_line(line, PrepareOptions(language=language))
+            tokens = prepare_line(line, options)
             assert all(len(token.split()) == 1 for token in tokens), tokens
+            if options.is_idempotent:
+                assert prepare_line(" ".join(tokens), options) == tokens
+
+
+def _read_documents(path: Path) -> None:
+    """All characters of a paragraph are in its sentences."""
+    for document in read_documents([path], say=lambda _: None):
+        for paragraph in document.paragraphs:
+            sentences = split_sentences(paragraph, "cs")
+            assert "".join("".join(sentences).split()) == "".join(paragraph.split()), paragraph
+        recognise_language(document.paragraphs)
 
 
 def _prepare_pairs(path: Path, other: Path, scratch: Path) -> None:

@@ -149,7 +149,7 @@ def test_help_names_every_command(morphlm_command: Command) -> None:
         (["train", "mkn", "--train", "TRAIN", "--closed", "--kappa", "0.5", "--out", "x"], "cannot be closed"),
         (["train", "mkn", "--train", "TRAIN", "--out", "new", "--arpa", "none/x"], "cannot write here"),
         (["train", "mkn", "--train", "TRAIN", "--out", "TRAIN"], "is not a model"),
-        (["nonsense"], "No such command"),
+        (["nonsense"], "no command 'nonsense'; `morphlm --help` lists them"),
     ],
 )
 def test_what_cannot_work_is_one_line_and_leaves_nothing(

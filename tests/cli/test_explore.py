@@ -71,8 +71,10 @@ def test_without_the_extra(model: Path, morphlm_command: Command, monkeypatch: p
     monkeypatch.setitem(sys.modules, "fastapi", None)
     outcome = morphlm_command("explore", model, "--port", "0")
     assert outcome.status == 2
-    assert "the extra `explore`" in outcome.stderr
-    assert "pip install 'morphlm[explore]'" in outcome.stderr
+    assert outcome.stderr == (
+        "morphlm: the explorer needs fastapi, which is not installed; "
+        "pip install 'morphlm[explore]' (in a checkout: pip install '.[explore]')\n"
+    )
 
 
 @pytest.mark.parametrize(

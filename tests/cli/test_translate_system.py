@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -411,3 +412,12 @@ def test_lines_before_a_refused_one_are_translated(
         cut = morphlm_command("translate", "decode", parts / "system", tmp_path / "bad", *more)
         assert (whole.stdout.count("\n"), cut.stdout, cut.status) == (3, whole.stdout, 2)
         assert cut.stderr.startswith(f"morphlm: {tmp_path / 'bad'}:4: ")
+
+
+def test_help_of_build_has_headings(morphlm_command: Command) -> None:
+    text = morphlm_command("translate", "build", "--help").stdout
+    headings = re.findall(r"^(\w[\w ]*):$", text, re.MULTILINE)
+    assert headings == ["Text", "Model", "Run", "Preparation", "Tuning", "Rules", "Search", "Help"]
+    under = {part.split(":\n")[0]: part for part in text.split("\n\n")}
+    assert "--dev" in under["Text"] and "--lm" in under["Model"] and "--kbest" in under["Tuning"]
+    assert "--max-gap" not in under["Help"] and under["Help"].strip().endswith("exit.")

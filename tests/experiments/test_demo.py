@@ -61,4 +61,4 @@ def check_command(command: str, headline: str, morphlm_command: Command) -> None
 def test_a_wrong_language_is_not_a_reason_to_fall_back(tmp_path: Path, morphlm_command: Command) -> None:
     outcome = morphlm_command("demo", tmp_path / "demo", "--language", "xx")
     assert outcome.status == 2
-    assert "not to be had in 'xx'" in outcome.stderr
+    assert "no text in 'xx'" in outcome.stderr

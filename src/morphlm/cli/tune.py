@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from morphlm.cli import options, training_options
-from morphlm.errors import ConfigError
 from morphlm.kinds import kind_named
 from morphlm.training.job import RunOptions
 from morphlm.training.tune import tunable_kinds, tune
@@ -34,6 +33,7 @@ def _values_option(setting: str, kind: type[int] | type[float], default: str) ->
 
 @click.command(name="tune", cls=options.GroupedHelp)
 @click.argument("kind", type=click.Choice(tunable_kinds()))
+@training_options.texts
 @training_options.train
 @training_options.dev
 @training_options.grouped(
@@ -68,13 +68,12 @@ def command(context: click.Context, /, kind: str, **values: Any) -> None:
     always among them. Prints all of them and the command that trains with the best settings. Ctrl-C ends the search and
     prints what has been tried.
     """
-    if values["dev"] is None:
-        raise ConfigError("there is no development text to tune on; give --dev FILE")
+    dev = training_options.check_dev(values["dev"], "to tune on")
     training_options.check_used(context, [kind])
     result = tune(
         kind,
-        options.as_paths(options.or_stdin(values["files"])),
-        values["dev"],
+        training_options.training_texts(values),
+        dev,
         minutes=values["minutes"],
         steps=values["steps"],
         decays=values["decays"],
@@ -84,7 +83,7 @@ def command(context: click.Context, /, kind: str, **values: Any) -> None:
         run=RunOptions(threads=values["threads"]),
         artefacts=values["artefacts"],
         out=values["out"],
-        arguments=training_options.command_line(context, OWN),
+        arguments=[*values["texts"], *training_options.command_line(context, OWN)],
     )
     options.print_result(result, values["as_json"])
     if result.interrupted:

@@ -86,7 +86,7 @@ class _Lines:
             self.number = number
             if line.strip() == "\\data\\":
                 return
-        raise self.error("there is no line \\data\\, so this is no ARPA file; name one, or a model folder")
+        raise self.error("there is no line \\data\\, so this is no model; name a model folder or an ARPA file")
 
     def error(self, message: str) -> InputError:
         return InputError(message, source=self.source, line=self.number)

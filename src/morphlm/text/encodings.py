@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from morphlm.errors import InputError
+from morphlm.errors import ConfigError, InputError
 
 SAMPLE_BYTES = 1 << 20  # the beginning of a file, by which it is judged
 UNSURE = 0.5  # below this a guess is called unsure
@@ -24,6 +25,8 @@ _MARKS = (  # the longer ones first: UTF-32 begins like UTF-16
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+# Further down there may be characters that Windows added; nobody means the control characters in their place.
+_SUPERSETS = {"ascii": "utf-8", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874"}
 _MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
@@ -87,6 +90,19 @@ class Encoding:
 
 class NotTextError(InputError):
     """A file that is no text: a PDF, an archive, an image, or unknown data with NUL bytes."""
+
+
+def given_encoding(name: str, sample: bytes) -> Encoding:
+    """An encoding that the user names; ConfigError if there is none of that name."""
+    try:
+        codec = codecs.lookup(name).name
+        "".encode(codec)  # some codecs are for other things than text
+    except (LookupError, ValueError) as error:
+        raise ConfigError(f"there is no encoding {name!r}; use a name such as utf-8, cp1250 or koi8-r") from error
+    for mark, marked in _MARKS:
+        if sample.startswith(mark) and marked.startswith(codec):
+            return Encoding(marked, mark=mark)
+    return Encoding(codec)
 
 
 def recognise_encoding(sample: bytes, source: str) -> Encoding:
@@ -155,13 +171,62 @@ def _guess(sample: bytes, source: str) -> Encoding:
     result = _chardet()(telling[:_CHARDET_BYTES] or sample[:_CHARDET_BYTES])
     try:
         name = codecs.lookup(result["encoding"] or "").name
-        telling.decode(name, "replace")
     except LookupError as error:
         raise NotTextError(f"this is no text in any known encoding; {_NO_TEXT}", source=source) from error
-    return Encoding(name, min(0.99, float(result["confidence"] or 0)))
+    return Encoding(_SUPERSETS.get(name, name), min(0.99, float(result["confidence"] or 0)))
 
 
 def _chardet() -> Callable[[bytes], dict[str, Any]]:
     import chardet  # noqa: PLC0415  # few texts need it
 
     return chardet.detect  # type: ignore[return-value]
+
+
+# ---------------------------------------------------------------- decoding
+
+
+class MendingDecoder:
+    """Decodes a text piece by piece; what is not valid is removed and counted in `repairs`."""
+
+    def __init__(self, encoding: Encoding, source: str, repairs: Counter[str]) -> None:
+        self._encoding, self._source, self._repairs = encoding, source, repairs
+        self._decoder = codecs.getincrementaldecoder(encoding.name)("replace")
+        self._is_ascii = True  # so far
+        self._lines = 1
+
+    def decode(self, data: bytes, final: bool = False) -> str:
+        """The text of the next bytes; an InputError if they are in another encoding than those before."""
+        if self._encoding.is_utf8 and not data.isascii():
+            self._check_utf8(data)
+        text = self._decoder.decode(data, final)
+        self._lines += text.count("\n")
+        if "\ufffd" in text:
+            there = data.count("\ufffd".encode()) if self._encoding.is_utf8 else 0
+            self._count("replacement characters (U+FFFD) removed", there)
+            self._count(f"places that are not {self._encoding.name} removed", text.count("\ufffd") - there)
+        if "\0" in text:
+            self._count("NUL characters removed", text.count("\0"))
+        return text.replace("\ufffd", "").replace("\0", "")
+
+    @property
+    def encoding(self) -> Encoding:
+        """The encoding, as far as it is known by now."""
+        return self._encoding
+
+    def _check_utf8(self, data: bytes) -> None:
+        """Where a text that began as ASCII goes on as something else, its encoding is recognised there."""
+        begun = self._decoder.getstate()[0]
+        if not is_mostly_utf8(begun + data):
+            found = _guess(data, self._source)
+            if not self._is_ascii:
+                what = (
+                    f"it begins in UTF-8 and goes on in another encoding ({found.name}?); convert its parts one by one"
+                )
+                raise InputError(what, source=self._source, line=self._lines)
+            self._encoding = found
+            self._decoder = codecs.getincrementaldecoder(found.name)("replace")
+        self._is_ascii = False
+
+    def _count(self, repair: str, count: int) -> None:
+        if count > 0:
+            self._repairs[repair] += count

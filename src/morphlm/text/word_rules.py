@@ -76,6 +76,7 @@ _RULES = {
     "he": WordRules(hyphen=False),
     "la": WordRules(longest_abbreviation=10),
     "es": WordRules(leading="s", superscripts_apart=True),
+    "ky": WordRules(number_joints=".,/-"),
     "ca": WordRules(elided="[ldsmnt]", middle_dot=True),
     "en": WordRules(clitics="s|t|m|d|ll|re|ve", leading="em|tis|twas|til|cause|bout|n"),
     "cy": WordRules(clitics="r|n|i|w|u|ch|m|th|na|ma"),

@@ -34,6 +34,7 @@ from morphlm.vocabulary.corpus import (
     preparation_of,
     preparation_record,
     read_corpus,
+    warn_if_raw,
 )
 from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
 
@@ -183,6 +184,7 @@ def _read_texts(
     )
     assert raw is not None
     assert raw_dev is not None
+    warn_if_raw(raw.words, source)
     key = fingerprint({"tokens": raw.tokens, "forms": raw.words.forms})
     if vocabulary is None:
         vocabulary = raw.words.vocabulary(options.pruning_rate, options.seed)

@@ -18,8 +18,18 @@ from morphlm.translation.system.config import SystemConfig
 from morphlm.translation.system.directory import WEIGHTS
 from morphlm.translation.system.tuning import read_tuning_text, tune_system
 
+HEADINGS = {
+    "Text": ("languages", "dev", "out", "bitext", "mend"),
+    "Model": ("models", "extra_rules"),
+    "Run": ("runs", "seed", "threads", "as_json"),
+    "Preparation": settings.preparing.names,
+    "Tuning": (*settings.tuning.names, *settings.mert.names),
+    "Rules": settings.grammar.names,
+    "Search": settings.search.names,
+}
 
-@click.command(name="build")
+
+@click.command(name="build", cls=options.GroupedHelp, headings=HEADINGS)
 @click.argument("files", nargs=-1, metavar="[SOURCE TARGET]")
 @click.option("--bitext", metavar="BITEXT", help="Instead of two files: a folder of `translate extract --from`.")
 @click.option("--lm", "models", multiple=True, metavar="[NAME=]MODEL", help="A language model; repeat for more.")

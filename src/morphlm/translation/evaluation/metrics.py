@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from morphlm.errors import InputError
+from morphlm.extras import import_extra
 from morphlm.tables import Table
 from morphlm.translation.tuning.bleu import Statistics, statistics_of
 
@@ -47,6 +48,7 @@ def evaluate(translations: Sequence[str], references: Sequence[str], *, lowercas
 
     Tokens are sacreBLEU's `13a`. With `lowercase`, as in the paper, capital letters make no difference.
     """
+    import_extra("sacrebleu", "translation", "BLEU and chrF need")
     from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415  # a third of a second, for those who need it
     from sacrebleu.metrics.chrf import CHRF  # noqa: PLC0415
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a  # noqa: PLC0415
