@@ -72,14 +72,6 @@ def test_all_public_names_of_the_packages_can_be_imported(package: str) -> None:
         assert name.isupper() or getattr(module, name).__module__.startswith(package)
 
 
-def test_the_guide_imports_from_no_deep_module_of_these_packages() -> None:
-    guide = (ROOT / "docs" / "guide.md").read_text()
-    assert not re.findall(r"(?:from|import) morphlm\.(?:analysis|report|scoring|text)\.\S+", guide)
-    for package, names in re.findall(r"^from (morphlm\.(?:analysis|report|scoring)) import (.+)$", guide, re.MULTILINE):
-        for name in names.split(", "):
-            assert hasattr(importlib.import_module(package), name)
-
-
 def test_importing_is_quick_because_the_compiler_is_not_loaded() -> None:
     code = "import sys, morphlm, morphlm.cli.main; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

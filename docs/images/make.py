@@ -1,7 +1,7 @@
 """Makes the pictures of the report and the explorer in this folder, with a headless Chromium.
 
     make demo
-    python docs/images/make.py demo/cs.mkn4 demo/cs.clbl++ demo/cs.mixture --test demo/test.cs.prepared.txt
+    python docs/images/make.py demo/cs
 
 Needs chromium, chromedriver and selenium, and the extra `explore`. Run it again when the pages change.
 """
@@ -25,7 +25,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.ui import WebDriverWait
 
 import morphlm
-from morphlm.report import Explorer, make_report
+from morphlm.report import Explorer
 from morphlm.report.explorer.server import bind, make_server
 
 HERE = Path(__file__).parent
@@ -47,19 +47,15 @@ READY = "return document.querySelectorAll('.start-cards .chip, .map-point').leng
 
 
 def main() -> None:
-    """Report on the models, serve them, and take the pictures."""
+    """Take the pictures."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("models", nargs="+", metavar="MODEL")
-    arguments.add_argument("--test", required=True, metavar="FILE")
-    given = arguments.parse_args()
+    arguments.add_argument("learned", metavar="DIR", help="a directory of `morphlm learn`")
+    learned = Path(arguments.parse_args().learned).resolve()
+    models = [("mkn", learned / "model" / "components" / "mkn"), (learned.name, learned)]
     with tempfile.TemporaryDirectory() as folder, browser(folder) as driver:
-        page = Path(folder) / "report.html"
-        make_report(given.models, given.test, page)
-        picture(driver, page.as_uri(), 930, HERE / "report.png")
-        explorer = Explorer([(path, morphlm.load(path)) for path in given.models])
-        explorer.warm()
-        with served(explorer) as address:
-            picture(driver, address, 1090, HERE / "explorer.png")
+        picture(driver, (learned / "report.html").as_uri(), 1010, HERE / "report.png")
+        with served(Explorer([(name, morphlm.load(path)) for name, path in models])) as address:
+            picture(driver, address, 790, HERE / "explorer.png")
 
 
 @contextmanager
