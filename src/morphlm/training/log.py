@@ -13,6 +13,7 @@ from typing import Any
 from morphlm.errors import FormatError
 from morphlm.files import read_regular
 from morphlm.schema import SchemaError, parse_json
+from morphlm.tables import counted
 from morphlm.training.config import TrainingConfig
 from morphlm.training.schema import LOG_LINE
 
@@ -67,7 +68,11 @@ def stopping_reason(training: TrainingConfig, epoch: int, worse: int) -> str:
     """Why training ends after `epoch` epochs, the last `worse` evaluations not being better; '' if it goes on."""
     if worse >= training.patience:
         return "the development perplexity does not fall any more"
-    return f"{training.epochs} epochs are done" if epoch >= training.epochs else ""
+    return (
+        f"{counted(training.epochs, 'epoch')} {'is' if training.epochs == 1 else 'are'} done"
+        if epoch >= training.epochs
+        else ""
+    )
 
 
 def find_end(log: Sequence[dict[str, Any]], training: TrainingConfig) -> tuple[int, str]:
