@@ -62,7 +62,7 @@ class GroupedHelp(click.Command):
     """A command whose help shows options under headings: first what most people need, then the rest."""
 
     def __init__(self, *args: Any, headings: Mapping[str, Sequence[str]] | None = None, **kwargs: Any) -> None:
-        """`headings` of the command in their order, with names of parameters; other options name their own."""
+        """`headings` are those of the command in their order, with names of parameters; others name their own."""
         super().__init__(*args, **kwargs)
         self._order = [*(headings or HEADINGS[:-1]), HEADINGS[-1]]
         self._heading_of = {name: heading for heading, names in (headings or {}).items() for name in names}

@@ -73,7 +73,7 @@ def test_bad_input_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
         (b"", "the file is empty"),
         (b"a\nb\xff\n", r"in\.txt:2: byte 0xff is not UTF-8"),
         (b"a\r\n", "carriage return"),
-        (b"a\nb\n", "only 2 lines"),
+        (b"a\nb\n", "too little text, 2 lines"),
     ):
         source.write_bytes(content)
         with pytest.raises(InputError, match=message):
