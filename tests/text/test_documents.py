@@ -316,7 +316,7 @@ def test_bad_objects_are_refused_with_their_line(tmp_path: Path, line: str, mess
 
 class Stdin:
     def __init__(self, data: bytes) -> None:
-        self.buffer = io.BufferedReader(io.BytesIO(data))  # type: ignore[arg-type]
+        self.buffer = io.BufferedReader(io.BytesIO(data))
 
 
 @pytest.mark.parametrize(
@@ -344,7 +344,7 @@ def test_standard_input(
 
 @given(
     st.lists(
-        st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0\ufffd\xad¬"), max_size=30), max_size=8
+        st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufffd\xad¬"), max_size=30), max_size=8
     )
 )
 def test_nothing_but_white_space_is_lost(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
