@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from morphlm.errors import ConfigError, InputError
+from morphlm.text import encodings
 from morphlm.text.encodings import (
+    UNSURE,
     Encoding,
     MendingDecoder,
     NotTextError,
@@ -158,3 +160,18 @@ def test_text_that_begins_as_ascii() -> None:
 def test_text_in_two_encodings_is_refused() -> None:
     with pytest.raises(InputError, match=r"text:3: it begins in UTF-8 and goes on in another encoding \(cp1250\?\)"):
         decoded([CZECH.encode(), CZECH.encode("cp1250")])
+
+
+def test_a_guess_is_never_unicode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """chardet takes some damaged text for UTF-16, which Python does not decode without a byte order mark."""
+    guesses = [{"encoding": "UTF-16", "confidence": 0.9}, {"encoding": "nonsense", "confidence": 0.8}]
+    monkeypatch.setattr(encodings, "_detect_all", lambda: lambda _: guesses)
+    with pytest.raises(NotTextError, match="no text in any known encoding"):
+        recognise_encoding(b"\xff\xe1\x81 abc", "text")
+    guesses.append({"encoding": "windows-1250", "confidence": 0.1})
+    assert recognise_encoding(b"\xff\xe1\x81 abc", "text").name == "cp1250"
+
+
+def test_few_bytes_make_an_unsure_guess() -> None:
+    assert recognise_encoding("caf\xe9 and more".encode("cp1252"), "text").certainty <= UNSURE
+    assert recognise_encoding((CZECH * 5).encode("cp1250"), "text").certainty > UNSURE

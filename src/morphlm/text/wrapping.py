@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 STRETCH = 150  # lines that are judged together
-FEWEST_PAIRS = 6  # of lines: less text than that is left alone
-NARROWEST, WIDEST = 35, 160  # characters of a line at which text may be wrapped
+FEWEST_PAIRS = 8  # of lines: less text than that is left alone
+NARROWEST, WIDEST = 35, 140  # characters of a line at which text may be wrapped
 OPEN_SHARE = 0.12  # of the lines that stop within a sentence and are full, at least
 FULL_SHARE = 0.6  # of the lines that stop within a sentence that are full, at least
 SMALL_SHARE = 0.4  # of the lines after such a one that begin with a small letter, at least
