@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -133,7 +134,15 @@ def or_stdin(files: tuple[str, ...]) -> list[str]:
     """Standard input if no file is named; it can be named once."""
     if files.count("-") > 1:
         raise ConfigError("standard input ('-') is named more than once; it can be read only once")
+    if not files:
+        tell_waiting()
     return list(files) or ["-"]
+
+
+def tell_waiting() -> None:
+    """Tell somebody who named no text, and sits before a terminal, what the command waits for."""
+    if sys.stdin.isatty():
+        notify("reading what you type; end with Ctrl-D, or name a file")
 
 
 def check_one_stdin(model: str, *others: str) -> None:
