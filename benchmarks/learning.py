@@ -2,10 +2,11 @@
 
     python benchmarks/learning.py OUT czech-novels=cs-novels.txt.xz finnish=help/fi [--bytes 6000000] [--minutes 5]
 
-For each NAME=TEXT (a file or folder; of a file only the first --bytes are taken, up to the end of a line), the command runs in a
-process of its own and writes to OUT/NAME; then `train mkn`, `train clbl++` and `mix` run with their defaults on the three texts
-that it has written. Prints a table in Markdown: test perplexities per word, with unknown words spelled, since vocabularies may
-differ; seconds are CPU seconds of the whole command, compilation included only if kernels were not compiled before.
+For each NAME=TEXT (a file or folder; of a file only the first --bytes are taken, up to the end of a line), the command
+runs in a process of its own and writes to OUT/NAME; then `train mkn`, `train clbl++` and `mix` run with their defaults
+on the three texts that it has written. Prints a table in Markdown: test perplexities per word, with unknown words
+spelled, since vocabularies may differ; seconds are CPU seconds of the whole command, compilation included only if the
+kernels were not compiled before.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from morphlm.learning.finishing import describe, mix_or_keep
 from morphlm.learning.kneser_ney import choose_ngrams
 from morphlm.learning.learned import Learned, find_learned
 from morphlm.learning.pace import READING_BYTE, TRIAL_EPOCHS, Budget, TextSize
-from morphlm.learning.plan import FINISH, NGRAMS, READING_TIME, SEARCH, SEARCH_TIME, TRAIN, Plan
+from morphlm.learning.plan import FINISH, NGRAMS, READING_TIME, RESERVE, SEARCH, SEARCH_TIME, TRAIN, Plan
 from morphlm.learning.record import FinalChoice, LearnRecord, RecordFile
 from morphlm.learning.request import LearnRequest, Texts, as_request_texts, is_prepared_already, with_hashes
 from morphlm.learning.search import OutOfTimeError, TrialText, search
@@ -42,7 +42,6 @@ from morphlm.vocabulary.corpus import read_corpus
 from morphlm.vocabulary.vocabulary import Vocabulary
 
 READ = "reading"
-RESERVE = 1.3  # times the expected seconds of the last stage are kept for it
 
 
 def learn(
@@ -202,7 +201,8 @@ class Learning:
         def measure(choice: ModelChoice) -> float:
             if choice not in tried:
                 expected = size.training_seconds(choice, TRIAL_EPOCHS)
-                if tried and self.budget.elapsed + self.budget.pace.seconds(expected) > end:
+                is_late = self.budget.elapsed + self.budget.pace.seconds(expected) > end
+                if tried and (is_late or not self.plan.has_time_for(expected, self.record.trials)):
                     raise OutOfTimeError
                 with self.stages.trial(str(choice), SEARCH, expected):
                     trial = text.run(choice)

@@ -51,10 +51,11 @@ class Budget:
     minutes: float | None = None
     clock: Callable[[], float] = time.monotonic
     pace: Pace = field(default_factory=Pace)
-    started: float = field(init=False)
+    started: float = -1.0  # by the clock; -1: now
 
     def __post_init__(self) -> None:
-        self.started = self.clock()
+        if self.started == -1.0:
+            self.started = self.clock()
 
     @property
     def is_limited(self) -> bool:
