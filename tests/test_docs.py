@@ -24,6 +24,7 @@ from morphlm.experiments.parts import STEPS, ReportPart
 from morphlm.experiments.recipe import read_recipe
 from morphlm.text.datasets.registry import DATASETS, DataSet
 from tests.conftest import GOLDEN, Outcome
+from tests.full.test_demo_figures import LISTED, read_listed
 
 Command = Callable[..., Outcome]
 
@@ -216,6 +217,15 @@ def test_the_python_reference_has_every_public_name_once(package: str) -> None:
     assert {argument for argument, _ in bodies} == {package}
     names = [name for _, body in bodies for name in body.split()]
     assert sorted(names) == sorted(set(importlib.import_module(package).__all__) - {"__version__"})
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "tutorial.md"], ids=page_name)
+def test_the_pages_show_the_figures_of_the_results(page: Path) -> None:
+    line = re.search(r"^Perplexity of the test text: (.+)\.$", page.read_text(), re.MULTILINE)
+    assert line is not None
+    shown = {LISTED[name]: float(figure) for name, figure in re.findall(r"([\w+ -]+?) ([\d.]+)(?:, |$)", line[1])}
+    _, listed = read_listed()
+    assert shown == {name: round(test, 1) for name, (_, test) in listed.items()}
 
 
 # ---------------------------------------------------------------- docs/extending.md (its kind: test_extending.py)

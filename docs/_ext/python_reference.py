@@ -55,7 +55,13 @@ def as_markup(line: str) -> str:
     parts = line.split("`")
     if len(parts) % 2 == 0:  # a single backtick
         return SPECIAL.sub(r"\\\1", line.replace("`", "'"))
-    return "".join(f"``{part}``" if i % 2 else SPECIAL.sub(r"\\\1", part) for i, part in enumerate(parts) if part)
+    return "".join(code(parts, i) if i % 2 else SPECIAL.sub(r"\\\1", part) for i, part in enumerate(parts))
+
+
+def code(parts: list[str], i: int) -> str:
+    """Part i as code; between code and a letter goes an escaped space, which nobody sees."""
+    before, after = parts[i - 1][-1:].isalnum(), parts[i + 1][:1].isalnum()
+    return f"{EMPTY * before}``{parts[i]}``{EMPTY * after}"
 
 
 def fields_of(kind: type) -> list[str]:
