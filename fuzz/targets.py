@@ -100,6 +100,7 @@ RECIPE = (
     b'kinds = ["mkn", "clbl++"]\nkappas = [0.2]\nseeds = [1]\nwidth = 50\nsettings = { epochs = 3 }\n'
     b'[translation]\ntuning = 10\n[budget]\ntokens = [500]\nwithout = [["clbl++"]]\n'
 )
+RAW = "«Příliš žluťoučký kůň», řekl J. K. Tyl 3. října.\r\nPak šel\ndál…\n\nThe sun set. Nobody came.\n".encode()
 PAGE = b'<html><body><h1 id="hd_id1">Title</h1><p id="par_id2">Some <b>text</b> &amp; more.</p></body></html>'
 LOG = (
     b'{"epoch": 1, "minibatch": 0, "tokens": 100, "seconds": 1.5, "objective": 2.1, "development_perplexity": 50.5, '
@@ -204,9 +205,9 @@ def _text_targets(artefacts: Path, scratch: Path) -> dict[str, Target]:
             _prepare, [text, "«Д'Артаньян» <S> е.g. 12.5 % &amp;\n".encode()], (*MARKS, "\u200b".encode())
         ),
         "documents": Target(
-            choosing(*(in_file(scratch / f"raw{extension}", _read_documents) for extension in (".txt", ".jsonl"))),
-            chosen(text, b'{"text": "Ano. Ne!"}\n{"text": "a\\nb"}\n'),
-            (*MARKS, b"\xff\xfe", b"\xfe\xff", b"\r", b"\x0c", b"\xe1", b'{"text": "', b"%PDF-", b"<p>", b"-\n"),
+            choosing(*(in_file(scratch / name, _read_documents) for name in ("raw.txt", "raw.jsonl", "raw.txt.gz"))),
+            chosen(RAW, b'{"text": "One. Two."}\n', compressed(".gz", RAW, scratch)),
+            (*MARKS, *JSON, b"\xff\xfe", b"%PDF", b'{"text": "', b"\r", b"- ", b". "),
         ),
         "parallel": Target(
             in_file(scratch / "side.txt", lambda path: _prepare_pairs(path, other_side, scratch)), [text], MARKS
@@ -234,6 +235,14 @@ def _read_text(path: Path) -> None:
     list(read_blocks(path, mending=Mending(keep_lines=True)))
 
 
+def _read_documents(path: Path) -> None:
+    paragraphs = [text for part in read_documents([path], say=lambda _: None) for text in part.paragraphs]
+    recognise_language(paragraphs)
+    for paragraph in paragraphs:
+        sentences = split_sentences(paragraph, "cs")
+        assert "".join("".join(sentences).split()) == "".join(paragraph.split()), paragraph
+
+
 def _prepare(data: bytes) -> None:
     text = data.decode(errors="replace")
     for options in (*(PrepareOptions(language=language) for language in ("cs", "tr", "fr", None)), paper_options("ru")):
@@ -242,15 +251,6 @@ def _prepare(data: bytes) -> None:
             assert all(len(token.split()) == 1 for token in tokens), tokens
             if options.is_idempotent:
                 assert prepare_line(" ".join(tokens), options) == tokens
-
-
-def _read_documents(path: Path) -> None:
-    """All characters of a paragraph are in its sentences."""
-    for document in read_documents([path], say=lambda _: None):
-        for paragraph in document.paragraphs:
-            sentences = split_sentences(paragraph, "cs")
-            assert "".join("".join(sentences).split()) == "".join(paragraph.split()), paragraph
-        recognise_language(document.paragraphs)
 
 
 def _prepare_pairs(path: Path, other: Path, scratch: Path) -> None:

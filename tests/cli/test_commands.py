@@ -102,7 +102,7 @@ def test_training_without_a_place_for_the_model_is_refused(morphlm_command: Comm
 
 
 def test_a_reader_that_goes_away_ends_it_quietly(model: Path) -> None:
-    command = [sys.executable, "-m", "morphlm", "ppl", str(model), str(TRAIN), "--per-token"]
+    command = [sys.executable, "-m", "morphlm", "ppl", str(model), str(TRAIN), "--per-token", "--prepared"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None

@@ -67,7 +67,7 @@ def test_get_again_says_so(text: Path, tmp_path: Path, capsys: pytest.CaptureFix
     ("arguments", "message"),
     [
         (["nothing", "OUT", "--language", "cs"], "neither a data set"),
-        (["TEXT", "OUT"], "needs a language"),
+        (["TEXT", "OUT"], "the language of the text is missing"),
         (["generated", "OUT", "--part", "data-1m"], "--part is no option of generated"),
         (["wmt13", "OUT", "--language", "fi"], "wmt13 has no text in 'fi'"),
         (["TEXT", "TEXT", "--language", "cs"], "not a data set; choose another place"),

@@ -80,7 +80,7 @@ def test_without_the_extra(model: Path, morphlm_command: Command, monkeypatch: p
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        ([], "Missing argument 'MODEL...'"),
+        ([], "the argument MODEL... is missing"),
         (["nowhere"], "there is no such model"),
         (["-", "-"], "named more than once"),
         (["MODEL"] * 9, "9 models; name at most 8"),

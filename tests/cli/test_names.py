@@ -49,9 +49,11 @@ def test_other_words_for_a_command_answer(arguments: list[str], command: str, mo
         ("vocab --output x", "no option --output; do you mean --out?"),
         ("ppl m --open-vocabularry", "no option --open-vocabularry; do you mean --open-vocabulary?"),
         ("ppl m -z", "no option -z; `morphlm ppl --help` lists them"),
-        ("ppl", "Missing argument 'MODEL'; write `morphlm ppl MODEL [FILE]...`"),
+        ("ppl", "the argument MODEL is missing; write `morphlm ppl MODEL [FILE]...`"),
+        ("mix m", "the option --out is missing; write `morphlm mix MODEL... --out DIR`"),
+        ("translate decode", "the argument DIR is missing; write `morphlm translate decode DIR [FILE]`"),
         ("generate m more", "there are more arguments than expected (more); write `morphlm generate MODEL`"),
-        ("neighbours m w -k x", "Invalid value for '-k': 'x' is not a whole number; see `morphlm neighbours --help`"),
+        ("neighbours m w -k x", "-k: 'x' is not a whole number; see `morphlm neighbours --help`"),
     ],
 )
 def test_what_is_near_is_named(arguments: str, message: str, morphlm_command: Command) -> None:

@@ -319,7 +319,7 @@ def test_generate_from_a_beginning(model: Path, morphlm_command: Command) -> Non
         (["rescore", "MODEL", "LIST", "--id-column", "2"], "the list is none of columns"),
         (["rescore", "MODEL", "LIST", "--feature", "a b"], "cannot be the name of a feature"),
         (["rescore", "MODEL", "LIST", "--weights", "nowhere"], "nowhere: there is no such file"),
-        (["rescore", "MODEL", "LIST", "--format", "tsv"], "list:1: 1 columns between tabs"),
+        (["rescore", "MODEL", "LIST", "--format", "tsv"], "list:1: 1 column between tabs"),
         (["score", "MODEL", "LIST", "--raw"], "nothing is on record"),
         (["generate", "MODEL", "--temperature", "-1"], "temperature is -1"),
         (["generate", "MODEL", "--begin", "</s>"], "</s> is a mark"),

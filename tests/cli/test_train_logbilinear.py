@@ -194,8 +194,9 @@ def test_some_of_all_models(text: Path, tmp_path: Path, morphlm_command: Command
     [
         (["--all", "--kinds", "clbl,x", "--train", "TEXT", "--dev", "DEV", "--out", "m"], "'x' is no kind of model"),
         (["clbl", "--train", "TEXT", "--out", "m"], "give --dev FILE, text that is not among the training text"),
-        (["clbl", "TEXT", "--out", "m"], "(`morphlm data get TEXT DIR --language CODE` splits one off)"),
+        (["clbl", "TEXT", "--out", "m"], "(`morphlm learn TEXT --out DIR` divides a text by itself)"),
         (["TEXT"], "is a text; the kind of model comes first: `morphlm train KIND "),
+        (["--all", "TEXT"], "is a text; with --all, texts are given by --train: --train "),
         (["mkn", "TEXT", "--dev", "DEV", "--out", "m"], "needs no development text; leave out --dev"),
         (["clbl", "TEXT", "--dev", "DEV", "--out", "m", "--resume", "--restart"], "give one of them"),
         (["clbl", "--train", "TEXT", "--dev", "DEV"], "give --out DIR"),

@@ -300,7 +300,7 @@ def test_what_cannot_be_compared(tmp_path: Path, morphlm_command: Command) -> No
         (tmp_path / name).write_text("a b\n" * lines)
     a, ref, short = (tmp_path / name for name in ("a", "ref", "short"))
     cases: list[tuple[list[str | Path], str]] = [
-        ([short, ref], "short: 2 lines where there are 3 references"),
+        ([short, ref], "short: 2 lines for 3 references; give one translation for each"),
         ([ref], "give translations and references"),
         ([a, ref, "--baseline", a], "give the references alone"),
         ([ref, "--system", "x", a], "compared with a --baseline"),
@@ -374,10 +374,10 @@ def test_refused_in_one_line(parts: Path, tmp_path: Path, morphlm_command: Comma
         (["decode", system, "--pop-limit", "-1"], "--pop-limit is -1; it must be a whole number at least 0"),
         (["decode", system, "--extra-rules", tmp_path / "rules"], "rules:2: "),
         (["tune", system], "--dev SOURCE REFERENCE"),
-        (["tune", system, "--dev", tmp_path / "short", parts / "dev.target.txt"], "has 1 lines and"),
+        (["tune", system, "--dev", tmp_path / "short", parts / "dev.target.txt"], "has 1 line and"),
         (["tune", system, "--dev", tmp_path / "bad", parts / "dev.target.txt"], "bad:2: "),
         (["tune", system, *dev, "--kbest", "0"], "--kbest is 0; it must be a whole number at least 1"),
-        (["build", tmp_path / "short", "--out", tmp_path / "o"], "1 files"),
+        (["build", tmp_path / "short", "--out", tmp_path / "o"], "1 file; parallel text is two"),
         (["build", "--out", tmp_path / "o", "--no-tokenise"], "two texts"),
         (["build", tmp_path / "short", tmp_path / "short", "--out", tmp_path / "o"], "needs both languages"),
         ([*build(parts, tmp_path / "o")[1:], "--lm", tmp_path / "none"], "none: there is no such model"),

@@ -120,5 +120,16 @@ def test_a_choice_that_there_is_no_time_for_gives_way_to_the_next_best_that_ther
     dear, cheap = ModelChoice(10, 400, True), ModelChoice(4, 50, False)
     trials = [Trial(dear, 100.0, 1, 1), Trial(START, 105.0, 1, 1), Trial(cheap, 120.0, 1, 1)]
     assert plan(MILLION, 1000).choose(trials) == dear
-    assert plan(MILLION, 1.7).choose(trials) == START
+    between = (plan(MILLION)._last_seconds(dear) + plan(MILLION)._last_seconds(START)) / 2
+    assert plan(MILLION, between / 60).choose(trials) == START
     assert plan(MILLION, 0.1).choose(trials) == cheap
+
+
+def test_a_trial_must_leave_time_for_the_training_with_the_best_settings() -> None:
+    trials = [Trial(DEFAULT, 110.0, 1, 1), Trial(START, 100.0, 1, 1)]
+    last = plan(MILLION)._last_seconds(START)
+    assert plan(MILLION, (last + 30) / 60).has_time_for(29.0, trials)
+    assert not plan(MILLION, (last + 30) / 60).has_time_for(31.0, trials)
+    assert plan(MILLION, (last + 30) / 60).has_time_for(31.0, trials[:1])  # the default needs less
+    assert not plan(MILLION, (last + 30) / 60, pace=2.0).has_time_for(29.0, trials)
+    assert plan(MILLION).has_time_for(1e9, trials)

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import importlib
 import json
+import math
 import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -31,6 +32,25 @@ from morphlm.experiments.steps.groups import comparison_from_json
 from morphlm.experiments.store import Record, Store
 from morphlm.experiments.writing import RESULTS as REPORT_NAME
 from morphlm.experiments.writing import _pictures_before
+from morphlm.learning import schema as learning
+from morphlm.learning.choices import START, ModelChoice, NgramChoice, NgramTrial, Trial
+from morphlm.learning.directory import PARTS
+from morphlm.learning.learned import Learned
+from morphlm.learning.pace import Budget, TextSize
+from morphlm.learning.plan import Plan
+from morphlm.learning.record import (
+    Figures,
+    FinalChoice,
+    LearnRecord,
+    PartRecord,
+    RecordFile,
+    ResultRecord,
+    TextRecord,
+    read_record,
+)
+from morphlm.learning.request import InputFile, LearnRequest
+from morphlm.learning.schema import CLBL, KNESER_NEY, MIXTURE
+from morphlm.learning.usage import usage_text
 from morphlm.modelfile import canonical_json
 from morphlm.schema import ArtefactSchema, Document
 from morphlm.text import schema as text
@@ -202,6 +222,44 @@ def log_line(folder_: Path) -> Case:
         return len(log) == 2
 
     return Case(training.LOG_LINE, entry, write, folder_ / LOG_FILE, reads, put)
+
+
+# ---------------------------------------------------------------- learning
+
+
+def learned(folder_: Path) -> Case:
+    digest, figures = "ab" * 32, Figures(10.5, math.inf, 11.5, 12.5)
+    text_ = TextRecord("cs", 2, False, {"why": 3}, 4, 0.5, ("a note",), dict.fromkeys(PARTS, PartRecord(5, 60, digest)))
+    models = dict.fromkeys((KNESER_NEY, CLBL, MIXTURE), figures)
+    examples = (("školou",), ("školení",), ("jak se",), ("morphlm train mkn",))
+    record = LearnRecord(
+        settings=LearnRequest(("novel.txt",), folder_, "cs").settings,
+        inputs=(InputFile("text", "novel.txt", 7, 123, digest), InputFile("dev", "-", None)),
+        minutes=2.5,
+        seconds=9.5,
+        complete=True,
+        text=text_,
+        ngram_trials=(NgramTrial(0.2, 3, 5.5),),
+        ngrams=NgramChoice(0.2, 3),
+        search_tokens=50,
+        trials=(Trial(START, 9.5, 1.25, 180), Trial(ModelChoice(), math.inf, 1.0, 180)),
+        choice=FinalChoice(START, 12, 99),
+        result=ResultRecord(MIXTURE, models, 0.75, "31 % lower", *examples),
+        machine={"cpu": "znver3"},
+    )
+    path = folder_ / "learn.json"
+    RecordFile(path, record).update()
+
+    def reads() -> bool:
+        read = read_record(path)
+        assert LearnRecord.from_json(read.to_json()) == read
+        if read.result is not None and read.complete:
+            assert Learned(folder_, read).format() and usage_text(folder_, read)
+        plan = Plan(TextSize(1000, 100, 50), Budget())
+        assert plan.choose(read.trials).classes(100) >= 1 and plan.expected(10, len(read.trials))
+        return True
+
+    return Case(learning.LEARNED, json.loads(path.read_bytes()), encoded, path, reads)
 
 
 # ---------------------------------------------------------------- translation
@@ -422,6 +480,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "a data set": dataset,
     "a record of a download": received,
     "a line of a log": log_line,
+    "learned": learned,
     "the state of tuning": state,
     "the key of lists": lists_key,
     "the head of a list": list_head,

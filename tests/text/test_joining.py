@@ -1,11 +1,12 @@
 """Tokens as a person writes them: exact sentences by language, and the way back to the same tokens."""
 
 import pytest
+from benchmarks.tokenisation import read_sentences
 from hypothesis import example, given, settings
 
 from morphlm.text.joining import join_words
 from morphlm.text.words import tokenise_words
-from tests.text.test_words import GOLD, languages, needs_gold, read_sentences, texts
+from tests.text.test_words import GOLD, languages, needs_gold, texts
 
 
 @pytest.mark.parametrize(

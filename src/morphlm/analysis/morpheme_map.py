@@ -17,7 +17,7 @@ from morphlm.errors import ConfigError
 from morphlm.lazy import cached_property
 from morphlm.segmentation.factors import Factors
 from morphlm.segmentation.morphemes import LABELS, STEM, split_name
-from morphlm.tables import Table
+from morphlm.tables import Table, counted
 from morphlm.text.reading import RESERVED
 from morphlm.vectors.search import Neighbour, nearest, unit_rows
 from morphlm.vectors.vectors import Side, WordVectors
@@ -184,7 +184,7 @@ def _choose(factors: Factors, tokens: Int64Array, count: int, labels: Sequence[s
     chosen = order[wanted][:count]
     if len(chosen) < FEWEST:
         kind = "" if labels is None else f" with the label {' or '.join(labels)}"
-        raise ConfigError(f"the model has {len(chosen)} morphemes{kind}; a map needs {FEWEST} or more")
+        raise ConfigError(f"the model has {counted(len(chosen), 'morpheme')}{kind}; a map needs {FEWEST} or more")
     return chosen
 
 

@@ -69,7 +69,8 @@ def conditional_shares(distances: Float64Array, perplexity: float) -> Float64Arr
 def _normal(distances: Float64Array, precision: Float64Array) -> Float64Array:
     """Rows that sum to 1; the distance of a point to itself is infinite."""
     weights: Float64Array = np.exp(-distances * precision)
-    return weights / weights.sum(1, keepdims=True)
+    weights /= weights.sum(1, keepdims=True)
+    return weights
 
 
 def _entropies(conditional: Float64Array) -> Float64Array:
@@ -113,7 +114,7 @@ def _descend(shares: Float64Array, coordinates: Float64Array, stages: Sequence[S
     step = max(len(coordinates) / 48, 50.0)  # points / early exaggeration / 4 (Belkina et al. 2019)
     for stage in stages:
         coordinates = _descend_stage(shares, coordinates, stage, step)
-    return coordinates - coordinates.mean(0)
+    return np.asarray(coordinates - coordinates.mean(0), np.float64)
 
 
 def _descend_stage(shares: Float64Array, coordinates: Float64Array, stage: Stage, step: float) -> Float64Array:

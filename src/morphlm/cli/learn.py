@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +47,17 @@ def command(texts: tuple[str, ...], out: Path, restart: bool, verbose: bool, as_
       morphlm learn novel.txt --out novel
       morphlm learn texts/ more.jsonl.gz --language fi --minutes 20 --out finnish
     """
+    started = time.monotonic()
     request = LearnRequest(texts, out, processes=choices["threads"] or available_cores(), **choices)
     learned = find_learned(request, restart=restart)
     if learned is None:
         # Only now: it loads all that trains.
         from morphlm.learning.learn import learn_request  # noqa: PLC0415
+        from morphlm.learning.pace import Budget  # noqa: PLC0415
 
         try:
-            learned = learn_request(request, restart=restart, verbose=verbose)
+            budget = Budget(request.minutes, started=started)
+            learned = learn_request(request, restart=restart, verbose=verbose, budget=budget)
         except KeyboardInterrupt:
             notify("stopped; the same command goes on from here")
             raise

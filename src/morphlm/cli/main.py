@@ -54,10 +54,17 @@ HELP_SETTINGS: dict[str, Any] = {
     "color": True,  # else click would take escape sequences out of data that goes to a pipe or a file
 }
 
+
+def _missing(what: str, name: str, choice: str | None) -> str:
+    return f"the {what} {name} is missing{', one of' if choice else ''}"
+
+
 TOO_MANY = "there are more arguments than expected"
 # click's words -> ours
-WORDINGS = (
+WORDINGS: tuple[tuple[re.Pattern[str], Any], ...] = (
     (re.compile(r"^Got unexpected extra arguments? \((.*)\)$"), rf"{TOO_MANY} (\1)"),
+    (re.compile(r"^Missing (argument|option) '(.*?)'(\. Choose from:)?"), lambda found: _missing(*found.groups())),
+    (re.compile(r"^Invalid value for '(.*?)': "), r"\1: "),
     (re.compile(r"is not a valid integer( range)?"), "is not a whole number"),
     (re.compile(r"is not a valid float( range)?"), "is not a number"),
 )
@@ -118,7 +125,7 @@ def _message(error: click.ClickException) -> str:
         return unknown_option(error.option_name, known, context.command_path)
     if isinstance(error, UnknownCommandError):
         return error.format_message()
-    message = error.format_message().removesuffix(".")
+    message = " ".join(error.format_message().split()).removesuffix(".")
     for pattern, wording in WORDINGS:
         message = pattern.sub(wording, message)
     is_about_arguments = isinstance(error, click.MissingParameter) or message.startswith(TOO_MANY)

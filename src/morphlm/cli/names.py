@@ -130,6 +130,9 @@ def _advice(near: Sequence[str], parent: str) -> str:
 
 
 def usage(context: click.Context) -> str:
-    """`morphlm ppl MODEL [FILE]...`: how a command is called, without its options."""
-    pieces = context.command.collect_usage_pieces(context)
-    return " ".join([context.command_path, *(piece for piece in pieces if piece != "[OPTIONS]")])
+    """`morphlm mix MODEL... --out DIR`: how a command is called, without what can be left out."""
+    pieces = [piece for piece in context.command.collect_usage_pieces(context) if piece != "[OPTIONS]"]
+    for parameter in context.command.get_params(context):
+        if isinstance(parameter, click.Option) and parameter.required:
+            pieces.append(f"{parameter.opts[0]} {parameter.make_metavar(context)}")
+    return " ".join([context.command_path, *pieces])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -62,7 +63,7 @@ class GroupedHelp(click.Command):
     """A command whose help shows options under headings: first what most people need, then the rest."""
 
     def __init__(self, *args: Any, headings: Mapping[str, Sequence[str]] | None = None, **kwargs: Any) -> None:
-        """`headings` of the command in their order, with names of parameters; other options name their own."""
+        """`headings` are those of the command in their order, with names of parameters; others name their own."""
         super().__init__(*args, **kwargs)
         self._order = [*(headings or HEADINGS[:-1]), HEADINGS[-1]]
         self._heading_of = {name: heading for heading, names in (headings or {}).items() for name in names}
@@ -137,12 +138,20 @@ def or_stdin(files: tuple[str, ...]) -> list[str]:
     """Standard input if no file is named; it can be named once."""
     if files.count("-") > 1:
         raise ConfigError("standard input ('-') is named more than once; it can be read only once")
+    if not files:
+        tell_waiting()
     return list(files) or ["-"]
 
 
 def as_paths(files: Sequence[str]) -> list[Path]:
     """Files as the library takes them: strings in a list would be lines of text."""
     return [Path(file) for file in files]
+
+
+def tell_waiting() -> None:
+    """Tell somebody who named no text, and sits before a terminal, what the command waits for."""
+    if sys.stdin.isatty():
+        notify("reading what you type; end with Ctrl-D, or name a file")
 
 
 def check_one_stdin(model: str, *others: str) -> None:

@@ -43,6 +43,7 @@ def command(
     options.check_model_first(model_path, *texts)
     if not texts:
         options.check_one_stdin(model_path, "-")
+        options.tell_waiting()
     predictor = Predictor(load(model_path), prepared=prepared)
     results = iter([predict_texts(predictor, texts, **query)]) if texts else predict_lines(predictor, "-", **query)
     options.tab_header(("text", "rank", "word", "probability", "share"), wanted=has_header and not as_json)

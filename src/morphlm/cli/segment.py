@@ -19,6 +19,7 @@ from morphlm.progress import notify
 from morphlm.segmentation.evaluation import BoundaryScores, evaluate
 from morphlm.segmentation.gold import Gold, read_gold
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
+from morphlm.tables import counted
 from morphlm.text.reading import UntilRefused, read_blocks, split_tokens
 from morphlm.vocabulary.corpus import read_corpus
 from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
@@ -81,7 +82,7 @@ def command(
     else:
         vocabulary = _vocabulary(vocab, options.as_paths(texts), allow_unknown)
         segmenter = train_segmenter(vocabulary, seed=seed, **SEGMENTER_SETTINGS.chosen(settings))
-        notify(f"{len(segmenter.segmentation):,} words, {len(segmenter.paths.morphs):,} morphs")
+        notify(f"{counted(len(segmenter.segmentation), 'word')}, {counted(len(segmenter.paths.morphs), 'morph')}")
     scores = {} if standard is None else _compare(segmenter, standard)
     if save is not None:
         segmenter.save(save)

@@ -51,6 +51,8 @@ class _KindGroup(options.GroupedHelp, click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if is_file(cmd_name) and find_kind(cmd_name) is None:
+            if ctx.params.get("everything"):
+                raise ConfigError(f"{cmd_name} is a text; with --all, texts are given by --train: --train {cmd_name}")
             raise ConfigError(f"{cmd_name} is a text; the kind of model comes first: `morphlm train KIND {cmd_name}`")
         kind = kind_named(cmd_name, trainable=True)  # refuses any other name, and lists the kinds
         return kind.load("command") if kind.command else _command_of(kind)  # type: ignore[return-value]
@@ -64,7 +66,13 @@ class _KindGroup(options.GroupedHelp, click.Group):
             formatter.write_dl([(name, kind_named(name).description) for name in kind_names()])
 
 
-@click.group(name="train", cls=_KindGroup, invoke_without_command=True, no_args_is_help=True)
+@click.group(
+    name="train",
+    cls=_KindGroup,
+    invoke_without_command=True,
+    no_args_is_help=True,
+    subcommand_metavar="[KIND [TEXT]...]",
+)
 @training_options.grouped("Text", "--all", "everything", is_flag=True, help="Train all kinds into DIR/KIND.")
 @training_options.grouped(
     "Text", "--kinds", metavar="KIND,...", help="With --all: only these, for example mkn,clbl,clbl++."
@@ -104,7 +112,7 @@ def _arguments(
     values: dict[str, Any], kinds: list[str]
 ) -> tuple[list[Path], str, str, InputOptions, ModelOptions, RunOptions]:
     """The texts and the directory of the model, which must be named, and all options."""
-    dev = training_options.check_dev(values["dev"], "to stop by")
+    dev, run = training_options.check_dev(values["dev"], "to stop by"), training_options.run_options(values)
     if values["out"] is None:
         raise ConfigError("there is no place for the model; give --out DIR")
     return (
@@ -113,7 +121,7 @@ def _arguments(
         values["out"],
         training_options.input_options(values),
         training_options.model_options(values, kinds),
-        training_options.run_options(values),
+        replace(run, keep_complete=not run.restart, say_complete=len(kinds) == 1),
     )
 
 
@@ -127,9 +135,9 @@ def _command_of(kind: ModelKind) -> click.Command:
     @click.pass_context
     def train_kind(context: click.Context, /, **values: Any) -> None:
         training_options.check_used(context, [kind.name])
-        *texts, run = _arguments(values, [kind.name])
-        run = replace(run, keep_complete=not run.restart, say_complete=True)
-        trained = train_one(kind.name, *texts, run, artefacts=values["artefacts"], test=values["test"])
+        trained = train_one(
+            kind.name, *_arguments(values, [kind.name]), artefacts=values["artefacts"], test=values["test"]
+        )
         options.print_result(trained, values["as_json"])
 
     return train_kind

@@ -11,6 +11,7 @@ from morphlm.modelfile import check_can_hold_model
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
 from morphlm.progress import notify
+from morphlm.tables import counted
 from morphlm.vocabulary.vocabulary import load_vocabulary
 
 
@@ -85,5 +86,5 @@ def _report(model: NgramModel, as_json: bool, to_stdout: bool) -> None:
         facts = {"kind": model.kind, "order": model.order, "ngrams": sizes, "vocabulary": len(model.vocabulary)}
         options.print_json(facts | {"training": model.training, "signature": str(model.signature)}, err=not to_stdout)
         return
-    counts = ", ".join(f"{size:,} {n}-grams" for n, size in enumerate(sizes, 1))
-    options.show(f"mkn: {model.training['tokens']:,} tokens, {counts}", err=not to_stdout)
+    counts = ", ".join(f"{counted(size, f'{n}-gram')}" for n, size in enumerate(sizes, 1))
+    options.show(f"mkn: {counted(model.training['tokens'], 'token')}, {counts}", err=not to_stdout)

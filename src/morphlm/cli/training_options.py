@@ -97,7 +97,7 @@ def check_dev(dev: str | None, purpose: str) -> str:
     if dev is None:
         raise ConfigError(
             f"there is no development text {purpose}; give --dev FILE, text that is not among the training text "
-            "(`morphlm data get TEXT DIR --language CODE` splits one off)"
+            "(`morphlm learn TEXT --out DIR` divides a text by itself)"
         )
     return dev
 

@@ -32,7 +32,7 @@ def _values_option(setting: str, kind: type[int] | type[float], default: str) ->
 
 
 @click.command(name="tune", cls=options.GroupedHelp)
-@click.argument("kind", type=click.Choice(tunable_kinds()))
+@click.argument("kind", type=click.Choice(tunable_kinds()), metavar="KIND")
 @training_options.texts
 @training_options.train
 @training_options.dev
@@ -63,6 +63,8 @@ def _values_option(setting: str, kind: type[int] | type[float], default: str) ->
 @click.pass_context
 def command(context: click.Context, /, kind: str, **values: Any) -> None:
     """Search step, weight decay and width of a log-bilinear model on the development text.
+
+    KIND is lbl, lbl+c, lbl+o, lbl++, clbl, clbl+c, clbl+o or clbl++.
 
     Many candidates about the recipe's values are trained for one epoch, the best to their end; the recipe itself is
     always among them. Prints all of them and the command that trains with the best settings. Ctrl-C ends the search and

@@ -28,7 +28,7 @@ from morphlm.text.sentences import split_sentences
 from morphlm.vocabulary.corpus import check_tokens
 
 SAMPLE_CHARACTERS = 300_000  # of the text that its language is recognised by
-SAMPLE_PARAGRAPHS = 40  # of each part of about 1 MB, for the languages of the whole
+SAMPLE_RUNS, RUN = 10, 5  # of each part of about 1 MB so many runs of paragraphs, for the languages of the whole
 OTHER_SHARE = 0.1  # of the text in another language, that is worth a warning
 LINES_TOGETHER = 2000  # raw lines of a Python program that are prepared together
 
@@ -213,8 +213,9 @@ def _refuse_unspaced(sample: Sequence[str]) -> None:
 def _sampled(documents: Iterable[Document], sample: list[str]) -> Iterator[Document]:
     """The documents; some paragraphs of each part are added to the sample as they pass."""
     for document in documents:
-        step = max(1, len(document.paragraphs) // SAMPLE_PARAGRAPHS)
-        sample.extend(document.paragraphs[::step][:SAMPLE_PARAGRAPHS])
+        paragraphs = document.paragraphs
+        for begin in range(0, len(paragraphs), max(RUN, len(paragraphs) // SAMPLE_RUNS)):
+            sample.extend(paragraphs[begin : begin + RUN])
         yield document
 
 
@@ -235,10 +236,10 @@ def _look_at_languages(request: LearnRequest, language: str | None, sample: Sequ
     foreign = {code: share for code, share in shares.items() if code != language}
     if not foreign or language is None:
         return []
-    listed = ", ".join(f"{share:.0%} {language_name(code)} ({code})" for code, share in foreign.items())
+    listed = ", ".join(f"{100 * share:.0f} % {language_name(code)} ({code})" for code, share in foreign.items())
     what = f"it is prepared as {language_name(language)} ({language}), but looks like"
     if language in shares:
-        what = f"besides {shares[language]:.0%} {language_name(language)} ({language}) there is"
+        what = f"besides {100 * shares[language]:.0f} % {language_name(language)} ({language}) there is"
     message = f"warning: {what} {listed}; a model of one language is better, take the others out"
     say(message)
     return [message]

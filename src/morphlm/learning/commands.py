@@ -9,7 +9,8 @@ from pathlib import Path
 
 from morphlm.learning.choices import NgramChoice
 from morphlm.learning.directory import LearnDirectory
-from morphlm.learning.record import MIXTURE, FinalChoice, LearnRecord
+from morphlm.learning.record import FinalChoice, LearnRecord
+from morphlm.learning.schema import MIXTURE
 
 
 def repeat_commands(directory: LearnDirectory, record: LearnRecord, kind: str, *, weights_by: str) -> tuple[str, ...]:
@@ -56,10 +57,10 @@ def next_commands(root: Path, record: LearnRecord) -> list[tuple[str, str]]:
     if result.words and result.kind == MIXTURE:
         commands.append((["neighbours", place, *result.words[:2]], "words of similar use"))
     if result.new_words:
-        commands.append((["neighbours", place, result.new_words[0]], "a word that the training text does not have"))
-    if result.words:
-        commands.append((["segment", "--load", place], "morphemes of words, one a line on standard input"))
+        commands.append((["neighbours", place, result.new_words[0]], "the same for a word that was never seen"))
+    if longest := sorted({*result.words, *result.new_words}, key=lambda word: (-len(word), word)):
+        commands.append((["segment", "--load", place, *longest[:2]], "words as their morphemes"))
     commands.append((["generate", place], "sentences drawn from the model"))
-    commands.append((["score", place, "TEXT"], "log-probabilities of sentences"))
-    commands.append((["explore", place], "all of it on a page of your own machine"))
+    commands.append((["score", place, "TEXT"], "the log-probability of every sentence of a raw text"))
+    commands.append((["explore", place], "all of it on a page, served by your own machine"))
     return [(command_line(command), what) for command, what in commands]

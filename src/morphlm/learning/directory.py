@@ -13,15 +13,16 @@ DIR/work/           what an interrupted run needs to go on; removed at the end
 from __future__ import annotations
 
 import shutil
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from morphlm.artefacts import lock
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import cannot_write, check_can_make, checked_path, make_folder
-from morphlm.learning.record import CLBL, KNESER_NEY, LearnRecord, RecordFile, read_record
+from morphlm.learning.record import LearnRecord, RecordFile, read_record
 from morphlm.learning.request import LearnRequest, describe_changes, look_at_inputs
+from morphlm.learning.schema import CLBL, KNESER_NEY
 from morphlm.modelfile import LEARNED_MODEL, LEARNED_RECORD, LEARNED_SEGMENTER
 
 PARTS = ("train", "dev", "test")
@@ -103,6 +104,11 @@ class LearnDirectory:
                 path.unlink(missing_ok=True)
         self.record.unlink(missing_ok=True)  # last: while it is there, the directory is known to be ours
 
+    def remove_if_empty(self) -> None:
+        """After the text was refused."""
+        with suppress(OSError):
+            self.root.rmdir()
+
 
 def find_record(request: LearnRequest, *, restart: bool) -> LearnRecord | None:
     """The record of an earlier run with the same input and settings; None if there was none.
@@ -118,6 +124,8 @@ def find_record(request: LearnRequest, *, restart: bool) -> LearnRecord | None:
     if restart:
         return None
     record = read_record(directory.record)
+    if record.text is None:  # nothing was learned yet
+        return None
     changes = describe_changes(record.settings, request.settings) + _changed_files(record, request)
     if changes:
         raise ConfigError(

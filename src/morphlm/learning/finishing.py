@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from morphlm.files import make_folder
 from morphlm.language_model.base import LanguageModel
 from morphlm.learning.commands import repeat_commands
 from morphlm.learning.directory import LearnDirectory
-from morphlm.learning.record import CLBL, KNESER_NEY, MIXTURE, Figures, LearnRecord, ResultRecord
+from morphlm.learning.record import Figures, LearnRecord, ResultRecord
+from morphlm.learning.schema import CLBL, KNESER_NEY, MIXTURE
+from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.modelfile import MANIFEST, copy_model, read_model
 from morphlm.report.document import write_report
-from morphlm.report.examples import common_words, new_words
+from morphlm.report.examples import common_words, content_words, new_words
 from morphlm.report.headline import composable_share, headline
 from morphlm.report.scored_models import TestText, read_text, score_loaded_models
 from morphlm.scoring.loading import load
@@ -26,6 +31,7 @@ from morphlm.vectors.vectors import WordVectors
 from morphlm.vocabulary.corpus import read_corpus
 
 CONTEXT_TOKENS = 2000  # a development text of fewer fits one weight a model, not one for each kind of context
+SURE = 3.0  # standard errors by which the mixture must be better: its settings and weights were fitted to this text
 WORDS, NEW_WORDS, BEGINNINGS, BEGINNING_WORDS = 6, 3, 3, 3
 
 
@@ -43,13 +49,19 @@ def mix_or_keep(directory: LearnDirectory, *, allow_unknown: bool) -> Kept:
     weights_by: WeightsBy = "context" if len(dev.read_bytes().split()) >= CONTEXT_TOKENS else "none"
     if (directory.clbl / MANIFEST).is_file():
         mixed = mix_and_test(parts, dev, weights_by=weights_by, allow_unknown=allow_unknown, prepared=True)
-        alone, both = mixed.development[0].including_unknown, mixed.development[-1].including_unknown
-        if both < alone:
+        if _is_better(mixed.model, load(directory.kneser_ney), dev, allow_unknown):
             mixed.model.save(directory.model)
             return Kept(MIXTURE, weights_by)
     shutil.rmtree(directory.model, ignore_errors=True)
     copy_model(directory.kneser_ney, read_model(directory.kneser_ney).digest, directory.model)
     return Kept(KNESER_NEY, weights_by)
+
+
+def _is_better(mixture: LanguageModel, alone: LanguageModel, dev: Path, allow_unknown: bool) -> bool:
+    """Whether the development text is more likely under the mixture, by more than chance and our choices explain."""
+    scores = (model.score_text(dev, allow_unknown=allow_unknown, prepared=True).logprobs for model in (mixture, alone))
+    gains = np.subtract(*scores)
+    return bool(gains.mean() > SURE * gains.std() / math.sqrt(len(gains)))
 
 
 def describe(directory: LearnDirectory, record: LearnRecord, kept: Kept) -> ResultRecord:
@@ -73,7 +85,7 @@ def describe(directory: LearnDirectory, record: LearnRecord, kept: Kept) -> Resu
         perplexities=figures,
         composable=composable,
         headline=headline(figures[kept.kind].test, kneser_ney, composable),
-        words=tuple(common_words(models[KNESER_NEY].vocabulary, WORDS)),
+        words=_telling_words(models),
         new_words=() if vectors is None else tuple(new_words(vectors, never_seen, NEW_WORDS)),
         beginnings=_beginnings(text.sentences),
         commands=repeat_commands(directory, record, kept.kind, weights_by=kept.weights_by),
@@ -100,6 +112,15 @@ def _never_seen(train: Path, text: TestText) -> list[str]:
     """The different words of the test text that the training text does not have."""
     seen = set(read_corpus(train, allow_unknown=True).words.forms)
     return [word for word in text.counts if word not in seen]
+
+
+def _telling_words(models: Mapping[str, LanguageModel]) -> tuple[str, ...]:
+    """Frequent words of content, of different classes; without classes, any frequent ones."""
+    model = models.get(CLBL)
+    found = []
+    if isinstance(model, LogBilinearModel) and model.partition is not None:
+        found = content_words(model.partition, WORDS)
+    return tuple(found or common_words(models[KNESER_NEY].vocabulary, WORDS))
 
 
 def _write_vectors(vectors: WordVectors | None, folder: Path) -> None:

@@ -26,6 +26,7 @@ USUAL_KAPPA = 0.2
 KAPPA_ORDER = 3  # is enough to tell the vocabularies apart
 ORDERS = (3, 4, 5, 6)
 USUAL_ORDER = 4
+LEAST_GAIN = 0.001  # share of the perplexity that another order must gain: each makes the model larger
 
 
 def choose_ngrams(train: Path, dev: Path, *, seed: int, allow_unknown: bool) -> list[NgramTrial]:
@@ -47,7 +48,7 @@ def choose_ngrams(train: Path, dev: Path, *, seed: int, allow_unknown: bool) -> 
         return measured[kappa, order].perplexity
 
     kappa = descend(KAPPAS, USUAL_KAPPA, lambda kappa: measure(kappa, KAPPA_ORDER))
-    order = descend(ORDERS, USUAL_ORDER, lambda order: measure(kappa, order))
+    order = descend(ORDERS, USUAL_ORDER, lambda order: measure(kappa, order), LEAST_GAIN)
     chosen = measured.pop((kappa, order))
     return [*measured.values(), chosen]
 
@@ -59,12 +60,14 @@ def spelled_perplexity(model: LanguageModel, text: Path, spelling: SpellingModel
     return result.open_vocabulary.perplexity
 
 
-def descend(ladder: Sequence[Number], start: Number, measure: Callable[[Number], float]) -> Number:
-    """From the start up the ladder while what is measured falls, else down."""
+def descend(
+    ladder: Sequence[Number], start: Number, measure: Callable[[Number], float], least_gain: float = 0.0
+) -> Number:
+    """From the start up the ladder while what is measured falls by more than a share, else down."""
     best = start
     for step in (1, -1):
         place = ladder.index(best) + step
-        while 0 <= place < len(ladder) and measure(ladder[place]) < measure(best):
+        while 0 <= place < len(ladder) and measure(ladder[place]) < measure(best) * (1 - least_gain):
             best, place = ladder[place], place + step
         if best != start:
             break

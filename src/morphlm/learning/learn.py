@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from morphlm.costs import format_duration
-from morphlm.errors import TrainingError
+from morphlm.errors import MorphlmError, TrainingError
 from morphlm.files import make_folder
 from morphlm.language_model.base import LanguageModel
 from morphlm.lazy import cached_property
@@ -23,7 +24,7 @@ from morphlm.learning.finishing import describe, mix_or_keep
 from morphlm.learning.kneser_ney import choose_ngrams
 from morphlm.learning.learned import Learned, find_learned
 from morphlm.learning.pace import READING_BYTE, TRIAL_EPOCHS, Budget, TextSize
-from morphlm.learning.plan import FINISH, NGRAMS, READING_TIME, SEARCH, SEARCH_TIME, TRAIN, Plan
+from morphlm.learning.plan import FINISH, NGRAMS, READING_TIME, RESERVE, SEARCH, SEARCH_TIME, TRAIN, Plan
 from morphlm.learning.record import FinalChoice, LearnRecord, RecordFile
 from morphlm.learning.request import LearnRequest, Texts, as_request_texts, is_prepared_already, with_hashes
 from morphlm.learning.search import OutOfTimeError, TrialText, search
@@ -41,7 +42,6 @@ from morphlm.vocabulary.corpus import read_corpus
 from morphlm.vocabulary.vocabulary import Vocabulary
 
 READ = "reading"
-RESERVE = 1.3  # times the expected seconds of the last stage are kept for it
 
 
 def learn(
@@ -83,11 +83,26 @@ def learn_request(
     if (learned := find_learned(request, restart=restart)) is not None:
         return learned
     directory, budget = LearnDirectory(request.out), budget or Budget(request.minutes)
-    with directory.locked():
-        file = begin(request, restart=restart)
-        with Stages(budget, directory.log, verbose=verbose) as stages:
-            Learning(request, directory, file, stages).run()
+    try:
+        with directory.locked():
+            file = begin(request, restart=restart)
+            with _clearing(directory, file), Stages(budget, directory.log, verbose=verbose) as stages:
+                Learning(request, directory, file, stages).run()
+    except MorphlmError:
+        directory.remove_if_empty()
+        raise
     return Learned(request.out, file.record)
+
+
+@contextlib.contextmanager
+def _clearing(directory: LearnDirectory, file: RecordFile) -> Iterator[None]:
+    """If the text is refused, nothing is kept of it."""
+    try:
+        yield
+    except MorphlmError:
+        if file.record.text is None:
+            directory.clear()
+        raise
 
 
 class Learning:
@@ -186,7 +201,8 @@ class Learning:
         def measure(choice: ModelChoice) -> float:
             if choice not in tried:
                 expected = size.training_seconds(choice, TRIAL_EPOCHS)
-                if tried and self.budget.elapsed + self.budget.pace.seconds(expected) > end:
+                is_late = self.budget.elapsed + self.budget.pace.seconds(expected) > end
+                if tried and (is_late or not self.plan.has_time_for(expected, self.record.trials)):
                     raise OutOfTimeError
                 with self.stages.trial(str(choice), SEARCH, expected):
                     trial = text.run(choice)

@@ -11,8 +11,9 @@ from morphlm.files import atomic_writer
 from morphlm.lazy import cached_property
 from morphlm.learning.commands import next_commands
 from morphlm.learning.directory import LearnDirectory, find_record
-from morphlm.learning.record import CLBL, KNESER_NEY, MIXTURE, LearnRecord
+from morphlm.learning.record import LearnRecord
 from morphlm.learning.request import LearnRequest
+from morphlm.learning.schema import CLBL, KNESER_NEY, MIXTURE
 from morphlm.learning.usage import usage_text
 
 if TYPE_CHECKING:  # a finished directory is described without loading anything
@@ -60,19 +61,22 @@ class Learned:
         if self.was_complete:
             took = format_duration(record.seconds)
             lines.append(f"{root} is complete already; it was learned in {took}. --restart begins anew.")
-        lines += [result.headline + ".", self._perplexities(), self._chosen(), _sentence(text.format_losses()), ""]
+        lines += [result.headline + ".", *self._perplexities(), self._chosen(), _sentence(text.format_losses()), ""]
         commands = next_commands(root, record)
         width = max(len(command) for command, _ in commands)
         lines += ["Try", *(f"  {command:<{width}}  {what}" for command, what in commands)]
         lines += ["", f"{root / 'report.html'} shows it all; {root / 'README.txt'} says how to use it."]
         return "\n".join(lines)
 
-    def _perplexities(self) -> str:
+    def _perplexities(self) -> list[str]:
+        """Those of all models, if there are several."""
         result = self.record.result
         assert result is not None
+        if len(result.perplexities) == 1:
+            return []
         names = {KNESER_NEY: "Kneser-Ney", CLBL: "CLBL++", MIXTURE: "both mixed"}
         figures = ", ".join(f"{names[name]} {entry.test:.1f}" for name, entry in result.perplexities.items())
-        return f"Perplexity of the test text: {figures}."
+        return [f"Perplexity of the test text: {figures}."]
 
     def _chosen(self) -> str:
         """What the development text decided."""

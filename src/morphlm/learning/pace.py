@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from morphlm.costs import TrainingSize
 from morphlm.learning.choices import ModelChoice
-from morphlm.logbilinear.cost import estimate_cost
+from morphlm.logbilinear.cost import OVERHEAD, estimate_cost
 from morphlm.training.config import LogBilinearOptions
 
 PRIOR = 5.0  # expected seconds after which what was measured counts as much as what was assumed
@@ -24,8 +24,8 @@ READING_BYTE = 1.2e-6  # of raw text, until it is prepared
 NGRAM_TOKEN = 15e-6  # of the text, to choose kappa and the order of Kneser-Ney
 NGRAM_WORD = 60e-6  # of its words, whose spelling is learned for each kappa
 INPUT_TOKEN, INPUT_WORD = 4e-6, 150e-6  # to learn morphemes and classes
-TRAINING_SECONDS, TRAINING_SHARE = 0.5, 0.35  # to begin, and of the estimate for large texts: wide models do better
-FINISH_SECONDS, FINISH_WORD = 8.0, 250e-6  # to mix, measure, write vectors and report
+TRAINING_SECONDS, TRAINING_SHARE = 0.3, 0.35  # to begin, and of the estimate for large texts: wide models do better
+FINISH_SECONDS, FINISH_WORD = 4.0, 250e-6  # to mix, measure, write vectors and report
 WORDS_EXPONENT = 0.7  # a text of half the length has about 0.5 ** 0.7 of the words
 
 
@@ -51,10 +51,11 @@ class Budget:
     minutes: float | None = None
     clock: Callable[[], float] = time.monotonic
     pace: Pace = field(default_factory=Pace)
-    started: float = field(init=False)
+    started: float = -1.0  # by the clock; -1: now
 
     def __post_init__(self) -> None:
-        self.started = self.clock()
+        if self.started == -1.0:
+            self.started = self.clock()
 
     @property
     def is_limited(self) -> bool:
@@ -103,4 +104,5 @@ class TextSize:
     def training_seconds(self, choice: ModelChoice, epochs: int = FULL_EPOCHS) -> float:
         options = LogBilinearOptions.from_values(choice.settings() | {"epochs": epochs}, seed=1)
         size = TrainingSize(self.tokens, self.words, self.held_out)
-        return TRAINING_SECONDS + TRAINING_SHARE * estimate_cost("clbl++", size, options).training.seconds
+        estimated = estimate_cost("clbl++", size, options).training.seconds - OVERHEAD
+        return TRAINING_SECONDS + TRAINING_SHARE * estimated

@@ -20,6 +20,7 @@ LEAST_SEARCH = 20_000  # tokens of a text that a search tells anything on
 USUAL_TRIALS = 9
 LEAST_EPOCHS = 4  # that a training should get
 READING_TIME, SEARCH_TIME = 0.2, 0.45  # shares of the time that is given, and of what the fixed stages leave of it
+RESERVE = 1.5  # times the expected seconds of the last stage are kept for it
 SHRINK = 0.8  # a text that is too large is made smaller by this factor, until it fits
 
 
@@ -74,6 +75,11 @@ class Plan:
         share = min(1.0, limit / max(1.0, pace.seconds(sum(stages.values()))))
         return {name: seconds * share for name, seconds in stages.items()}
 
+    def has_time_for(self, seconds: float, trials: Sequence[Trial]) -> bool:
+        """Whether a trial that is expected to take so long leaves enough for the training with the best settings."""
+        ranked = best_choices(trials, self.size.training_seconds) or [DEFAULT]
+        return self.budget.pace.seconds(seconds + self._last_seconds(ranked[0])) <= self.budget.left
+
     def choose(self, trials: Sequence[Trial]) -> ModelChoice:
         """The best of the trials that there is time for; without trials, what is usually best."""
         ranked = best_choices(trials, self.size.training_seconds) or [START, DEFAULT]
@@ -81,9 +87,12 @@ class Plan:
         return affordable[0] if affordable else min([*ranked, DEFAULT], key=self.size.training_seconds)
 
     def _is_affordable(self, choice: ModelChoice) -> bool:
-        size = self.size
-        expected = size.input_seconds() + size.training_seconds(choice, LEAST_EPOCHS) + size.finish_seconds()
-        return self.budget.pace.seconds(expected) <= self.budget.left
+        return self.budget.pace.seconds(self._last_seconds(choice)) <= self.budget.left
+
+    def _last_seconds(self, choice: ModelChoice) -> float:
+        """From the end of the search on, with a training that is not too short."""
+        training = self.size.training_seconds(choice, LEAST_EPOCHS)
+        return self.size.input_seconds() + training + RESERVE * self.size.finish_seconds()
 
 
 def _fixed_seconds(size: TextSize) -> float:

@@ -17,7 +17,6 @@ from morphlm.schema import read_document
 from morphlm.tables import finite_or_none
 from morphlm.version import __version__
 
-KNESER_NEY, CLBL, MIXTURE = "mkn", "clbl++", "mixture"  # the models, as the record names them
 LOUD = 0.02  # share of the tokens whose loss is said loudly
 
 
@@ -72,7 +71,7 @@ class TextRecord:
         listed = ", ".join(f"{count:,} {why}" for why, count in reasons)
         loud = "WARNING: much of the text was lost: " if self.lost_share > LOUD else "lost: "
         total = self.tokens + self.lost_tokens
-        return f"{loud}{self.lost_tokens:,} of {total:,} tokens ({self.lost_share:.1%}): {listed}"
+        return f"{loud}{self.lost_tokens:,} of {total:,} tokens ({100 * self.lost_share:.1f} %): {listed}"
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> TextRecord:

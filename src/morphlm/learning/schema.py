@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from morphlm.schema import (
     DIGEST,
-    Anything,
+    SHOWN_TEXT,
     Boolean,
     Document,
     Integer,
@@ -12,11 +14,13 @@ from morphlm.schema import (
     MapOf,
     Number,
     Record,
+    Related,
     String,
     nullable,
 )
 
 FORMAT = 1
+KNESER_NEY, CLBL, MIXTURE = "mkn", "clbl++", "mixture"  # the models, as the record names them
 _COUNT = Integer(0)
 _SECONDS = Number(0, 1e12)
 _PERPLEXITY = nullable(Number(0))
@@ -67,8 +71,8 @@ TRIAL = Record(MODEL_CHOICE | {"perplexity": _PERPLEXITY, "seconds": _SECONDS, "
 PERPLEXITIES = Record(dict.fromkeys(("development", "test", "development_spelled", "test_spelled"), _PERPLEXITY))
 RESULT = Record(
     {
-        "kind": String(longest=100),
-        "perplexities": MapOf(PERPLEXITIES, longest=100),
+        "kind": String(choices=(KNESER_NEY, MIXTURE)),
+        "perplexities": MapOf(PERPLEXITIES, keys=String(choices=(KNESER_NEY, CLBL, MIXTURE))),
         "composable": nullable(_SHARE),
         "headline": String(longest=1000),
         "words": ListOf(_WORD, longest=100),
@@ -77,27 +81,46 @@ RESULT = Record(
         "commands": ListOf(String(longest=1 << 16), longest=100),
     }
 )
+
+
+def _has_what_it_says(record: dict[str, Any]) -> str:
+    """A stage that is done has found something; what is complete has a result, with figures of the model."""
+    done = [name for name in ("text", "ngrams", "result") if record[name] is not None]
+    if done != ["text", "ngrams", "result"][: len(done)]:
+        return "a stage is missing"
+    if record["complete"] and record["result"] is None:
+        return "it is complete without a result"
+    if record["choice"] is not None and record["ngrams"] is None:
+        return "a stage is missing"
+    result = record["result"]
+    if result is not None and not {KNESER_NEY, result["kind"]} <= result["perplexities"].keys():
+        return "the figures of the model are missing"
+    is_mixture = result is not None and result["kind"] == MIXTURE
+    return "the settings of the mixture are missing" if is_mixture and record["choice"] is None else ""
+
+
+RECORD = Record(
+    {
+        "format": Integer(),
+        "version": String(longest=100),
+        "settings": SETTINGS,
+        "inputs": ListOf(INPUT_FILE),
+        "minutes": nullable(Number(0)),
+        "seconds": _SECONDS,
+        "complete": Boolean(),
+        "text": nullable(TEXT),
+        "ngram_trials": ListOf(Record({"kappa": _SHARE, "order": Integer(1, 100), "perplexity": _PERPLEXITY})),
+        "ngrams": nullable(NGRAM_CHOICE),
+        "search_tokens": nullable(_COUNT),
+        "trials": ListOf(TRIAL),
+        "choice": nullable(Record(MODEL_CHOICE | {"classes": Integer(1), "stop_after": _COUNT})),
+        "result": nullable(RESULT),
+    },
+    optional={"machine": MapOf(SHOWN_TEXT, keys=String(longest=100), longest=100)},
+)
 LEARNED = Document(
     "a record of `morphlm learn`",
-    Record(
-        {
-            "format": Integer(),
-            "version": String(longest=100),
-            "settings": SETTINGS,
-            "inputs": ListOf(INPUT_FILE),
-            "minutes": nullable(Number(0)),
-            "seconds": _SECONDS,
-            "complete": Boolean(),
-            "text": nullable(TEXT),
-            "ngram_trials": ListOf(Record({"kappa": _SHARE, "order": Integer(1, 100), "perplexity": _PERPLEXITY})),
-            "ngrams": nullable(NGRAM_CHOICE),
-            "search_tokens": nullable(_COUNT),
-            "trials": ListOf(TRIAL),
-            "choice": nullable(Record(MODEL_CHOICE | {"classes": Integer(1), "stop_after": _COUNT})),
-            "result": nullable(RESULT),
-        },
-        optional={"machine": Anything()},
-    ),
+    Related(RECORD, (_has_what_it_says,)),
     cure="give --restart to learn anew, or choose another place",
     version=FORMAT,
 )

@@ -133,8 +133,8 @@ def _notes(collected: Collected, repeated: float) -> Iterator[str]:
         yield "warning: the text was not read to its end, for lack of time; give more --minutes"
     if repeated > REPEATED_SHARE:
         yield (
-            f"warning: {repeated:.0%} of the sentences of the development text also stand in the training text, so its "
-            "perplexity says little about new text; remove what is there twice"
+            f"warning: {100 * repeated:.0f} % of the sentences of the development text stand in the training text too, "
+            "so its perplexity says little about new text; remove what is there twice"
         )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from morphlm.learning.commands import next_commands
-from morphlm.learning.record import MIXTURE, LearnRecord
+from morphlm.learning.record import LearnRecord
+from morphlm.learning.schema import MIXTURE
 
 
 def usage_text(root: Path, record: LearnRecord) -> str:

@@ -7,6 +7,7 @@ skipped, mended and recognised is said.
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import re
 import stat
@@ -41,9 +42,10 @@ _FIELD = "text"  # of an object in .jsonl, if none is named
 _SHOWN = 3  # names in a message
 _LINE_ENDS = re.compile(r"[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # besides the newline
 _SENTENCE_END = re.compile(r"[.!?…।؟۔。！？][\"”“»›’')\]]*\s*$")
-_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
+_TAG = re.compile(r"</?[a-zA-Z][\w:.-]{0,30}(?:\s+[\w:-]{1,30}\s*=[^<>]{0,200})?\s*/?>")
 _TAG_SHARE = 0.05  # of the characters of a text that looks like HTML
 _TAG_LINES = 2000  # of a file that are searched for tags
+_LINES_BACK = 1000  # that are searched for the end of a sentence
 
 Line = tuple[int, str]  # its number in the file, from 1
 
@@ -80,7 +82,8 @@ class Findings:
         for encoding, names in self.encodings.items():
             yield f"{_listed(names)}: read as {encoding}"
         if self.unsure:
-            yield f"warning: the encoding of {_listed(self.unsure)} is a bad guess; convert to UTF-8 first (`iconv`)"
+            cure = "if it is wrong, convert the text to UTF-8 (`iconv`)"
+            yield f"warning: the encoding of {_listed(self.unsure)} is no more than a guess; {cure}"
         if self.marked_up:
             cure = "take the text out first (`pandoc -t plain`, `html2text`)"
             yield f"warning: {_listed(self.marked_up)} looks like HTML or XML, whose tags are read as words; {cure}"
@@ -270,8 +273,8 @@ class _File:
         for line in lines:
             gathered.append(line)
             size += len(line[1]) + 1
-            if size >= PART_CHARACTERS:
-                end = _last_end(gathered)
+            if size >= 2 * PART_CHARACTERS:  # so that the last part is no small rest
+                end = _end_of_part(gathered)
                 if document := self._document(gathered[:end], part):
                     yield document
                     part += 1
@@ -329,14 +332,16 @@ class _File:
             raise refuse(f"{problem}; write one JSON object a line") from problem
         if not isinstance(content, dict):
             raise refuse('the line is no JSON object; write one a line, such as {"text": "..."}')
-        name = self.field or _default_field(content)
-        if name is None or name not in content:
+        self.field = self.field or _default_field(content)  # the first object decides
+        if self.field is None or self.field not in content:
             known = ", ".join(list(content)[:20]) or "none"
-            wanted = "it is not clear which field is the text" if name is None else f"there is no field {name!r}"
+            wanted = (
+                "it is not clear which field is the text" if not self.field else f"there is no field {self.field!r}"
+            )
             raise refuse(f"{wanted}; name one with --field (here: {known})")
-        value = content[name]
+        value = content[self.field]
         if not isinstance(value, str | None):
-            raise refuse(f"the field {name!r} is no string; name the one that is the text with --field")
+            raise refuse(f"the field {self.field!r} is no string; name the one that is the text with --field")
         return value or ""
 
 
@@ -357,9 +362,11 @@ def _cut(text: str, longest: int) -> int:
     return text.rfind(" ", 0, longest) + 1 or longest
 
 
-def _last_end(lines: list[Line]) -> int:
-    """The number of lines up to the last that ends a sentence, where a paragraph may be cut without harm; else all."""
-    for number in range(len(lines), max(0, len(lines) - 1000), -1):
+def _end_of_part(lines: list[Line]) -> int:
+    """The number of lines of a part: to the last that ends a sentence, where a paragraph may be cut without harm."""
+    sizes = itertools.accumulate(len(text) + 1 for _, text in lines)
+    enough = next((number for number, size in enumerate(sizes, 1) if size >= PART_CHARACTERS), len(lines))
+    for number in range(enough, max(0, enough - _LINES_BACK), -1):
         if not lines[number - 1][1].strip() or _SENTENCE_END.search(lines[number - 1][1]):
             return number
-    return len(lines)
+    return enough

@@ -35,7 +35,7 @@ _WINDOW = 1 << 12  # characters that sentencex sees at a time
 _WORD = 5  # letters that are no abbreviation before a number
 _LABEL = 30  # characters without letters that are no sentence: the number of what follows
 _LOWERCASED = 200  # characters without a capital that are more than one sentence
-_SPACELESS_STOP = "。．！？｡"
+_SPACELESS_STOP = "。．！？｡」』》〉）"
 
 # Languages that write ordinal numbers with a full stop: in `3. října` and `II. světová` it ends no sentence.
 _ORDINAL_STOP = re.compile(r"bs|cs|da|de|dsb|et|eu|fi|fo|hr|hsb|hu|is|lb|lv|nb|nds|nn|no|pl|sk|sl|sr|tr")

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 STRETCH = 150  # lines that are judged together
-FEWEST_PAIRS = 6  # of lines: less text than that is left alone
-NARROWEST, WIDEST = 35, 160  # characters of a line at which text may be wrapped
+FEWEST_PAIRS = 8  # of lines: less text than that is left alone
+NARROWEST, WIDEST = 35, 140  # characters of a line at which text may be wrapped
 OPEN_SHARE = 0.12  # of the lines that stop within a sentence and are full, at least
 FULL_SHARE = 0.6  # of the lines that stop within a sentence that are full, at least
 SMALL_SHARE = 0.4  # of the lines after such a one that begin with a small letter, at least
@@ -25,8 +25,7 @@ STICKING_OUT = (0.02, 0.2)  # shares of the lines that may be longer than the wi
 HYPHENATED_SHARE = 0.02  # of the full lines that end in a hyphen where words are hyphenated, at least
 
 _FINAL = re.compile(r"[.!?…:;।؟۔。！？][\"”“»›’')\]]*$")
-_DASH = re.compile(r"[-–—―]+\s")
-_ITEM = re.compile(r"(?:[*•‣◦+]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s")
+_BEGINNING = re.compile(r"(?:[-–—―]+|[*•‣◦+]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s")  # of dialogue, of an item of a list
 _HYPHENATED = re.compile(r"(\w+)[-‐¬\xad]$")
 _FIRST_WORD = re.compile(r"\w+")
 _WORD = re.compile(r"\w+(?:[-‐]\w+)*")
@@ -140,7 +139,7 @@ class _Joiner:
         if not layout.width or not self.layouts[number + 1].width or _indent(following) > layout.margin + 1:
             return False
         is_final = _FINAL.search(line) is not None
-        if _ITEM.match(following.lstrip()) or (_DASH.match(following.lstrip()) and is_final):
+        if is_final and _BEGINNING.match(following.lstrip()):
             return False
         if _is_full(line, following, layout.width):
             return True

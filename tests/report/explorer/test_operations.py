@@ -395,7 +395,7 @@ def test_models_whose_texts_were_prepared_in_different_ways() -> None:
     assert page.sentence("Školu").models[1].tokens[0].unknown
     view = page.compare("a", "b", "Školu\ndomy", "raw")
     assert view.unknown == [0, 1]
-    assert "each model saw the text prepared as its own was; that differs in 1 lines (1)" in view.notes
+    assert "each model saw the text prepared as its own was; that differs in 1 line (1)" in view.notes
     with pytest.raises(InputError, match="line 2 has 2 tokens for a and 1 for b"):
         page.compare("a", "b", "domy\nŠkolu.", "raw")
 

@@ -126,7 +126,7 @@ def test_an_interrupted_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
 
 BAD_REQUESTS = [
     (("no-such-set",), {}, r"neither a data set \(libreoffice-help, wmt13, generated\) nor a file"),
-    (("wmt13",), {}, "wmt13 needs a language; say --language with one of cs, de, en, es, fr, ru"),
+    (("wmt13",), {}, "the language of the text is missing; give --language CODE, one of cs, de, en, es, fr, ru"),
     (("wmt13",), {"language": "fi"}, "wmt13 has no text in 'fi'"),
     (("wmt13",), {"language": "cs", "parallel": "de"}, "no cs-de; --parallel can be en"),
     (("wmt13",), {"language": "cs", "sentences": 3}, "--sentences is no option of wmt13"),

@@ -11,6 +11,7 @@ from morphlm.cli import options
 from morphlm.cli.translate import settings
 from morphlm.errors import ConfigError
 from morphlm.progress import notify
+from morphlm.tables import counted
 from morphlm.translation.decoder.config import DecoderConfig
 from morphlm.translation.grammar.config import GrammarConfig
 from morphlm.translation.system.building import NamedModel, Sources, build_system
@@ -72,7 +73,7 @@ def command(
     """
     if len(files) not in (0, 2):
         raise ConfigError(
-            f"{len(files)} files; parallel text is two, of which line n of one translates line n of the other"
+            f"{counted(len(files), 'file')}; parallel text is two: line n of one translates line n of the other"
         )
     config = SystemConfig(
         settings.language_pair(languages),

@@ -20,6 +20,7 @@ from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.morphemes import Morpheme, Segmentation, keep_letters_whole
 from morphlm.segmentation.sources.factorisation import Factorisation, kind_text
+from morphlm.tables import counted
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import Vocabulary
 
@@ -125,7 +126,9 @@ def train_pieces(
         )
     except RuntimeError as error:
         reason = str(error).rpartition("] ")[2].strip().rstrip(".")  # without the line of sentencepiece's source
-        raise ConfigError(f"sentencepiece refuses {size} pieces ({reason}); ask for another number") from error
+        raise ConfigError(
+            f"sentencepiece refuses {counted(size, 'piece')} ({reason}); ask for another number"
+        ) from error
     return PieceAnalyser(written.getvalue(), f"sentencepiece {model} {size} {counts}")
 
 

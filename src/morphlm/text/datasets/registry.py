@@ -161,8 +161,8 @@ def _checked(
     if language is None and len(entry.languages) == 1:
         language = entry.languages[0]
     if language is None:
-        choice = f"one of {', '.join(entry.languages)}" if entry.languages else "the language of the text"
-        raise ConfigError(f"{entry.name} needs a language; say --language with {choice}")
+        choice = f"one of {', '.join(entry.languages)}" if entry.languages else "such as cs"
+        raise ConfigError(f"the language of the text is missing; give --language CODE, {choice}")
     language = entry.find_language(language)
     if entry.languages and language not in entry.languages:
         raise ConfigError(f"{entry.name} has no text in {language!r}; choose one of {', '.join(entry.languages)}")
