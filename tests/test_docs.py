@@ -23,6 +23,7 @@ from morphlm.cli.main import morphlm as morphlm_group
 from morphlm.experiments.parts import STEPS, ReportPart
 from morphlm.experiments.recipe import read_recipe
 from morphlm.text.datasets.registry import DATASETS, DataSet
+from morphlm.text.languages import check_language
 from tests.conftest import GOLDEN, Outcome
 from tests.full.test_demo_figures import LISTED, read_listed
 
@@ -226,6 +227,19 @@ def test_the_pages_show_the_figures_of_the_results(page: Path) -> None:
     shown = {LISTED[name]: float(figure) for name, figure in re.findall(r"([\w+ -]+?) ([\d.]+)(?:, |$)", line[1])}
     _, listed = read_listed()
     assert shown == {name: round(test, 1) for name, (_, test) in listed.items()}
+
+
+def rows_of_tokens() -> list[tuple[str, str, list[str]]]:
+    """Language, text and tokens of the examples in docs/howto/text.md."""
+    section = (ROOT / "docs" / "howto" / "text.md").read_text().partition("### Tokens")[2].partition("\n### ")[0]
+    rows = re.findall(r"^\| (\w+) \| `(.+?)` \| (.+) \|$", section, re.MULTILINE)
+    return [(language, text, re.findall(r"`(.+?)`", tokens)) for language, text, tokens in rows]
+
+
+@pytest.mark.parametrize(("language", "text", "tokens"), rows_of_tokens())
+def test_the_examples_of_tokens(language: str, text: str, tokens: list[str]) -> None:
+    options = morphlm.PrepareOptions(language=check_language(language), case="keep", digits=False)
+    assert list(morphlm.prepare_lines([text], options)) == [tokens]
 
 
 # ---------------------------------------------------------------- docs/extending.md (its kind: test_extending.py)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import importlib
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -75,13 +74,6 @@ def test_all_public_names_of_the_packages_can_be_imported(package: str) -> None:
 def test_importing_is_quick_because_the_compiler_is_not_loaded() -> None:
     code = "import sys, morphlm, morphlm.cli.main; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_the_readme_s_python_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    readme = (ROOT / "README.md").read_text()
-    (example,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
-    exec(compile(example, "README.md", "exec"), {})
 
 
 def test_the_command_reference_is_not_stale() -> None:

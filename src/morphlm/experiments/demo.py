@@ -90,10 +90,10 @@ def run_demo(config: DemoConfig) -> DemoResult:
 
 def request_for(data: DataFolder, config: DemoConfig) -> LearnRequest:
     """What `morphlm learn` is asked for. Generated text is tokenised already."""
-    language = data.languages[0]
+    language, path = data.languages[0], data.path("train", data.languages[0])
     is_generated = data.name == "generated"
     return LearnRequest(
-        (data.path("train", language),),
+        (config.directory / path.parent.name / path.name,),  # as it was named, for the command that is shown
         config.directory / language,
         None if is_generated else language,
         config.minutes,
