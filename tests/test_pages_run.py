@@ -18,8 +18,8 @@ import pytest
 
 from morphlm.text.datasets.folder import DatasetOrigin, DatasetRequest
 from morphlm.text.datasets.registry import DATASETS
-from morphlm_generated import write_generated
 from tests.conftest import Outcome
+from tests.learning.small import write_text
 from tests.test_docs import FENCE, ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "docs" / "tutorial.md"]
@@ -54,14 +54,9 @@ def examples(page: Path) -> Iterator[Example]:
 
 
 def small_help(directory: Path, request: DatasetRequest) -> DatasetOrigin:
-    """A generated language under the name of the data set that would be fetched."""
-    write_generated(directory, sentences=800, seed=request.seed)
-    for path in sorted(directory.iterdir()):
-        part, language, *rest = path.name.split(".")
-        if language == "gen" and rest == ["txt"]:
-            path.rename(directory / f"{part}.{request.language}.txt")
-        else:
-            path.unlink()
+    """A small text under the name of the data set that would be fetched."""
+    for seed, (part, count) in enumerate((("train", 100), ("dev", 10), ("test", 10))):
+        write_text(directory / f"{part}.{request.language}.txt", count, seed)
     return DatasetOrigin("CC0-1.0", {"generator": "morphlm"})
 
 

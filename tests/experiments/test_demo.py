@@ -17,7 +17,7 @@ Command = Callable[..., Outcome]
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """No apt-get on this machine, and a small generated language; where the demo goes."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("morphlm.text.datasets.registry.DEFAULT_SENTENCES", 600)
+    monkeypatch.setattr("morphlm.text.datasets.registry.DEFAULT_SENTENCES", 1000)
     return tmp_path / "demo"
 
 
