@@ -39,7 +39,7 @@ def wrap(paragraphs: list[str], width: int, mark: str) -> list[str]:
 
 
 def pairs(folder: Path) -> None:
-    for path in sorted(path for path in folder.rglob("en-*") if re.search(r"\.tsv(\.xz)?$", path.name)):
+    for path in sorted(path for path in folder.rglob("en-*") if re.fullmatch(r"en-[a-z]{2}\.tsv(\.xz)?", path.name)):
         with open_binary(path) as stream:
             rows = [line.split("\t") for line in stream.read().decode().split("\n") if line]
         for column, side in ((1, "English"), (2, "other")):
