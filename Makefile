@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-full fuzz lint docs producers clean
+.PHONY: demo test test-full fuzz lint docs commands producers clean
 
 demo: $(VENV)/installed
 	$(BIN)/morphlm demo demo
@@ -31,7 +31,13 @@ lint: $(VENV)/installed-dev
 producers: $(VENV)/installed-dev
 	$(BIN)/python -m tests.producers
 
-docs: $(VENV)/installed-dev
+# The site, in site/index.html: pages, commands and Python names. A link that leads nowhere is an error.
+docs: $(VENV)/installed-docs commands
+	rm -rf site
+	$(BIN)/sphinx-build -q -W --keep-going -E -d $(VENV)/docs -b html docs site
+
+# docs/commands.md from the help texts; a test compares.
+commands: $(VENV)/installed
 	$(BIN)/python -m morphlm.cli.reference > docs/commands.md
 
 $(VENV)/installed: pyproject.toml constraints.txt
@@ -43,9 +49,13 @@ $(VENV)/installed-dev: pyproject.toml constraints.txt $(VENV)/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
 
+$(VENV)/installed-docs: pyproject.toml constraints.txt $(VENV)/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	touch $@
+
 $(VENV)/installed-fuzz: pyproject.toml constraints.txt $(VENV)/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fuzz]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo dist fuzz/kernels
+	rm -rf $(VENV) demo dist site fuzz/kernels

@@ -1,9 +1,11 @@
-"""How well sentence splitters find the sentences of treebanks: F1 of boundaries, by language and splitter.
+"""How well sentence splitters find the sentences of treebanks and news tests: F1 of boundaries, by text and splitter.
 
-Run: python benchmarks/sentence_splitting.py DIR [LANGUAGE ...]. DIR has treebanks `LL_NAME-ud-PART.conllu[.xz]`
-(Universal Dependencies); of sentencex, pysbd, sentence-splitter and icu4py those that are installed are measured.
-Paragraphs are those that the treebank marks, else 15 sentences joined by spaces; the end of a paragraph does not count.
-`again` is the share of gold sentences that a splitter leaves whole, and MB/s its speed (CPU time).
+Run: python benchmarks/sentence_splitting.py DIR [--unseen] [LANGUAGE ...]. In DIR or below are treebanks of Universal
+Dependencies (`LL_NAME-ud-dev.conllu[.xz]`) and texts of a sentence a line (`newstest2012.LL.txt[.xz]`), which our own
+rules were written with; --unseen takes `...-test.conllu` and `newstest2013` instead. Of sentencex, pysbd,
+sentence-splitter and icu4py those that are installed are measured. Paragraphs are those that the treebank marks, else
+15 sentences joined by spaces; the end of a paragraph does not count. `whole`: the share of gold sentences that are left
+whole, `again`: of the sentences that it has found itself. MB/s: its speed (CPU time).
 """
 
 from __future__ import annotations
@@ -18,22 +20,31 @@ from pathlib import Path
 from morphlm.files import open_binary
 from morphlm.text.sentences import split_sentences
 
-SENTENCES = 15  # in a paragraph, where the treebank does not mark any
+SENTENCES = 15  # in a paragraph, where none are marked
+NEWS_PARAGRAPHS = 60
 Splitter = Callable[[str], list[str]]
 
 
 def paragraphs(path: Path) -> Iterator[list[str]]:
     """The gold sentences of each paragraph."""
+    with open_binary(path) as stream:
+        lines = stream.read().decode().split("\n")
+    if ".conllu" in path.name:
+        yield from _treebank_paragraphs(lines)
+    else:
+        yield from (lines[begin : begin + SENTENCES] for begin in range(0, SENTENCES * NEWS_PARAGRAPHS, SENTENCES))
+
+
+def _treebank_paragraphs(lines: list[str]) -> Iterator[list[str]]:
     group: list[str] = []
     marked = False
-    with open_binary(path) as stream:
-        for line in stream.read().decode().split("\n"):
-            marked = marked or line.startswith("# newpar")
-            if group and (line.startswith(("# newpar", "# newdoc")) or (len(group) == SENTENCES and not marked)):
-                yield group
-                group = []
-            if line.startswith("# text = "):
-                group.append(line.removeprefix("# text = ").strip())
+    for line in lines:
+        marked = marked or line.startswith("# newpar")
+        if group and (line.startswith(("# newpar", "# newdoc")) or (len(group) == SENTENCES and not marked)):
+            yield group
+            group = []
+        if line.startswith("# text = "):
+            group.append(line.removeprefix("# text = ").strip())
     yield group
 
 
@@ -46,8 +57,8 @@ def boundaries(sentences: list[str]) -> set[int]:
     return ends
 
 
-def measure(splitter: Splitter, groups: list[list[str]]) -> tuple[float, float, float, float, float]:
-    """Precision, recall and F1 of boundaries, the share of sentences left whole, and megabytes a second."""
+def measure(splitter: Splitter, groups: list[list[str]]) -> tuple[float, ...]:
+    """Precision, recall and F1, the shares of gold sentences and of its own that are left whole, megabytes a second."""
     found = gold = right = 0
     texts = [" ".join(group) for group in groups]
     begin = time.process_time()
@@ -56,11 +67,17 @@ def measure(splitter: Splitter, groups: list[list[str]]) -> tuple[float, float, 
     for group, result in zip(groups, results, strict=True):
         mine, theirs = boundaries(result), boundaries(group)
         found, gold, right = found + len(mine), gold + len(theirs), right + len(mine & theirs)
-    sentences = [sentence for group in groups for sentence in group]
-    whole = sum(len([part for part in splitter(sentence) if part.strip()]) <= 1 for sentence in sentences)
     megabytes = sum(len(text.encode()) for text in texts) / 1e6
     f1 = 2 * right / max(found + gold, 1)
-    return right / max(found, 1), right / max(gold, 1), f1, whole / len(sentences), megabytes / max(seconds, 1e-9)
+    whole = left_whole(splitter, [sentence for group in groups for sentence in group])
+    again = left_whole(splitter, [sentence for result in results for sentence in result])
+    return right / max(found, 1), right / max(gold, 1), f1, whole, again, megabytes / max(seconds, 1e-9)
+
+
+def left_whole(splitter: Splitter, sentences: list[str]) -> float:
+    return sum(len([part for part in splitter(sentence) if part.strip()]) <= 1 for sentence in sentences) / len(
+        sentences
+    )
 
 
 def sentencex(language: str) -> Splitter:
@@ -100,16 +117,20 @@ def language_unknown(_: str) -> Splitter:
 SPLITTERS = (sentencex, pysbd, sentence_splitter, icu4py, ours, language_unknown)
 
 
-def treebanks(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*.conllu*") if re.match(r"[a-z]{2,3}_", path.name))
+def texts_in(folder: Path, unseen: bool = False) -> list[tuple[str, Path]]:
+    """All texts, with their languages."""
+    part, year = ("test", 2013) if unseen else ("dev", 2012)
+    pattern = re.compile(rf"([a-z]{{2,3}})_.*-{part}\.conllu(?:\.xz)?|newstest{year}\.([a-z]{{2}})\.txt(?:\.xz)?")
+    found = ((pattern.fullmatch(path.name), path) for path in sorted(folder.rglob("*")))
+    return [(name[1] or name[2], path) for name, path in found if name]
 
 
 def main(folder: str, languages: list[str]) -> None:
-    print(f"{'treebank':22} {'splitter':18} prec.  recall     F1  again    MB/s")
+    print(f"{'treebank':22} {'splitter':18} prec.  recall F1     whole  again     MB/s")
     totals: dict[str, list[float]] = {}
-    for path in treebanks(Path(folder)):
-        language = path.name.partition("_")[0]
-        if languages and language not in languages:
+    chosen = [language for language in languages if language != "--unseen"]
+    for language, path in texts_in(Path(folder), "--unseen" in languages):
+        if chosen and language not in chosen:
             continue
         groups = list(paragraphs(path))
         for make in SPLITTERS:
@@ -117,12 +138,10 @@ def main(folder: str, languages: list[str]) -> None:
                 splitter = make(language)
             except ModuleNotFoundError:
                 continue
-            precision, recall, f1, whole, speed = measure(splitter, groups)
-            totals.setdefault(make.__name__, []).append(f1)
-            name = path.name.partition("-")[0]
-            print(
-                f"{name:22} {make.__name__:18}     {precision:.3f}   {recall:.3f}  {f1:.3f}   {whole:.3f} {speed:7.2f}"
-            )
+            *shares, speed = measure(splitter, groups)
+            totals.setdefault(make.__name__, []).append(shares[2])
+            columns = "  ".join(f"{share:.3f}" for share in shares)
+            print(f"{path.name.removesuffix('.xz')[:22]:22} {make.__name__:18} {columns}  {speed:7.2f}", flush=True)
     for name, values in totals.items():
         print(f"{'mean':22} {name:18}               {sum(values) / len(values):.3f}")
 

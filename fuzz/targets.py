@@ -39,10 +39,13 @@ from morphlm.segmentation.sources.table import read_table
 from morphlm.text.datasets.debian import package_files
 from morphlm.text.datasets.folder import read_folder
 from morphlm.text.datasets.libreoffice_help import read_page
+from morphlm.text.documents import read_documents
 from morphlm.text.parallel_pairs import pair_options, prepare_pair_files
-from morphlm.text.preparation import PrepareOptions, read_preparation
+from morphlm.text.preparation import PrepareOptions, paper_options, read_preparation
 from morphlm.text.prepare import prepare_line
 from morphlm.text.reading import Mending, read_blocks
+from morphlm.text.recognition import recognise_language
+from morphlm.text.sentences import split_sentences
 from morphlm.training.checkpoint import read_checkpoint
 from morphlm.training.config import TrainingConfig
 from morphlm.training.log import LOG_FILE, find_end, read_log
@@ -97,6 +100,7 @@ RECIPE = (
     b'kinds = ["mkn", "clbl++"]\nkappas = [0.2]\nseeds = [1]\nwidth = 50\nsettings = { epochs = 3 }\n'
     b'[translation]\ntuning = 10\n[budget]\ntokens = [500]\nwithout = [["clbl++"]]\n'
 )
+RAW = "«Příliš žluťoučký kůň», řekl J. K. Tyl 3. října.\r\nPak šel\ndál…\n\nThe sun set. Nobody came.\n".encode()
 PAGE = b'<html><body><h1 id="hd_id1">Title</h1><p id="par_id2">Some <b>text</b> &amp; more.</p></body></html>'
 LOG = (
     b'{"epoch": 1, "minibatch": 0, "tokens": 100, "seconds": 1.5, "objective": 2.1, "development_perplexity": 50.5, '
@@ -200,6 +204,11 @@ def _text_targets(artefacts: Path, scratch: Path) -> dict[str, Target]:
         "prepare": Target(
             _prepare, [text, "«Д'Артаньян» <S> е.g. 12.5 % &amp;\n".encode()], (*MARKS, "\u200b".encode())
         ),
+        "documents": Target(
+            choosing(*(in_file(scratch / name, _read_documents) for name in ("raw.txt", "raw.jsonl", "raw.txt.gz"))),
+            chosen(RAW, b'{"text": "One. Two."}\n', compressed(".gz", RAW, scratch)),
+            (*MARKS, *JSON, b"\xff\xfe", b"%PDF", b'{"text": "', b"\r", b"- ", b". "),
+        ),
         "parallel": Target(
             in_file(scratch / "side.txt", lambda path: _prepare_pairs(path, other_side, scratch)), [text], MARKS
         ),
@@ -226,12 +235,22 @@ def _read_text(path: Path) -> None:
     list(read_blocks(path, mending=Mending(keep_lines=True)))
 
 
+def _read_documents(path: Path) -> None:
+    paragraphs = [text for part in read_documents([path], say=lambda _: None) for text in part.paragraphs]
+    recognise_language(paragraphs)
+    for paragraph in paragraphs:
+        sentences = split_sentences(paragraph, "cs")
+        assert "".join("".join(sentences).split()) == "".join(paragraph.split()), paragraph
+
+
 def _prepare(data: bytes) -> None:
     text = data.decode(errors="replace")
-    for language in ("cs", "ru"):
+    for options in (*(PrepareOptions(language=language) for language in ("cs", "tr", "fr", None)), paper_options("ru")):
         for line in text.split("\n"):
-            tokens = prepare_line(line, PrepareOptions(language=language))
+            tokens = prepare_line(line, options)
             assert all(len(token.split()) == 1 for token in tokens), tokens
+            if options.is_idempotent:
+                assert prepare_line(" ".join(tokens), options) == tokens
 
 
 def _prepare_pairs(path: Path, other: Path, scratch: Path) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
+import pytest
 from llvmlite.binding import Linkage
+from numba import types
 
-from morphlm.compiling import njit
+from morphlm.compiling import callee_type, njit
 from morphlm.kernel_cache import PACKAGE
 
 
@@ -23,11 +24,15 @@ def linkages(module: Any) -> set[Linkage]:
     return {function.linkage for function in module.functions if not function.is_declaration}
 
 
+def only(overloads: dict[Any, Any]) -> Any:
+    (overload,) = overloads.values()
+    return overload
+
+
 def compiled_library(decorate: Any) -> Any:
     kernel = decorate()(smallest_and_largest)
     assert kernel(np.array([3.0, 1.0, 2.0])) == (1.0, 3.0)
-    (overload,) = kernel.overloads.values()
-    return overload.library
+    return only(kernel.overloads).library
 
 
 def test_no_function_of_a_kernel_can_be_replaced_by_another_ones() -> None:
@@ -35,19 +40,84 @@ def test_no_function_of_a_kernel_can_be_replaced_by_another_ones() -> None:
     assert linkages(compiled_library(njit)._final_module) == {Linkage.external, Linkage.internal}
 
 
-def test_other_kernels_link_what_a_kernel_calls_as_before() -> None:
-    assert linkages(compiled_library(njit)._get_module_for_linking()) == {Linkage.linkonce_odr}
+@pytest.mark.parametrize("decorate", [njit, numba.njit])
+def test_other_kernels_and_functions_of_users_link_copies_without_machine_code(decorate: Any) -> None:
     library = njit()(smallest_and_largest)
 
-    @njit()
+    @decorate()
     def spread(values: Any) -> Any:
         low, high = library(values)
         return high - low
 
     assert spread(np.array([3.0, 1.0, 7.0])) == 6.0
+    callee = only(library._callees).library
+    assert linkages(callee._get_module_for_linking()) == {Linkage.linkonce_odr}
+    assert callee._compiled_object is None
+    assert not library.overloads  # nothing that Python could call was compiled
+    assert library(np.array([3.0, 1.0, 2.0])) == (1.0, 3.0)
+    assert len(library.overloads) == len(library._callees) == 1
+
+
+def test_one_callee_serves_literals_and_all_smaller_integers() -> None:
+    @njit()
+    def last(values: Any, skipped: int) -> Any:
+        return values[len(values) - 1 - skipped]
+
+    @njit()
+    def ends(values: Any, small: Any) -> Any:
+        return last(values, 0) + last(values, 1) + last(values, small) + last(values, len(values) - 1)
+
+    assert ends(np.array([1, 10, 100, 1000], np.int32), np.int8(1)) == 1000 + 100 + 100 + 1
+    assert len(last._callees) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [
+        (types.literal(3), types.int64),
+        (types.int32, types.int64),
+        (types.int8, types.int64),
+        (types.int64, types.int64),
+        (types.uint8, types.uint8),  # with int64 it would become a float64
+        (types.uint64, types.uint64),
+        (types.boolean, types.boolean),
+        (types.float32, types.float32),
+        (types.int32[:], types.int32[:]),
+    ],
+)
+def test_what_a_callee_takes_holds_what_it_is_given(given: Any, taken: Any) -> None:
+    assert callee_type(given) == taken
+
+
+def test_a_kernel_that_calls_itself() -> None:
+    @njit()
+    def factorial(n: int) -> int:
+        return 1 if n < 2 else n * factorial(n - 1)
+
+    @njit()
+    def caller(n: int) -> int:
+        return factorial(n) + 1
+
+    assert (factorial(5), caller(5)) == (120, 121)
+
+
+def test_an_error_of_a_callee_reaches_python() -> None:
+    @njit()
+    def checked(n: int) -> int:
+        if n < 0:
+            raise ValueError("negative", n)
+        return n
+
+    @njit()
+    def caller(n: int) -> int:
+        return checked(n)
+
+    assert caller(1) == 1
+    with pytest.raises(ValueError, match="negative"):
+        caller(-1)
 
 
 def test_all_kernels_are_compiled_this_way() -> None:
     own = re.compile(r"from numba import [^\n]*\bn?jit\b|\bnumba\.n?jit\b")
     using = [path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py") if own.search(path.read_text())]
-    assert using == [Path("compiling.py")]
+    assert using == []

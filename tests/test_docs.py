@@ -3,32 +3,54 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import re
+import shlex
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
+import click
 import numpy as np
 import pytest
 
 import morphlm
 from morphlm.cli.main import COMMANDS
+from morphlm.cli.main import morphlm as morphlm_group
 from morphlm.experiments.parts import STEPS, ReportPart
 from morphlm.experiments.recipe import read_recipe
 from morphlm.text.datasets.registry import DATASETS, DataSet
+from morphlm.text.languages import check_language
 from tests.conftest import GOLDEN, Outcome
+from tests.full.test_demo_figures import LISTED, read_listed
 
 Command = Callable[..., Outcome]
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "morphlm"
 ARCHITECTURE, GLOSSARY, DESIGN = (ROOT / "docs" / f"{name}.md" for name in ("architecture", "glossary", "design"))
+GENERATED, RUN = ROOT / "docs" / "commands.md", ROOT / "docs" / "extending.md"  # whose examples run as they are
 PAGES = [
-    *sorted((ROOT / "docs").glob("*.md")),
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
 ]
+FENCE = re.compile(r"^```(\S*)(.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def page_name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def prose(page: Path) -> str:
+    """A page without its examples."""
+    return FENCE.sub("", page.read_text())
+
+
+def examples(page: Path, language: str) -> list[str]:
+    return [body for kind, _, body in FENCE.findall(page.read_text()) if kind == language]
 
 
 def names_in(body: list[ast.stmt]) -> dict[str, list[ast.stmt]]:
@@ -82,15 +104,142 @@ def test_architecture_names_every_layer() -> None:
         assert f"`{name}`" in table, name
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def anchors(page: Path) -> set[str]:
+    """The anchors of the headings, as GitHub and the site make them; a heading that comes again gets a number."""
+    seen: Counter[str] = Counter()
+    names = set()
+    for heading in re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE):
+        slug = re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+        names.add(f"{slug}-{seen[slug]}" if seen[slug] else slug)
+        seen[slug] += 1
+    return names
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", page.read_text()):
+    for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", prose(page)):
         file, _, anchor = target.partition("#")
         path = page.parent / file if file else page
         assert path.exists(), target
         if anchor:
-            headings = re.findall(r"^#+ (.+)$", path.read_text(), re.MULTILINE)
-            assert anchor in [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+            assert anchor in anchors(path), target
+
+
+def test_every_page_is_in_the_contents_of_the_site() -> None:
+    entries = [
+        (page.parent, line)
+        for page in PAGES
+        for body in examples(page, "{toctree}")
+        for line in body.splitlines()
+        if line and not line.startswith(":")
+    ]
+    named = {folder / (line.rpartition("<")[2].removesuffix(">") + ".md") for folder, line in entries}
+    pages = {path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "fragments"}
+    assert named == pages - {ROOT / "docs" / "index.md"}
+
+
+# ---------------------------------------------------------------- commands and names of the pages
+
+
+def command_of(words: list[str]) -> tuple[click.Command, list[str]]:
+    """The command that the words of a line name, and the words after its name."""
+    command: click.Command = morphlm_group
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        found = command.get_command(click.Context(command), words[0])
+        assert found is not None, words[0]
+        command, words = found, words[1:]
+    return command, words
+
+
+def options_of(command: click.Command) -> set[str]:
+    named = (name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts))
+    return {"--help", "-h"} | {name for name in named if name.startswith("-")}
+
+
+def command_lines(text: str) -> Iterator[list[str]]:
+    """The words of every call of morphlm in an example for the shell."""
+    for line in text.replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        for i, word in enumerate(words):
+            if word == "morphlm" and (i == 0 or words[i - 1] in {"|", "do"} or words[i - 1].endswith(";")):
+                rest = words[i + 1 :]
+                ends = [j for j, word in enumerate(rest) if word in {"|", ">", "<"} or word.endswith(";")]
+                yield rest[: ends[0]] if ends else rest
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in {GENERATED, RUN}], ids=page_name)
+def test_the_commands_of_a_page_have_these_options(page: Path) -> None:
+    for text in examples(page, "sh"):
+        for words in command_lines(text):
+            command, rest = command_of(words)
+            unknown = {word.partition("=")[0] for word in rest if re.match(r"--?[a-z]", word)} - options_of(command)
+            assert not unknown, f"morphlm {' '.join(words)}"
+
+
+def all_options(command: click.Command) -> set[str]:
+    found = options_of(command)
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            assert child is not None
+            found |= all_options(child)
+    return found
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "howto"], ids=page_name)
+def test_the_options_in_the_text_of_a_page_exist(page: Path) -> None:
+    named = set(re.findall(r"`(--[a-z][\w-]*)", prose(page)))
+    assert named <= all_options(morphlm_group)
+
+
+INTERNAL = {"morphlm.logbilinear.kernels.query", "morphlm.logbilinear.query"}  # howto/decoders.md says so
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != RUN], ids=page_name)
+def test_the_names_that_examples_import_are_public(page: Path) -> None:
+    for text in examples(page, "python"):
+        for package, names in re.findall(r"^from (morphlm[\w.]*) import (.+)$", text, re.MULTILINE):
+            module = importlib.import_module(package)
+            public = vars(module) if package in INTERNAL else module.__all__
+            assert set(names.split(", ")) <= set(public), package
+
+
+PACKAGES = ["morphlm", *(f"morphlm.{name}" for name in ("analysis", "extension", "report", "scoring"))]
+PACKAGES += ["morphlm.segmentation", "morphlm.translation"]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_python_reference_has_every_public_name_once(package: str) -> None:
+    page = ROOT / "docs" / "reference" / "python" / f"{package.rpartition('.')[2]}.md"
+    bodies = [
+        (argument.strip(), body) for kind, argument, body in FENCE.findall(page.read_text()) if kind == "{public-names}"
+    ]
+    assert {argument for argument, _ in bodies} == {package}
+    names = [name for _, body in bodies for name in body.split()]
+    assert sorted(names) == sorted(set(importlib.import_module(package).__all__) - {"__version__"})
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "tutorial.md"], ids=page_name)
+def test_the_pages_show_the_figures_of_the_results(page: Path) -> None:
+    line = re.search(r"^Perplexity of the test text: (.+)\.$", page.read_text(), re.MULTILINE)
+    assert line is not None
+    shown = {LISTED[name]: float(figure) for name, figure in re.findall(r"([\w+ -]+?) ([\d.]+)(?:, |$)", line[1])}
+    _, listed = read_listed()
+    assert shown == {name: round(test, 1) for name, (_, test) in listed.items()}
+
+
+def rows_of_tokens() -> list[tuple[str, str, list[str]]]:
+    """Language, text and tokens of the examples in docs/howto/text.md."""
+    section = (ROOT / "docs" / "howto" / "text.md").read_text().partition("### Tokens")[2].partition("\n### ")[0]
+    rows = re.findall(r"^\| (\w+) \| `(.+?)` \| (.+) \|$", section, re.MULTILINE)
+    return [(language, text, re.findall(r"`(.+?)`", tokens)) for language, text, tokens in rows]
+
+
+@pytest.mark.parametrize(("language", "text", "tokens"), rows_of_tokens())
+def test_the_examples_of_tokens(language: str, text: str, tokens: list[str]) -> None:
+    options = morphlm.PrepareOptions(language=check_language(language), case="keep", digits=False)
+    assert list(morphlm.prepare_lines([text], options)) == [tokens]
 
 
 # ---------------------------------------------------------------- docs/extending.md (its kind: test_extending.py)

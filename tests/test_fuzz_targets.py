@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of NumPy, about numbers too
 
 MUTATIONS = 200
 TARGETS = [
-    *("text", "compressed", "prepare", "parallel", "parallel-pairs", "vocabulary", "help-page", "package"),
+    *("text", "compressed", "prepare", "documents", "parallel", "parallel-pairs", "vocabulary", "help-page", "package"),
     *("classes", "conllu", "tagged", "morfessor", "gold", "factor-table", "similarity", "word-list"),
     *("vectors-word2vec", "vectors-npy", "vectors-safetensors", "arpa", "kbest", "weights", "pharaoh", "grammar"),
     "tuning-lists",

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import importlib
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -72,24 +71,9 @@ def test_all_public_names_of_the_packages_can_be_imported(package: str) -> None:
         assert name.isupper() or getattr(module, name).__module__.startswith(package)
 
 
-def test_the_guide_imports_from_no_deep_module_of_these_packages() -> None:
-    guide = (ROOT / "docs" / "guide.md").read_text()
-    assert not re.findall(r"(?:from|import) morphlm\.(?:analysis|report|scoring|text)\.\S+", guide)
-    for package, names in re.findall(r"^from (morphlm\.(?:analysis|report|scoring)) import (.+)$", guide, re.MULTILINE):
-        for name in names.split(", "):
-            assert hasattr(importlib.import_module(package), name)
-
-
 def test_importing_is_quick_because_the_compiler_is_not_loaded() -> None:
     code = "import sys, morphlm, morphlm.cli.main; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_the_readme_s_python_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    readme = (ROOT / "README.md").read_text()
-    (example,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
-    exec(compile(example, "README.md", "exec"), {})
 
 
 def test_the_command_reference_is_not_stale() -> None:

@@ -10,6 +10,7 @@ from typing import IO
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import atomic_writer
 from morphlm.progress import progress_bar
+from morphlm.tables import counted
 from morphlm_generated.config import GeneratedConfig
 from morphlm_generated.grammar import GeneratedSentence, generate_sentences
 from morphlm_generated.phrases import UNALIGNED
@@ -31,7 +32,9 @@ def write_generated(directory: Path, *, sentences: int = 20_000, seed: int = 1) 
     train, dev and test as PART.gen.txt and PART.en.txt, train.alignment.txt, segmentation.tsv and similarity.tsv.
     """
     if sentences < LEAST_SENTENCES:
-        raise ConfigError(f"{sentences} sentences cannot be split into three parts; ask for {LEAST_SENTENCES} or more")
+        raise ConfigError(
+            f"{counted(sentences, 'sentence')} cannot be split into three parts; ask for {LEAST_SENTENCES} or more"
+        )
     if not directory.is_dir() or any(directory.iterdir()):
         raise InputError("the data set needs an existing, empty folder; make one", source=str(directory))
     config = GeneratedConfig(sentences=sentences)

@@ -5,6 +5,10 @@ function of that name, its code runs instead. The process that compiles has load
 have not; copies may add up in another order, and so round otherwise. Here these symbols are private to the kernel: its
 results depend on its own machine code alone, compiled or cached, whatever was loaded before.
 
+So the code that a kernel links, its *callee*, is another than the one that Python calls, which nobody links. A callee
+stays in LLVM's bitcode: it gets neither machine code nor the functions that translate Python's objects, which took more
+than half of the time to compile. All integers that it is called with are int64, so that there is one of it, not four.
+
 Numba counts who uses an array, by atomic instructions, whenever one is taken out of a tuple or handed over: in inner
 loops that takes longer than all they do. Without its run-time (`_nrt`) functions only borrow arrays from their caller:
 they can neither make nor return any. Where nothing is said, the first function that calls would decide.
@@ -22,23 +26,29 @@ import os
 import pickle
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import llvmlite
 import numba
-from llvmlite.binding import Linkage
+from llvmlite.binding import Linkage, parse_bitcode
+from numba import types
 from numba.core.caching import _Cache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import _FunctionCompiler
+from numba.core.registry import CPUDispatcher
+from numba.core.runtime import rtsys
+from numba.core.typing.templates import make_concrete_template
 
 from morphlm import kernel_cache
 
 # Numba has no types for these.
 config: Any = importlib.import_module("numba.core.config")
-CompileResult: Any = importlib.import_module("numba.core.compiler").CompileResult
+compile_result: Any = importlib.import_module("numba.core.compiler").compile_result
 dumps: Any = importlib.import_module("numba.core.serialize").dumps
 
 SOURCES = kernel_cache.KernelSources(kernel_cache.PACKAGE)
@@ -56,15 +66,32 @@ _SETTINGS = (
 )
 
 
+# ---------------------------------------------------------------- libraries
+
+
 class SelfContainedLibrary(JITCodeLibrary):
     """The machine code of one kernel, in which nothing can be replaced by code of another one."""
 
     def _finalize_final_module(self) -> None:
-        """Before machine code is made: callees become private. What others link is a copy from before."""
-        self._shared_module = self._final_module.clone()
-        _change_linkage(self._shared_module, Linkage.external, Linkage.linkonce_odr)
+        """Before machine code is made: callees become private."""
         _change_linkage(self._final_module, Linkage.linkonce_odr, Linkage.internal)
         super()._finalize_final_module()  # type: ignore[no-untyped-call]
+
+
+class CalleeLibrary(JITCodeLibrary):
+    """The optimised code of a callee, of which every kernel that calls it takes a copy; no machine code."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
+        _change_linkage(self._final_module, Linkage.external, Linkage.linkonce_odr)
+        self._shared_module, self._finalized = self._final_module, True
+
+    @classmethod
+    def from_bitcode(cls, codegen: Any, name: str, bitcode: bytes) -> CalleeLibrary:
+        library = cls(codegen, name)  # type: ignore[no-untyped-call]
+        library._final_module = parse_bitcode(bitcode)
+        library._shared_module, library._finalized = library._final_module, True
+        return library
 
 
 def _change_linkage(module: Any, before: Linkage, after: Linkage) -> None:
@@ -73,23 +100,111 @@ def _change_linkage(module: Any, before: Linkage, after: Linkage) -> None:
             function.linkage = after
 
 
-class SelfContainedCompiler(Compiler):
-    """Numba's compiler, but for the library."""
+def _load_library(codegen: Any, name: str, machine_code: bytes, symbols: frozenset[str]) -> Any:
+    """A library that was compiled before."""
+    library: Any = SelfContainedLibrary(codegen, name)  # type: ignore[no-untyped-call]
+    library.enable_object_caching()
+    library._set_compiled_object(machine_code)
+    library._finalize_final_module()
+    codegen._engine._defined_symbols |= symbols
+    return library
+
+
+# ---------------------------------------------------------------- compilers
+
+
+class KernelCompiler(Compiler):
+    """Numba's compiler, but for the library; C code does not call kernels."""
+
+    library_class: type[JITCodeLibrary] = SelfContainedLibrary
 
     def define_pipelines(self) -> Any:
         codegen, name = self.state.targetctx.codegen(), self.state.func_id.func_qualname
-        library = SelfContainedLibrary(codegen, name)  # type: ignore[no-untyped-call]
+        library = self.library_class(codegen, name)  # type: ignore[no-untyped-call]
         library.enable_object_caching()  # type: ignore[no-untyped-call]
         self.state.library = library
+        self.state.flags.no_cfunc_wrapper = True
         return super().define_pipelines()  # type: ignore[no-untyped-call]
 
 
+class CalleeCompiler(KernelCompiler):
+    """The same for callees: neither Python calls them nor is there anything to call."""
+
+    library_class = CalleeLibrary
+
+    def define_pipelines(self) -> Any:
+        self.state.flags.no_cpython_wrapper = self.state.flags.no_compile = True
+        return super().define_pipelines()
+
+
+def callee_type(argument: Any) -> Any:
+    """The type that a callee has for an argument: int64 for literals and smaller integers, which it holds as well."""
+    argument = types.unliteral(argument)
+    is_small = isinstance(argument, types.Integer) and argument.signed and argument.bitwidth < 64
+    return types.int64 if is_small else argument
+
+
+class Kernel(CPUDispatcher):
+    """What `njit` makes of a function: machine code for each signature that Python calls, and callees for kernels."""
+
+    def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None) -> None:
+        super().__init__(py_func, locals, targetoptions, KernelCompiler)  # type: ignore[no-untyped-call]
+        self._callees: dict[tuple[Any, ...], Any] = {}
+
+    def add_overload(self, cres: Any) -> None:
+        """For Numba: machine code can be called from now on. That of callees finds their constants only from here."""
+        environments = cres.referenced_envs
+        if environments is None:
+            environments = cres._find_referenced_environments()
+        for environment in environments:
+            cres.codegen.set_env(environment.env_name, environment)
+        super().add_overload(cres)  # type: ignore[no-untyped-call]
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """For Numba, when a kernel calls this one: its callee is compiled if need be."""
+        signature, folded = self.fold_argument_types(args, kws)  # type: ignore[no-untyped-call]
+        arguments = tuple(callee_type(argument) for argument in folded)
+        found = self._callee(arguments)
+        name = self.py_func.__name__
+        template = make_concrete_template(name, key=name, signatures=[found.signature])  # type: ignore[no-untyped-call]
+        return template, signature, arguments, {}
+
+    def get_overload(self, sig: Any) -> Any:
+        """For Numba: the key under which the callee for these types is registered."""
+        return self._callees[tuple(sig)].entry_point
+
+    def _callee(self, arguments: tuple[Any, ...]) -> Any:
+        if arguments not in self._callees:
+            with global_compiler_lock, self._compiling_counter:
+                found = self._cache.load_callee(arguments, self.targetctx) if self._is_cached else None
+                if found is None:
+                    found = self._compile_callee(arguments)
+                    if self._is_cached:
+                        self._cache.save_callee(arguments, found)
+                found = found._replace(entry_point=object())
+                self.targetctx.insert_user_function(found.entry_point, found.fndesc, [found.library])
+                self._callees[arguments] = found
+        return self._callees[arguments]
+
+    def _compile_callee(self, arguments: tuple[Any, ...]) -> Any:
+        function, options = self.py_func, self.targetoptions
+        compiler: Any = _FunctionCompiler(function, self.targetdescr, options, self.locals, CalleeCompiler)  # type: ignore[no-untyped-call]
+        return compiler.compile(arguments, None)
+
+    @property
+    def _is_cached(self) -> bool:
+        return isinstance(self._cache, KernelCache)
+
+
+# ---------------------------------------------------------------- the cache
+
+
 class KernelCache(_Cache):
-    """The machine code of one kernel, in files that `kernel_cache` keeps: one for each signature and type of CPU."""
+    """The code of one kernel, in files that `kernel_cache` keeps: one for each signature and type of CPU."""
 
     def __init__(self, function: FunctionType) -> None:
-        self._function, self._source = function, Path(function.__code__.co_filename).resolve()
-        self._enabled = self._source.is_file() and SOURCES.is_unchanged(self._source)
+        self._function = function
+        self._source, self._enabled = _source_file(function.__code__.co_filename)
 
     @property
     def cache_path(self) -> str | None:
@@ -97,24 +212,63 @@ class KernelCache(_Cache):
         return None if folder is None else str(folder)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The code for a signature, if there is some."""
-        target_context.refresh()
+        """The machine code for a signature, if there is some."""
+        stored = self._read(sig, target_context, "kernel")
+        if stored is None:
+            return None
+        library, description, environment, signature, initialisers, environments = stored
+        rtsys.initialize(target_context)  # what compiled code needs; only the compiler needs all that Numba knows
+        for initialise in initialisers:
+            initialise()
+        library = _load_library(target_context.codegen(), *library)
+        function = target_context.get_executable(library, description, environment)
+        result = _result(target_context, library, description, environment, signature)
+        return result._replace(entry_point=function, referenced_envs=environments)
+
+    def save_overload(self, sig: Any, cres: Any) -> None:
+        """Keep machine code that was just compiled, unless it holds addresses of this process."""
+        library, module = cres.library, cres.library._final_module
+        defined = [*module.functions, *module.global_variables]
+        symbols = frozenset(symbol.name for symbol in defined if not symbol.is_declaration)
+        compiled = library.name, library._get_compiled_object(), symbols
+        self._write(sig, "kernel", cres, compiled, tuple(cres.reload_init), cres._find_referenced_environments())
+
+    def load_callee(self, arguments: tuple[Any, ...], target_context: Any) -> Any:
+        """The code for other kernels to link, if there is some."""
+        stored = self._read(arguments, target_context, "callee")
+        if stored is None:
+            return None
+        (name, bitcode), description, environment, signature, initialisers = stored
+        library = CalleeLibrary.from_bitcode(target_context.codegen(), name, bitcode)
+        library._reload_init.update(initialisers)
+        return _result(target_context, library, description, environment, signature)
+
+    def save_callee(self, arguments: tuple[Any, ...], cres: Any) -> None:
+        """Keep what kernels link."""
+        library = cres.library
+        library._ensure_finalized()
+        code = library.name, library._shared_module.as_bitcode()
+        self._write(arguments, "callee", cres, code, tuple(library._reload_init))
+
+    def _read(self, sig: Any, target_context: Any, kind: str) -> Any:
         if not self._enabled:
             return None
-        name = self._file_name(sig, target_context.codegen())
+        name = self._file_name(sig, target_context.codegen(), kind)
         for place in kernel_cache.readable_folders(self._source.parent, config.CACHE_DIR):
             content = kernel_cache.read_code(place / name)
             if content is not None:
-                stored_sig, parts = pickle.loads(content)
-                return CompileResult._rebuild(target_context, *parts) if stored_sig == sig else None
+                stored_sig, stored = pickle.loads(content)
+                return stored if stored_sig == sig else None
         return None
 
-    def save_overload(self, sig: Any, cres: Any) -> None:
-        """Keep code that was just compiled, unless it holds addresses of this process."""
+    def _write(self, sig: Any, kind: str, cres: Any, code: Any, *others: Any) -> None:
         folder = self._folder()
         kernel_cache.say_notes()
-        if folder is not None and not cres.library.has_dynamic_globals and not cres.lifted:
-            kernel_cache.write_code(folder / self._file_name(sig, cres.codegen), dumps((sig, cres._reduce())))
+        if folder is None or cres.library.has_dynamic_globals or cres.lifted:
+            return
+        cres.fndesc.typemap = cres.fndesc.calltypes = None  # of no use later, and cannot always be pickled
+        content = dumps((sig, (code, cres.fndesc, cres.environment, cres.signature, *others)))
+        kernel_cache.write_code(folder / self._file_name(sig, cres.codegen, kind), content)
 
     def enable(self) -> None:
         self._enabled = True
@@ -128,24 +282,50 @@ class KernelCache(_Cache):
     def _folder(self) -> Path | None:
         return kernel_cache.code_folder(self._source.parent, config.CACHE_DIR) if self._enabled else None
 
-    def _file_name(self, sig: Any, codegen: Any) -> str:
+    def _file_name(self, sig: Any, codegen: Any, kind: str) -> str:
         """The same in every folder, and another for whatever gives other code."""
         function, code = self._function, self._function.__code__
         closure = tuple(cell.cell_contents for cell in function.__closure__ or ())
         settings = tuple(repr(getattr(config, name, None)) for name in _SETTINGS)
         digest = SOURCES.digest_of(self._source, config.CACHE_DIR)
-        described = repr((sig, codegen.magic_tuple(), _VERSIONS, settings, digest, code.co_code, dumps(closure)))
+        described = repr((kind, sig, codegen.magic_tuple(), _VERSIONS, settings, digest, code.co_code, dumps(closure)))
         key = hashlib.sha256(described.encode()).hexdigest()[:32]
         name = f"{self._source.stem}.{function.__qualname__}-{code.co_firstlineno}".replace("<", "").replace(">", "")
         return f"{name}.{key}{kernel_cache.SUFFIX}"
 
 
+@cache
+def _source_file(name: str) -> tuple[Path, bool]:
+    """A source, and whether code may be kept for it: it is there, and as it was when the process began."""
+    path = Path(name).resolve()
+    return path, path.is_file() and SOURCES.is_unchanged(path)
+
+
+def _result(target_context: Any, library: Any, description: Any, environment: Any, signature: Any) -> Any:
+    """What Numba's compiler returns, for code that was compiled before."""
+    return compile_result(
+        typing_context=target_context.typing_context,
+        target_context=target_context,
+        signature=signature,
+        objectmode=False,
+        lifted=(),
+        fndesc=description,
+        library=library,
+        environment=environment,
+    )
+
+
+# ---------------------------------------------------------------- decorators
+
+
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
-    """Numba's decorator, with libraries and a cache of our own."""
+    """Numba's decorator, with compilers, libraries and a cache of our own."""
 
     def decorate(function: Any) -> Any:
-        kernel: Any = numba.njit(pipeline_class=SelfContainedCompiler, **options)(function)
-        if cache and not config.DISABLE_JIT:  # that leaves functions as they are
+        if config.DISABLE_JIT:
+            return function
+        kernel = Kernel(function, targetoptions={"nopython": True, "boundscheck": None, **options})
+        if cache:
             kernel._cache = KernelCache(function)
         return kernel
 

@@ -6,9 +6,25 @@ The command line prints the message as one line on stderr and exits with status 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import difflib
+from collections.abc import Collection, Iterator
 
 LONGEST_MESSAGE, MESSAGE_END = 2000, 500  # characters; how to mend it stands at the end
+
+
+SUGGESTED = 3  # names
+
+
+def nearest_names(name: str, known: Collection[str]) -> list[str]:
+    """The known names that somebody may have meant who wrote another, the likeliest first."""
+    plain = {candidate.casefold(): candidate for candidate in known}
+    return [plain[found] for found in difflib.get_close_matches(name.casefold(), plain, SUGGESTED, cutoff=0.6)]
+
+
+def did_you_mean(name: str, known: Collection[str]) -> str:
+    """`do you mean a or b?`; where nothing is near, the whole choice."""
+    near = nearest_names(name, known)
+    return f"do you mean {' or '.join(near)}?" if near else f"choose one of {', '.join(known)}"
 
 
 class MorphlmError(Exception):

@@ -15,7 +15,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from morphlm.artefacts import Producer
-from morphlm.errors import ConfigError
+from morphlm.errors import ConfigError, did_you_mean
 from morphlm.progress import notify
 from morphlm.schema import ArtefactSchema
 
@@ -28,6 +28,8 @@ OTHER_SCHEMAS = {
     "bitext": "morphlm.translation.grammar.schema:BITEXT",
 }
 ENTRY_POINTS = "morphlm.kinds"
+# What else people call a kind; not names of it, but enough to point there.
+OTHER_NAMES = dict.fromkeys(("kn", "kneser-ney", "lmplz", "modified-kneser-ney", "n-gram", "ngram"), "mkn")
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,16 @@ def kind_named(name: str, *, trainable: bool = False) -> ModelKind:
     """`find_kind`, but a name that does not exist, or that cannot be trained, is refused."""
     kind = find_kind(name)
     if kind is None or (trainable and not kind.train):
-        raise ConfigError(f"{name!r} is no kind of model; choose one of {', '.join(kind_names())}")
+        raise ConfigError(f"{name!r} is no kind of model; {_advice(name)}")
     return kind
+
+
+def _advice(name: str) -> str:
+    """What somebody may have meant who wrote this for a kind."""
+    known, plain = kind_names(), name.lower().replace("_", "-")
+    if plain in known or plain in OTHER_NAMES:
+        return f"do you mean {plain if plain in known else OTHER_NAMES[plain]}?"
+    return did_you_mean(name, known)
 
 
 def find_schema(name: str) -> ArtefactSchema | None:

@@ -9,9 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Any, TypeVar
-
-from tqdm import tqdm
+from typing import Any, Self, TypeVar
 
 Item = TypeVar("Item")
 
@@ -33,16 +31,37 @@ def escaped(text: str) -> str:
     return text if text.isprintable() else text.translate(_ESCAPES)
 
 
+class SilentBar:
+    """What a bar is where stderr is no terminal: the methods of tqdm's that we use, without importing that."""
+
+    def __init__(self, total: int | None = None) -> None:
+        self.total, self.n, self.initial, self.disable = total, 0, 0, True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """There is nothing to take away."""
+
+    def update(self, n: float = 1) -> None:
+        """Work is under way, and nobody is told."""
+
+    def set_postfix_str(self, text: str = "", refresh: bool = True) -> None:
+        """The same."""
+
+    set_description_str = set_postfix_str
+
+    def close(self) -> None:
+        """The same."""
+
+
 def progress_bar(description: str, total: int | None = None, unit: str = "token") -> Any:
     """A tqdm bar on stderr with rate and estimate; it is silent when stderr is not a terminal."""
-    return tqdm(
-        total=total,
-        desc=escaped(description),
-        unit=unit,
-        unit_scale=True,
-        disable=not sys.stderr.isatty(),
-        leave=False,
-    )
+    if not sys.stderr.isatty():
+        return SilentBar(total)
+    from tqdm import tqdm  # noqa: PLC0415  # takes as long to import as a short command takes to run
+
+    return tqdm(total=total, desc=escaped(description), unit=unit, unit_scale=True, leave=False)
 
 
 def with_progress(

@@ -1,4 +1,4 @@
-"""How results are laid out: tables for the terminal and for Markdown, and numbers that JSON can hold."""
+"""How results are laid out: tables for the terminal and for Markdown, numbers with their nouns, and for JSON."""
 
 from __future__ import annotations
 
@@ -39,6 +39,11 @@ def _format_row(row: list[str], widths: list[int]) -> str:
         for k, (cell, width) in enumerate(zip(row, widths, strict=True))
     )
     return "  ".join([first, *others]).rstrip()
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun: `1 line`, `2,000 lines`; `plural` is for nouns that do not add an s."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def finite_or_none(number: float) -> float | None:

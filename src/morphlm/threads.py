@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
 from itertools import accumulate
+from pathlib import Path
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+runs_command = False  # whether this process is the command `morphlm`, so that nobody else's code runs in it
 PIECES_PER_THREAD = 3  # more than one, so that a thread that is done early takes work from the others
 
 
@@ -63,10 +68,29 @@ class Workers:
         self.run_pieces(lambda piece, _: task(bounds[piece], bounds[piece + 1]), len(bounds) - 1)
 
 
+def _load_blas() -> None:
+    """The BLAS of compiled code, which Numba takes from SciPy; if it were loaded later, it would not be found here.
+
+    A command loads it alone: the rest of SciPy's linear algebra takes longer to import than a short command to run. In
+    other programs somebody may want to find it as an attribute of its package.
+    """
+    name = "scipy.linalg.cython_blas"
+    if not runs_command or "scipy.linalg" in sys.modules:
+        importlib.import_module(name)
+    elif name not in sys.modules:
+        folder = Path(importlib.import_module("scipy").__file__ or "").parent / "linalg"
+        found = PathFinder.find_spec(name, [str(folder)])
+        if found is None or found.loader is None:
+            importlib.import_module(name)
+            return
+        sys.modules[name] = module = module_from_spec(found)
+        found.loader.exec_module(module)
+
+
 @cache
 def _libraries() -> ThreadpoolController:
     """The thread pools of the BLAS libraries; finding them takes some milliseconds."""
-    importlib.import_module("scipy.linalg.cython_blas")  # the BLAS of compiled code; else it is loaded too late
+    _load_blas()
     return ThreadpoolController()
 
 

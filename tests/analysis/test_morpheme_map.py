@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from functools import cache
 
@@ -55,22 +54,6 @@ def test_places_fill_the_unit_square() -> None:
 def test_equal_seeds_give_equal_maps() -> None:
     assert map_morphemes(vectors(), seed=1) == small_map()
     assert map_morphemes(vectors(), seed=1).to_json() == small_map().to_json()
-
-
-@pytest.mark.parametrize("before", [None, "", "2"])
-def test_no_program_is_run_to_count_the_cores(monkeypatch: pytest.MonkeyPatch, before: str | None) -> None:
-    """It may not be there, and then there is a warning."""
-
-    def count(**_: object) -> int:
-        pytest.fail("scikit-learn counts the cores")
-
-    monkeypatch.setattr("sklearn.utils._openmp_helpers._CPU_COUNTS", {})
-    monkeypatch.setattr("sklearn.utils._openmp_helpers.cpu_count", count)
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    if before is not None:
-        monkeypatch.setenv("OMP_NUM_THREADS", before)
-    assert map_morphemes(vectors()) == small_map()
-    assert os.environ.get("OMP_NUM_THREADS") == before
 
 
 @pytest.mark.parametrize("side", ["both", "context", "output"])

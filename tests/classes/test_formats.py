@@ -43,7 +43,7 @@ def test_brown_paths(tmp_path: Path) -> None:
     lines = ["0\tpro\t8", "0\t,\t7", "10\tškolu\t5", "110\t0,0\t6", "110\t<unk>\t2", "10\tneznám\t1"]
     file = read_classes(write(tmp_path, "\n".join(lines)), "paths", VOCABULARY)
     assert (file.missing, file.ignored) == (4, 1)
-    assert file.format() == "4 words of the vocabulary are not in the file, 1 of the file are unknown"
+    assert file.format() == "not in the file: 4 words of the vocabulary; unknown: 1 of the file"
     expected = {"pro": 0, ",": 0, "školu": 1, "0,0": 2, "<unk>": 2, "</s>": 3, "<s>": 3, "$": 2, "dům": 2, "ne": 2}
     assert by_word(file.partition) == expected
 

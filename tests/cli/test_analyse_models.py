@@ -80,7 +80,7 @@ def test_one_language_has_a_table_but_no_picture(tmp_path: Path, test_file: Path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["selection"], "Missing option '--language'"),
+        (["selection"], "the option --language is missing"),
         (["selection", "--language", "a", "NONE", "TEST"], "there is no model mkn, lbl, lbl+c"),
         (
             ["selection", "--language", "a", "X", "TEST", "--language", "a", "X", "TEST"],

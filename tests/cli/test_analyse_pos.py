@@ -80,7 +80,7 @@ def test_a_picture(pair: list[Path], tagged: Path, tmp_path: Path, morphlm_comma
         (["TAGGED", "--text", "TEXT"], "tagged.conllu:2: here is das, but "),
         (["TAGGED", "--format", "slashes"], "tagged.conllu:1: # is no token with its tag; write it as token/TAG"),
         (["TAGGED", "--format", "xml"], "'xml' is not one of 'conllu', 'slashes', 'hanta'"),
-        (["TEXT"], "text:1: 1 columns; CoNLL-U has ten"),
+        (["TEXT"], "text:1: 1 column; CoNLL-U has ten"),
         (["TAGGED", "--sequence", "ADJ"], "'ADJ' is no sequence of tags; write two or more"),
         (["TAGGED", "--sequence", "ADJ,,NOUN"], "'ADJ,,NOUN' is no sequence of tags"),
         (["-", "--text", "-"], "standard input ('-') is named more than once"),

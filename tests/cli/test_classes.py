@@ -84,7 +84,7 @@ def test_a_brown_file_is_evaluated(text: Path, tmp_path: Path, morphlm_command: 
         "classes", "--train", text, "--kappa", "0", "--read", tmp_path / "paths", "--format", "paths"
     )
     assert outcome.stdout.startswith("paths: 62 words in 3 classes\n")
-    assert "paths: 60 words of the vocabulary are not in the file, 1 of the file are unknown" in outcome.stderr
+    assert "paths: not in the file: 60 words of the vocabulary; unknown: 1 of the file" in outcome.stderr
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_training_without_a_place_for_the_model_is_refused(morphlm_command: Comm
 
 
 def test_a_reader_that_goes_away_ends_it_quietly(model: Path) -> None:
-    command = [sys.executable, "-m", "morphlm", "ppl", str(model), str(TRAIN), "--per-token"]
+    command = [sys.executable, "-m", "morphlm", "ppl", str(model), str(TRAIN), "--per-token", "--prepared"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -149,7 +149,7 @@ def test_help_names_every_command(morphlm_command: Command) -> None:
         (["train", "mkn", "--train", "TRAIN", "--closed", "--kappa", "0.5", "--out", "x"], "cannot be closed"),
         (["train", "mkn", "--train", "TRAIN", "--out", "new", "--arpa", "none/x"], "cannot write here"),
         (["train", "mkn", "--train", "TRAIN", "--out", "TRAIN"], "is not a model"),
-        (["nonsense"], "No such command"),
+        (["nonsense"], "no command 'nonsense'; `morphlm --help` lists them"),
     ],
 )
 def test_what_cannot_work_is_one_line_and_leaves_nothing(

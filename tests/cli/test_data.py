@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from morphlm.cli.main import run
+from morphlm.text.datasets.help_languages import NAMES
 
 
 def morphlm(*arguments: object) -> int:
@@ -21,16 +22,21 @@ def text(tmp_path: Path) -> Path:
 
 def test_list_shows_every_data_set(capsys: pytest.CaptureFixture[str]) -> None:
     assert morphlm("data", "list") == 0
-    rows = capsys.readouterr().out.splitlines()
+    table, languages = capsys.readouterr().out.split("\n\n")
+    rows = table.splitlines()
     assert [row.split()[0] for row in rows] == ["libreoffice-help", "wmt13", "generated"]
     assert len({row.index(licence) for row, licence in zip(rows, ("MPL", "none", "CC0"), strict=True)}) == 1
+    heading, *lines = languages.splitlines()
+    assert heading == "libreoffice-help in 33 languages:"
+    assert " ".join(" ".join(lines).split()) == ", ".join(f"{code} {name}" for code, name in NAMES.items())
+    assert all(line.startswith("  ") and len(line) <= 100 for line in lines)
 
 
 def test_list_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert morphlm("data", "list", "--json") == 0
     entries = json.loads(capsys.readouterr().out)
     assert [sorted(entry) for entry in entries] == [["languages", "licence", "name", "size", "summary"]] * 3
-    assert entries[0]["languages"] == ["cs", "de", "en", "es", "fr", "ru"]
+    assert entries[0]["languages"] == list(NAMES)
 
 
 def test_get_prints_files_with_their_counts(text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,9 +67,9 @@ def test_get_again_says_so(text: Path, tmp_path: Path, capsys: pytest.CaptureFix
     ("arguments", "message"),
     [
         (["nothing", "OUT", "--language", "cs"], "neither a data set"),
-        (["TEXT", "OUT"], "needs a language"),
+        (["TEXT", "OUT"], "the language of the text is missing"),
         (["generated", "OUT", "--part", "data-1m"], "--part is no option of generated"),
-        (["wmt13", "OUT", "--language", "fi"], "not to be had in 'fi'"),
+        (["wmt13", "OUT", "--language", "fi"], "wmt13 has no text in 'fi'"),
         (["TEXT", "TEXT", "--language", "cs"], "not a data set; choose another place"),
     ],
 )

@@ -71,14 +71,16 @@ def test_without_the_extra(model: Path, morphlm_command: Command, monkeypatch: p
     monkeypatch.setitem(sys.modules, "fastapi", None)
     outcome = morphlm_command("explore", model, "--port", "0")
     assert outcome.status == 2
-    assert "the extra `explore`" in outcome.stderr
-    assert "pip install 'morphlm[explore]'" in outcome.stderr
+    assert outcome.stderr == (
+        "morphlm: the explorer needs fastapi, which is not installed; "
+        "pip install 'morphlm[explore]' (in a checkout: pip install '.[explore]')\n"
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        ([], "Missing argument 'MODEL...'"),
+        ([], "the argument MODEL... is missing"),
         (["nowhere"], "there is no such model"),
         (["-", "-"], "named more than once"),
         (["MODEL"] * 9, "9 models; name at most 8"),

@@ -59,7 +59,7 @@ def test_the_lines_of_tokens_are_spelled_too(ngrams: Path, text: Path, morphlm_c
 
 
 def test_composed_contexts(factored: Path, text: Path, morphlm_command: Command) -> None:
-    outcome = morphlm_command("ppl", factored, text, "--unknown-contexts", "composed", "--json")
+    outcome = morphlm_command("ppl", factored, text, "--unknown-contexts", "composed", "--json", "--prepared")
     (found,) = json.loads(outcome.stdout)
     expected = load(factored).perplexity(text, unknown_contexts="composed")
     assert found == expected.to_json()
@@ -80,7 +80,7 @@ def test_both(factored: Path, text: Path, morphlm_command: Command) -> None:
 
 
 def test_a_model_that_cannot_compose_says_so(ngrams: Path, text: Path, morphlm_command: Command) -> None:
-    outcome = morphlm_command("ppl", ngrams, text, "--unknown-contexts", "composed")
+    outcome = morphlm_command("ppl", ngrams, text, "--unknown-contexts", "composed", "--prepared")
     assert outcome.stdout == morphlm_command("ppl", ngrams, text).stdout
     assert outcome.stderr == f"warning: {ngrams} cannot compose unknown words; they are UNK in contexts\n"
 

@@ -122,9 +122,7 @@ def test_a_language_without_abbreviations_is_mentioned(prepare: Prepare, tmp_pat
 
 
 def test_the_language_is_recognised_or_general_rules_apply(prepare: Prepare, tmp_path: Path) -> None:
-    (tmp_path / "a").write_text(
-        "İstanbul'da IŞIK yandı ve herkes çok mutlu oldu, çünkü bugün bir bayram vardı.\n"
-    )
+    (tmp_path / "a").write_text("İstanbul'da IŞIK yandı ve herkes çok mutlu oldu, çünkü bugün bir bayram vardı.\n")
     _, out, err = prepare(tmp_path / "a")
     assert out.startswith("istanbul'da ışık yandı ve")
     assert err.startswith("the language is Turkish (tr), it seems; --language says otherwise\n")

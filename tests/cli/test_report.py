@@ -74,7 +74,7 @@ def test_equal_commands_write_equal_bytes_and_the_seed_matters(place: Path, morp
         (["MODEL", "--test", "TEXT", "--out", "PLACE"], "this is a folder; name a file to write"),
         (["NO", "--test", "NO", "--out", "NO/r.html"], "is no folder to write to"),  # before anything is read
         (["MODEL", "--test", "TEXT", "--out", "/dev/full"], "/dev/full: cannot write here (No space left on device)"),
-        (["MODEL", "--out", "OUT"], "Missing option '--test'"),
+        (["MODEL", "--out", "OUT"], "the option --test is missing"),
     ],
 )
 def test_bad_commands_are_refused_in_one_line(

@@ -19,6 +19,7 @@ from morphlm.experiments.running import StepRunner
 from morphlm.experiments.steps.base import RunContext, Step, StepResult
 from morphlm.experiments.steps.scores import ScoresStep
 from morphlm.experiments.store import Record, Store
+from morphlm.extras import how_to_install
 from morphlm.report.pictures import save_picture
 from tests.conftest import Outcome
 from tests.experiments.small_data import write_data, write_recipe
@@ -70,7 +71,7 @@ def test_from_texts_to_a_report(
     assert {*written.pop("pictures")} == {path.name for path in out.iterdir()} - {"report.md", "results.json"}
     assert written == report
     assert not report["failed"]
-    assert report["missing"] == ["tags of the test text: HanTa is not installed (pip install 'morphlm[pos]')"]
+    assert report["missing"] == [f"tags of the test text: HanTa is not installed; {how_to_install('pos')}"]
     _check_against_ppl(morphlm_command, report, arguments)
     _check_document((out / "report.md").read_text(), report, out)
     before = (out / "report.md").read_bytes()

@@ -59,7 +59,9 @@ def test_score_gives_a_line_for_every_line(model: Path, text: Path, morphlm_comm
     outcome = morphlm_command("score", model, text)
     sums = [logprob("pro školu"), logprob(""), logprob("pro starou školu")]
     assert outcome.stdout == f"{sums[0]:.4f}\t3\t0\n{sums[1]:.4f}\t1\t0\n{sums[2]:.4f}\t4\t1\n"
-    assert (outcome.status, outcome.stderr) == (0, "")
+    note = f"{model}: no record of how its training text was prepared, so text is taken as it stands\n"
+    assert (outcome.status, outcome.stderr) == (0, note)
+    assert morphlm_command("score", model, text, "--prepared").stderr == ""
     assert morphlm_command("score", model, stdin=text).stdout == outcome.stdout
     several = morphlm_command("score", model, text, text).stdout
     assert several == "".join(f"{text}\t{line}\n" for line in outcome.stdout.splitlines()) * 2
@@ -75,7 +77,7 @@ def test_score_per_token(model: Path, text: Path, morphlm_command: Command) -> N
 
 def test_words_that_cannot_be_composed(model: Path, text: Path, kbest: Path, morphlm_command: Command) -> None:
     warning = f"warning: {model} cannot compose unknown words; they are UNK in contexts\n"
-    for command in (["score", model, text], ["rescore", model, kbest]):
+    for command in (["score", model, text, "--prepared"], ["rescore", model, kbest]):
         composed = morphlm_command(*command, "--unknown-contexts", "composed")
         assert (composed.stdout, composed.stderr) == (morphlm_command(*command).stdout, warning)
 
@@ -151,7 +153,7 @@ def test_predict_and_rescore_answer_at_once_too(model: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["score", "MODEL", "BIG"], ["generate", "MODEL", "-n", "1000000"]],
+    [["score", "MODEL", "BIG", "--prepared"], ["generate", "MODEL", "-n", "1000000"]],
 )
 def test_a_reader_that_goes_away_ends_it_quietly(arguments: list[str], model: Path, tmp_path: Path) -> None:
     (tmp_path / "big").write_text("pro novou školu\n" * 200_000)
@@ -170,7 +172,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(arguments: list[str], model: Pa
 
 
 def test_lines_before_a_bad_one_were_answered(model: Path) -> None:
-    with running("score", model) as (process, stdin, stdout):
+    with running("score", model, "--prepared") as (process, stdin, stdout):
         answer_to("pro", stdin, stdout)
         stdin.write(b"\xff\n")
         assert process.stderr is not None
@@ -241,14 +243,12 @@ def test_normalised_as_the_training_text(tmp_path: Path, kbest: Path, morphlm_co
     prepare_files([tmp_path / "raw"], tmp_path / "train", PrepareOptions(tokeniser="none"))
     train_ngram(tmp_path / "train", 2).save(tmp_path / "m")
     (tmp_path / "text").write_text("PRO Školu\n")
-    assert morphlm_command("score", tmp_path / "m", tmp_path / "text").stdout.endswith("\t3\t2\n")
-    assert morphlm_command("score", tmp_path / "m", tmp_path / "text", "--normalise").stdout == (
-        f"{logprob('pro školu'):.4f}\t3\t0\n"
-    )
+    assert morphlm_command("score", tmp_path / "m", tmp_path / "text", "--prepared").stdout.endswith("\t3\t2\n")
+    assert morphlm_command("score", tmp_path / "m", tmp_path / "text").stdout == (f"{logprob('pro školu'):.4f}\t3\t0\n")
     kbest.write_text(LIST.replace("pro školu", "PRO Školu"))
-    line = morphlm_command("rescore", tmp_path / "m", kbest, "--normalise").stdout.splitlines()[1]
+    line = morphlm_command("rescore", tmp_path / "m", kbest).stdout.splitlines()[1]
     assert line == f"0 ||| PRO Školu ||| LM0= -2 mkn= {logprob('pro školu'):.4f} ||| -3"
-    words = morphlm_command("predict", tmp_path / "m", "PRO No", "--complete", "--normalise", "-k", "1").stdout
+    words = morphlm_command("predict", tmp_path / "m", "PRO No", "--complete", "-k", "1").stdout
     assert words.split("\t")[:3] == ["1", "1", "novou"]
 
 
@@ -319,8 +319,8 @@ def test_generate_from_a_beginning(model: Path, morphlm_command: Command) -> Non
         (["rescore", "MODEL", "LIST", "--id-column", "2"], "the list is none of columns"),
         (["rescore", "MODEL", "LIST", "--feature", "a b"], "cannot be the name of a feature"),
         (["rescore", "MODEL", "LIST", "--weights", "nowhere"], "nowhere: there is no such file"),
-        (["rescore", "MODEL", "LIST", "--format", "tsv"], "list:1: 1 columns between tabs"),
-        (["score", "MODEL", "LIST", "--normalise"], "no record"),
+        (["rescore", "MODEL", "LIST", "--format", "tsv"], "list:1: 1 column between tabs"),
+        (["score", "MODEL", "LIST", "--raw"], "nothing is on record"),
         (["generate", "MODEL", "--temperature", "-1"], "temperature is -1"),
         (["generate", "MODEL", "--begin", "</s>"], "</s> is a mark"),
         (["generate", "nowhere"], "there is no such model"),
@@ -354,7 +354,7 @@ def test_lines_before_a_refused_one_are_answered(model: Path, tmp_path: Path, mo
     for command, lines in good.items():
         (tmp_path / "good").write_text(lines)
         (tmp_path / "bad").write_bytes(lines.encode() + b"bad \xff\n" + lines.encode())
-        arguments = [command, model] if command == "predict" else [command, model, "-"]
+        arguments = [command, model, "--prepared", *([] if command == "predict" else ["-"])]
         whole = morphlm_command(*arguments, stdin=tmp_path / "good")
         cut = morphlm_command(*arguments, stdin=tmp_path / "bad")
         assert (cut.status, cut.stdout) == (2, whole.stdout)

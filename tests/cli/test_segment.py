@@ -56,8 +56,8 @@ def test_saved_it_segments_new_words_in_a_pipe(vocabulary: Path, tmp_path: Path,
     words = tmp_path / "words"
     words.write_text("xyloqovi\nxyloq\nvlakovi\nxyloqovi\n")
     outcome = morphlm_command("segment", "--load", tmp_path / "dir", stdin=words)
-    known = "1 xyloq/STM + ovi/SUF\n"
-    assert outcome.stdout == known + "1 xyloq/STM\n1 vlak/STM + ovi/SUF\n" + known
+    known = "xyloqovi\txyloq/STM + ovi/SUF\n"
+    assert outcome.stdout == known + "xyloq\txyloq/STM\nvlakovi\tvlak/STM + ovi/SUF\n" + known
     again = morphlm_command("segment", "--load", tmp_path / "dir", words, "--out", tmp_path / "out")
     assert again.stdout == ""
     assert (tmp_path / "out").read_text() == outcome.stdout
@@ -81,19 +81,43 @@ def test_without_categories(vocabulary: Path, morphlm_command: Command) -> None:
     assert "1 vlak + ovi" in outcome.stdout.splitlines()
 
 
-@pytest.mark.parametrize("arguments", [[], ["--vocab", "a", "--load", "b"], ["--train", "a", "--vocab", "b"]])
-def test_one_source(arguments: list[str], morphlm_command: Command) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        ([], "there is no segmenter; give --load DIR to use one, or --train TEXT or --vocab FILE to train one"),
+        (["slovo"], "there is no segmenter; give --load DIR"),
+        (["--vocab", "a", "--load", "b"], "give exactly one of them"),
+        (["--train", "a", "--vocab", "b"], "give exactly one of them"),
+    ],
+)
+def test_one_source(arguments: list[str], what: str, morphlm_command: Command) -> None:
     outcome = morphlm_command("segment", *arguments)
     assert outcome.status == 2
-    assert "--vocab, --train, --load" in outcome.stderr
+    assert what in outcome.stderr
 
 
-def test_one_word_a_line(vocabulary: Path, tmp_path: Path, morphlm_command: Command) -> None:
+DOMOVI, HRADEM = "domovi\tdom/STM + ovi/SUF\n", "hradem\thrad/STM + em/SUF\n"
+
+
+def test_words_texts_and_pipes(vocabulary: Path, tmp_path: Path, morphlm_command: Command) -> None:
     morphlm_command("segment", "--vocab", vocabulary, "--save", tmp_path / "dir", *TRAINING)
-    (tmp_path / "words").write_text("dobře\ndva slova\n")
-    outcome = morphlm_command("segment", "--load", tmp_path / "dir", tmp_path / "words")
-    assert (outcome.status, outcome.stdout) == (2, "1 dobře/STM\n")
-    assert "words:2: not one word; " in outcome.stderr
+    text = tmp_path / "text.txt"
+    text.write_text("domovi hradem\n\nhradem\n")
+    use = ["segment", "--load", tmp_path / "dir"]
+    assert morphlm_command(*use, "domovi", "hradem").stdout == DOMOVI + HRADEM
+    assert morphlm_command(*use, "domovi  hradem").stdout == DOMOVI + HRADEM
+    assert morphlm_command(*use, text).stdout == DOMOVI + HRADEM + HRADEM
+    assert morphlm_command(*use, stdin=text).stdout == DOMOVI + HRADEM + HRADEM
+    assert morphlm_command(*use, "hradem", "-", stdin=text).stdout == HRADEM + DOMOVI + HRADEM + HRADEM
+    assert morphlm_command(*use, "domovi", "--header").stdout == "word\tmorphemes\n" + DOMOVI
+    told = morphlm_command(*use, "domovi", "--json").stdout
+    assert json.loads(told) == {"word": "domovi", "morphemes": ["dom/STM", "ovi/SUF"]}
+    missing = morphlm_command(*use, "texts.txt")
+    assert (missing.status, missing.stderr) == (2, "morphlm: texts.txt: there is no such file; check the name\n")
+
+
+def test_words_are_segmented_by_a_segmenter_that_was_just_trained(vocabulary: Path, morphlm_command: Command) -> None:
+    assert morphlm_command("segment", "--vocab", vocabulary, *TRAINING, "domovi", "hradem").stdout == DOMOVI + HRADEM
 
 
 @pytest.mark.parametrize("option", [["--corpus-weight", "0"], ["--perplexity-threshold", "1"], ["--dampening", "x"]])
@@ -103,12 +127,9 @@ def test_options_have_their_range(option: list[str], vocabulary: Path, morphlm_c
     assert option[0] in outcome.stderr
 
 
-@pytest.mark.parametrize("bad", [b"bad \xff\n", b"two words\n"])
-def test_words_before_a_refused_line_are_segmented(
-    vocabulary: Path, tmp_path: Path, morphlm_command: Command, bad: bytes
-) -> None:
+def test_words_before_a_refused_line_are_segmented(vocabulary: Path, tmp_path: Path, morphlm_command: Command) -> None:
     assert morphlm_command("segment", "--vocab", vocabulary, "--save", tmp_path / "s", *TRAINING).status == 0
-    (tmp_path / "words").write_bytes(b"domovi\nhradem\n" + bad + b"vlak\n")
+    (tmp_path / "words").write_bytes(b"domovi\nhradem\nbad \xff\nvlak\n")
     outcome = morphlm_command("segment", "--load", tmp_path / "s", tmp_path / "words")
-    assert (outcome.status, outcome.stdout) == (2, "1 dom/STM + ovi/SUF\n1 hrad/STM + em/SUF\n")
+    assert (outcome.status, outcome.stdout) == (2, DOMOVI + HRADEM)
     assert f"{tmp_path / 'words'}:3: " in outcome.stderr

@@ -17,8 +17,10 @@ from morphlm import load, train
 from morphlm.logbilinear.config import VARIANTS, LearningConfig
 from morphlm.logbilinear.engine import Learner
 from morphlm.training.config import TrainingConfig, recipe
+from morphlm.training.log import LOG_FILE
 from morphlm.training.loop import TrainingRun
 from tests.conftest import GOLDEN, Outcome
+from tests.training.small import contents
 
 Command = Callable[..., Outcome]
 DEV = GOLDEN / "kneser-ney" / "test.txt"
@@ -191,7 +193,12 @@ def test_some_of_all_models(text: Path, tmp_path: Path, morphlm_command: Command
     ("arguments", "what"),
     [
         (["--all", "--kinds", "clbl,x", "--train", "TEXT", "--dev", "DEV", "--out", "m"], "'x' is no kind of model"),
-        (["clbl", "--train", "TEXT", "--out", "m"], "give --dev FILE"),
+        (["clbl", "--train", "TEXT", "--out", "m"], "give --dev FILE, text that is not among the training text"),
+        (["clbl", "TEXT", "--out", "m"], "(`morphlm learn TEXT --out DIR` divides a text by itself)"),
+        (["TEXT"], "is a text; the kind of model comes first: `morphlm train KIND "),
+        (["--all", "TEXT"], "is a text; with --all, texts are given by --train: --train "),
+        (["mkn", "TEXT", "--dev", "DEV", "--out", "m"], "needs no development text; leave out --dev"),
+        (["clbl", "TEXT", "--dev", "DEV", "--out", "m", "--resume", "--restart"], "give one of them"),
         (["clbl", "--train", "TEXT", "--dev", "DEV"], "give --out DIR"),
         (["clbl", "--train", "-", "--dev", "-", "--out", "m"], "named more than once"),
         (["clbl", "--vocab", "-", "--dev", "DEV", "--out", "m"], "named more than once"),
@@ -212,7 +219,8 @@ def test_some_of_all_models(text: Path, tmp_path: Path, morphlm_command: Command
         (["--all", "clbl", "--train", "TEXT"], "--all stands alone"),
         (["--seed", "3", "mkn", "--train", "TEXT"], "stand behind it"),
         (["--all", "--train", "TEXT", "--out", "m"], "give --dev FILE"),
-        (["clbl+++"], "is no kind of model; choose one of lbl, "),
+        (["clbl+++"], "is no kind of model; do you mean clbl++ or "),
+        (["x"], "is no kind of model; choose one of lbl, "),
     ],
 )
 def test_what_cannot_work_is_one_line_and_leaves_nothing(
@@ -357,3 +365,62 @@ def test_ctrl_c_leaves_a_checkpoint_from_which_it_goes_on(text: Path, tmp_path: 
     assert epochs == list(range(1, len(epochs) + 1))  # none twice, none left out
     assert any(line.startswith("resuming after ") for line in said[1])
     assert load(out).training["best_epoch"] >= 1
+
+
+def test_texts_are_arguments_too(text: Path, tmp_path: Path, morphlm_command: Command) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text("jiné slovo\n" * 3)
+    for name, texts in (
+        ("a", ["--train", text, "--train", other]),
+        ("b", [text, other]),
+        ("c", ["--train", text, other]),
+    ):
+        assert morphlm_command("train", "mkn", *texts, "--out", tmp_path / name).status == 0
+    assert contents(tmp_path / "a") == contents(tmp_path / "b") == contents(tmp_path / "c")
+    for name, texts in ("d", ["--train", text]), ("e", [text]):
+        assert morphlm_command("train", "clbl", *texts, "--dev", DEV, *QUICK, "--out", tmp_path / name).status == 0
+    assert contents(tmp_path / "d") == contents(tmp_path / "e")
+
+
+def test_a_complete_model_is_not_trained_again(text: Path, tmp_path: Path, morphlm_command: Command) -> None:
+    out = tmp_path / "m"
+    command = ["train", "clbl", text, "--dev", DEV, "--out", out, *QUICK]
+    told = f"{out} is complete, from the same text with the same settings; --restart trains it anew\n"
+    first = morphlm_command(*command)
+    assert first.status == 0
+    assert told not in first.stderr
+    before, log = contents(out), (out / LOG_FILE).read_text()
+    again = morphlm_command(*command)
+    assert (again.status, again.stdout) == (0, first.stdout)
+    assert told in again.stderr
+    assert "epoch 1" not in again.stderr
+    assert (out / LOG_FILE).read_text() == log
+    anew = morphlm_command(*command, "--restart")
+    assert (anew.status, anew.stdout) == (0, first.stdout)
+    assert told not in anew.stderr
+    assert "epoch 1" in anew.stderr
+    assert contents(out) == before
+    other = morphlm_command(*command, "--seed", "7")
+    assert told not in other.stderr  # another setting: another model
+
+
+def test_restart_begins_anew_after_an_interruption(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, morphlm_command: Command
+) -> None:
+    command = ["train", "clbl", text, "--dev", DEV, *QUICK]
+    evaluate = TrainingRun._evaluate
+
+    def interrupt(self: TrainingRun) -> None:
+        evaluate(self)
+        self._interrupted = True  # as Ctrl-C would
+
+    with monkeypatch.context() as patched:
+        patched.setattr(TrainingRun, "_evaluate", interrupt)
+        assert morphlm_command(*command, "--epochs", "3", "--out", tmp_path / "m").status == 130
+    refused = morphlm_command(*command, "--epochs", "3", "--out", tmp_path / "m")
+    assert (refused.status, refused.stderr.splitlines()[-1].endswith("--restart begins anew")) == (2, True)
+    for out, more in (("m", ["--restart"]), ("whole", [])):
+        done = morphlm_command(*command, "--epochs", "3", "--out", tmp_path / out, *more)
+        assert done.status == 0, done.stderr
+        assert "epoch 1" in done.stderr
+    assert contents(tmp_path / "m") == contents(tmp_path / "whole")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -299,7 +300,7 @@ def test_what_cannot_be_compared(tmp_path: Path, morphlm_command: Command) -> No
         (tmp_path / name).write_text("a b\n" * lines)
     a, ref, short = (tmp_path / name for name in ("a", "ref", "short"))
     cases: list[tuple[list[str | Path], str]] = [
-        ([short, ref], "short: 2 lines where there are 3 references"),
+        ([short, ref], "short: 2 lines for 3 references; give one translation for each"),
         ([ref], "give translations and references"),
         ([a, ref, "--baseline", a], "give the references alone"),
         ([ref, "--system", "x", a], "compared with a --baseline"),
@@ -373,10 +374,10 @@ def test_refused_in_one_line(parts: Path, tmp_path: Path, morphlm_command: Comma
         (["decode", system, "--pop-limit", "-1"], "--pop-limit is -1; it must be a whole number at least 0"),
         (["decode", system, "--extra-rules", tmp_path / "rules"], "rules:2: "),
         (["tune", system], "--dev SOURCE REFERENCE"),
-        (["tune", system, "--dev", tmp_path / "short", parts / "dev.target.txt"], "has 1 lines and"),
+        (["tune", system, "--dev", tmp_path / "short", parts / "dev.target.txt"], "has 1 line and"),
         (["tune", system, "--dev", tmp_path / "bad", parts / "dev.target.txt"], "bad:2: "),
         (["tune", system, *dev, "--kbest", "0"], "--kbest is 0; it must be a whole number at least 1"),
-        (["build", tmp_path / "short", "--out", tmp_path / "o"], "1 files"),
+        (["build", tmp_path / "short", "--out", tmp_path / "o"], "1 file; parallel text is two"),
         (["build", "--out", tmp_path / "o", "--no-tokenise"], "two texts"),
         (["build", tmp_path / "short", tmp_path / "short", "--out", tmp_path / "o"], "needs both languages"),
         ([*build(parts, tmp_path / "o")[1:], "--lm", tmp_path / "none"], "none: there is no such model"),
@@ -411,3 +412,12 @@ def test_lines_before_a_refused_one_are_translated(
         cut = morphlm_command("translate", "decode", parts / "system", tmp_path / "bad", *more)
         assert (whole.stdout.count("\n"), cut.stdout, cut.status) == (3, whole.stdout, 2)
         assert cut.stderr.startswith(f"morphlm: {tmp_path / 'bad'}:4: ")
+
+
+def test_help_of_build_has_headings(morphlm_command: Command) -> None:
+    text = morphlm_command("translate", "build", "--help").stdout
+    headings = re.findall(r"^(\w[\w ]*):$", text, re.MULTILINE)
+    assert headings == ["Text", "Model", "Run", "Preparation", "Tuning", "Rules", "Search", "Help"]
+    under = {part.split(":\n")[0]: part for part in text.split("\n\n")}
+    assert "--dev" in under["Text"] and "--lm" in under["Model"] and "--kbest" in under["Tuning"]
+    assert "--max-gap" not in under["Help"] and under["Help"].strip().endswith("exit.")

@@ -289,7 +289,7 @@ def test_other_arguments_are_checked(name: str) -> None:
     for states in (None, 5, "x", object()):
         with pytest.raises(StateError, match="is no list of states"):
             model.distributions(states)
-    with pytest.raises(ConfigError, match="2 states and 1 words"):
+    with pytest.raises(ConfigError, match="2 states and 1 word"):
         model.score_many([state, state], [5])
     for word in (None, 5, b"w1", ["w1"], 1.5):
         with pytest.raises(InputError, match="is no word; give a str"):

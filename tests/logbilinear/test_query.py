@@ -23,7 +23,6 @@ from morphlm.logbilinear.query import (
     MEGABYTE,
     CachedQueries,
     compile_model,
-    compile_part,
     new_cache,
     set_bytes,
 )
@@ -335,24 +334,6 @@ def test_contexts_are_spread_over_the_sets() -> None:
 
 
 # ---------------------------------------------------------------- compiling
-
-
-@all_models
-@both_transforms
-def test_a_part_answers_as_the_whole(kind: str, diagonal: bool) -> None:
-    case = make_case(kind, diagonal, words=40, classes=6, width=5)
-    words = np.array([3, 7, BEGIN_ID, 20], np.int32)
-    classes = np.unique(case.structure.class_of[[5, 9]]).astype(np.int64)
-    part = compile_part(case.config, case.structure, case.parameters, words, classes)
-    whole = compiled(case)
-    contexts = np.array([[0, 1, 2], [3, 3, 3], [1, 0, 0]], np.int32)
-    for word in range(len(case.structure.vocabulary)):
-        asked = np.full(3, word, np.int32)
-        actual = ask(part, new_cache(part, 1), contexts, asked)
-        if case.structure.class_of[word] in classes:
-            np.testing.assert_allclose(actual, ask(whole, new_cache(whole, 1), words[contexts], asked), atol=1e-6)
-        else:
-            assert np.isneginf(actual).all()
 
 
 @all_models

@@ -92,7 +92,7 @@ def test_a_model_without_unk_has_a_closed_vocabulary(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "what"),
     [
-        ("\\data\\", "data", 24, "no ARPA file"),
+        ("\\data\\", "data", 24, "this is no model; name a model folder or an ARPA file"),
         ("-0.8\t</s>\n", "-0.8\tx\n", 24, "the unigram </s> is missing"),
         ("ngram 1=6", "ngram 1=9999999999999", 2, "`ngram 1=NUMBER`"),
         ("ngram 2=4", "ngram 3=4", 3, "`ngram 2=NUMBER`"),

@@ -27,9 +27,10 @@ from tests.report.cases import TEXT, model, scored_models, text_of
         ((math.inf, 100.0), "Perplexity ∞"),
     ],
 )
-def test_what_is_said(figures: tuple[float, ...], text: str) -> None:
+def test_what_is_said(figures: tuple[float, *tuple[float | None, ...]], text: str) -> None:
     assert headline(*figures) == text
-    assert Headline(*figures).to_json()["text"] == text
+    padded = (*figures, None, None)
+    assert Headline(padded[0], padded[1], padded[2]).to_json()["text"] == text
 
 
 def test_the_best_model_is_the_one_of_lowest_perplexity() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from morphlm.report.document import write_report
 from morphlm.report.scored_models import ScoredModels
-from tests.browser import NARROW, requested, set_dark, set_window
+from tests.browser import NARROW, WIDE, requested, set_dark, set_window
 from tests.report.cases import hostile_scored_models, scored_models
 
 Opened = Callable[[ScoredModels], Any]
@@ -187,6 +187,50 @@ def test_labels_do_not_cover_each_other(opened: Opened) -> None:
         for two in boxes[:place]:
             across, down = min(one[2], two[2]) - max(one[0], two[0]), min(one[3], two[3]) - max(one[1], two[1])
             assert across <= 0 or down <= 1, (one, two)
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+def test_labels_cover_no_symbol_of_another_morpheme(opened: Opened, size: tuple[int, int]) -> None:
+    browser = opened(scored_models("clbl++"))
+    set_window(browser, size)
+    drawn(browser)
+    drawn(browser)
+    covered = browser.execute_script(
+        "const box = (e) => e.getBoundingClientRect();"
+        "const symbols = [...document.querySelectorAll('.map-point')].map(e => [e.dataset.name, box(e)]);"
+        "return [...document.querySelectorAll('.map-label[visibility=visible]')].flatMap(label => {"
+        "const b = box(label); return symbols.filter(([name, s]) => name !== label.dataset.name &&"
+        "Math.min(b.right, s.right) - Math.max(b.left, s.left) > 1 &&"
+        "Math.min(b.bottom, s.bottom) - Math.max(b.top, s.top) > 2).map(([name]) => [label.dataset.name, name]); })"
+    )
+    assert covered == []
+
+
+@pytest.mark.parametrize(("width", "least"), [(1600, 1400), (2400, 1700)])
+def test_the_width_of_the_window_is_used(opened: Opened, width: int, least: int) -> None:
+    browser = opened(scored_models("mkn", "clbl++"))
+    set_window(browser, (width, 900))
+    drawn(browser)
+    used = browser.execute_script(
+        "const a = document.querySelector('.about').getBoundingClientRect();"
+        "const b = document.querySelector('.body').getBoundingClientRect(); return [a.left, a.right, b.left, b.right]"
+    )
+    assert used[3] - used[0] >= least
+    assert used[1] < used[2], "what is explained stands beside what is shown"
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+def test_the_page_can_be_read_without_scripts(opened: Opened) -> None:
+    browser = opened(scored_models("mkn", "clbl++"))
+    address = browser.current_url
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.get(address)
+        assert element(browser, ".headline").text
+        assert element(browser, ".sentence").is_displayed()
+        assert "allow it to see the map" in element(browser, "#map").text
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
 def test_a_sentence_is_chosen_and_its_tokens_tell_their_figures(opened: Opened) -> None:

@@ -94,13 +94,18 @@ def test_perplexities_are_those_of_the_models_with_their_signatures() -> None:
             scored_model.name, describe_model(scored_model.model), f"{expected.including_unknown:,.2f}"
         ]  # fmt: skip
         assert row[4:6] == [f"{expected.excluding_unknown:,.2f}", f"{np.log2(expected.including_unknown):.2f}"]
-        assert row[6] == str(expected.unknown)
     rows = rows_of(page)
     first, other = (scored_model.perplexity.including_unknown for scored_model in given.models[:2])
     assert rows[0][3] == "–"
     assert rows[1][3].startswith(percent(other / first - 1) + " [")
     codes = [element.text for element in page.all("code")]
     assert codes == [str(scored_model.perplexity.signature) for scored_model in given.models]
+
+
+def test_a_model_alone_has_no_change() -> None:
+    page = page_of(perplexities(scored_models("mkn")))
+    assert [len(row) for row in rows_of(page)] == [5]
+    assert "change" not in page.one("models").text
 
 
 def test_different_vocabularies_are_told() -> None:

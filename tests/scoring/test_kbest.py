@@ -95,7 +95,7 @@ def test_values_by_names(text: str, values: dict[str, tuple[float, ...]]) -> Non
         (MOSES, "0 ||| a ||| F= 1 ||| high", "the score is 'high', which is not a number"),
         (MOSES, "0 ||| a ||| F= 1 ||| ", "the score is '', which is not a number"),
         (MOSES, "0 ||| a ||| F= 1 ||| nan", "'nan', which is not a number"),
-        (TAB, "0", "1 columns between tabs instead of 2 or more"),
+        (TAB, "0", "1 column between tabs instead of 2 or more"),
         (TAB, "\ta", "the id of the sentence is missing"),
     ],
 )

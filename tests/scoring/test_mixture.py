@@ -285,7 +285,7 @@ def test_other_words_are_refused_and_the_message_tells_what_to_do(models: dict[s
     ("choices", "message"),
     [
         ({}, "nothing to fit the weights to"),
-        ({"weights": [0.5]}, "1 weights for 2 models"),
+        ({"weights": [0.5]}, "1 weight for 2 models"),
         ({"weights": [0.5, 0.6]}, r"add up to 1, not 0\.5, 0\.6"),
         ({"weights": [-0.5, 1.5]}, "0 or more"),
         ({"weights": [math.nan, 1.0]}, "0 or more"),

@@ -203,7 +203,7 @@ def test_spaces_never_reach_a_factor(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("plain text", "1 columns; CoNLL-U has ten"),
+        ("plain text", "1 column; CoNLL-U has ten"),
         ("1\ta\ta\tX\t_\t_\t_\t_\t_", "9 columns; CoNLL-U has ten"),
         ("1\t\ta\tX\t_\t_\t_\t_\t_\t_", "10 columns; CoNLL-U has ten, with TABs between them and _"),
         ("x\ta\ta\tX\t_\t_\t_\t_\t_\t_", "x is no number of a word"),

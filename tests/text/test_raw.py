@@ -102,6 +102,13 @@ def test_tokens_are_put_together_as_the_tokeniser_took_them_apart() -> None:
     assert join_tokens(sentence, PrepareOptions(tokeniser="none")) == join_tokens(sentence, None) == "ano , ne ."
 
 
+def test_lower_case_by_the_language() -> None:
+    assert prepare_line("IŞIK İzmir", PrepareOptions(language="tr")) == ["ışık", "izmir"]
+    assert prepare_line("IŞIK İzmir", paper_options("tr")) == ["ışık", "izmir"]
+    assert prepare_line("İzmir", PrepareOptions(language="cs")) == ["izmir"]
+    assert prepare_line("İzmir", paper_options("cs")) == ["i\u0307zmir"], "as the paper's texts were prepared"
+
+
 def test_moses_needs_a_language() -> None:
     with pytest.raises(ConfigError, match="Moses tokeniser needs the language"):
         PrepareOptions(tokeniser="moses")

@@ -226,7 +226,7 @@ def test_classes_may_be_given_in_any_form(tmp_path: Path, capsys: pytest.Capture
     assert names(tmp_path / "stages") == ["vocabulary"]
     (tmp_path / "c.tsv").write_text("".join(f"0\t{word}\t1\n" for word in ("</s>", "nosuchword")))
     prepare_inputs(TRAIN, DEV, InputOptions(classes=tmp_path / "c.tsv"), factors=False)
-    assert "words of the vocabulary are not in the file, 1 of the file are unknown" in capsys.readouterr().err
+    assert "words of the vocabulary; unknown: 1 of the file" in capsys.readouterr().err
 
 
 def test_a_number_of_classes_and_a_method(made: tuple[TrainingInputs, Path], tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ def test_of_a_word_that_comes_twice_the_first_counts(tmp_path: Path, capsys: pyt
     (tmp_path / "v.vec").write_text("3 1\na 1\nb 2\na 3\n")
     found = load_vectors(tmp_path / "v.vec")
     assert (found.index_to_key, found.vectors.tolist()) == (["a", "b"], [[1], [2]])
-    assert "1 words come again" in capsys.readouterr().err
+    assert "1 repeated word; the first vector of each counts" in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------- what is refused
@@ -174,7 +174,7 @@ def test_of_a_word_that_comes_twice_the_first_counts(tmp_path: Path, capsys: pyt
         (b"1 2", "v.vec:1: not a file of vectors"),
         (b"1 2 3\n", "v.vec:1: not a file of vectors"),
         (b"9" * 100 + b" 2\n", "v.vec:1: not a file of vectors"),
-        (b"2 2\na 1 2\nb 1\n", "v.vec:3: 1 numbers behind 'b', not 2"),
+        (b"2 2\na 1 2\nb 1\n", "v.vec:3: 1 number behind 'b', not 2"),
         (b"2 2\na 1 2\nb 1 2 3\n", "v.vec:3: 3 numbers behind 'b', not 2"),
         (b"2 2\na 1 2\nb 1 x\n", "v.vec:3: not `word number number ...`"),
         (b"2 2\na 1 2\nb\xff 1 2\n", "v.vec:3: not `word number number ...` in UTF-8"),
@@ -184,7 +184,7 @@ def test_of_a_word_that_comes_twice_the_first_counts(tmp_path: Path, capsys: pyt
         (b"1 2\na 1 nan\n", "v.vec: some numbers are not finite"),
         (b"2 1\na \x00\x00\x80\x3fb \x00\x00\x80", "v.vec: cut off"),
         (b"99999999999 1\na \x00\x00\x80\x3f", "v.vec: cut off"),
-        (b"1 1\na \x00\x00\x80\x3fb \x00\x00\x80\x3f", "v.vec: there is more behind 1 words"),
+        (b"1 1\na \x00\x00\x80\x3fb \x00\x00\x80\x3f", "v.vec: there is more behind 1 word"),
         (b"1 1\n\xff\xfe \x00\x00\x80\x3f", "v.vec: a word is not UTF-8"),
         (b"1 1\na \x00\x00\xc0\x7f", "v.vec: some numbers are not finite"),
         (b"2 1\naaaaaaaaaaaa\x00\x00\x80\x3f", "v.vec: cut off after 0 of 2 words"),

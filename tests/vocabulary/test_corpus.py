@@ -107,3 +107,17 @@ def test_statistics_are_those_of_the_paper_s_table() -> None:
         "      sentences  tokens  types  singletons  of types  |V| at kappa 0.5",
         "both          3       6      4           2     50.0%                 3",
     ]
+
+
+def test_training_text_that_looks_raw_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from morphlm.ngram.training import train_ngram
+
+    path = tmp_path / "text"
+    path.write_text("Pes, kočka, a pes!\nAno.\n" * 5)
+    train_ngram(path, 2)
+    assert "it looks like raw text, 60% of the words end in a comma or the like" in capsys.readouterr().err
+    path.write_text("pes , kočka , a pes !\nano .\n" * 5)
+    train_ngram(path, 2)
+    assert "raw text" not in capsys.readouterr().err
+    train_ngram(["Pes, kočka, a pes!"], 2)
+    assert "raw text" not in capsys.readouterr().err, "raw lines are prepared"

@@ -23,7 +23,7 @@ from morphlm.language_model.open_vocabulary import perplexity_from
 from morphlm.language_model.perplexity import text_signature
 from morphlm.language_model.signature import Signature
 from morphlm.scoring.streaming import TextScorer
-from morphlm.tables import Table, finite_or_none, percent
+from morphlm.tables import Table, counted, finite_or_none, percent
 from morphlm.vocabulary.corpus import Source, describe, token_batches
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
 
@@ -232,7 +232,7 @@ def _unknown_notes(scored: PairedScores, models: tuple[str, str]) -> list[str]:
     unknown = [tokens == UNK_ID for tokens in (scored.tokens, scored.other_tokens)]
     alone = [unknown[0] & ~unknown[1], unknown[1] & ~unknown[0]]
     return [
-        f"unknown to {model} only: {int(mask.sum()):,} tokens ({_examples(scored, mask)})"
+        f"unknown to {model} only: {counted(int(mask.sum()), 'token')} ({_examples(scored, mask)})"
         for model, mask in zip(models, alone, strict=True)
         if mask.any()
     ]
@@ -249,7 +249,7 @@ def _infinity_notes(scored: PairedScores, models: tuple[str, str]) -> list[str]:
     """An ARPA model without <unk> gives unknown words no probability."""
     missing = [int(np.isinf(logprobs).sum()) for logprobs in (scored.baseline, scored.other)]
     return [
-        f"{model} gives {count:,} tokens no probability; there is no change to tell in their groups"
+        f"{model} gives {counted(count, 'token')} no probability; there is no change to tell in their groups"
         for model, count in zip(models, missing, strict=True)
         if count
     ]

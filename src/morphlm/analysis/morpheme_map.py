@@ -1,38 +1,33 @@
 """A map of morphemes: their vectors in two dimensions, so that similar ones lie together (paper, figure 6).
 
-t-SNE by scikit-learn on the cosines. Affixes say more than stems, which are many: up to half of the points are theirs.
+t-SNE of their cosines. Affixes say more than stems, which are many: up to half of the points are theirs.
 """
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from morphlm.analysis.tsne import tsne
 from morphlm.arrays import Array, BoolArray, Float32Array, Float64Array, Int64Array
 from morphlm.errors import ConfigError
 from morphlm.lazy import cached_property
 from morphlm.segmentation.factors import Factors
 from morphlm.segmentation.morphemes import LABELS, STEM, split_name
-from morphlm.tables import Table
+from morphlm.tables import Table, counted
 from morphlm.text.reading import RESERVED
 from morphlm.vectors.search import Neighbour, nearest, unit_rows
 from morphlm.vectors.vectors import Side, WordVectors
 
 COUNT = 400
-FEWEST = 10  # points of a map
+FEWEST, MOST = 10, 2000  # points of a map; all pairs of them are compared
 NEAREST = 5
 EXAMPLES = 3
 PERPLEXITY = 30.0  # t-SNE's: about how many neighbours each point keeps
 AFFIX_SHARE = 0.5  # at most, of the places on the map
-THREADS = "OMP_NUM_THREADS"
-_ENVIRONMENT = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -144,7 +139,7 @@ def map_morphemes(
     names = [factors.names[number] for number in chosen.tolist()]
     units = unit_rows(np.stack([vectors.morpheme(name) for name in names]))
     usable_perplexity = _usable(perplexity, len(units))
-    coordinates = _scaled(_tsne(units, seed, usable_perplexity))
+    coordinates = _scaled(tsne(units, perplexity=usable_perplexity, seed=seed))
     near = [
         tuple(
             Neighbour(names[coordinate], round(float(cosine), 4))
@@ -164,6 +159,8 @@ def _factors_of(vectors: WordVectors, count: int) -> Factors:
         raise ConfigError("this model has no morphemes to put on a map; take one with factors (+c, +o or ++)")
     if count < FEWEST:
         raise ConfigError(f"a map of {count} morphemes shows nothing; ask for {FEWEST} or more")
+    if count > MOST:
+        raise ConfigError(f"a map of {count:,} morphemes cannot be read; ask for {MOST:,} or fewer")
     return vectors.factors
 
 
@@ -187,7 +184,7 @@ def _choose(factors: Factors, tokens: Int64Array, count: int, labels: Sequence[s
     chosen = order[wanted][:count]
     if len(chosen) < FEWEST:
         kind = "" if labels is None else f" with the label {' or '.join(labels)}"
-        raise ConfigError(f"the model has {len(chosen)} morphemes{kind}; a map needs {FEWEST} or more")
+        raise ConfigError(f"the model has {counted(len(chosen), 'morpheme')}{kind}; a map needs {FEWEST} or more")
     return chosen
 
 
@@ -209,34 +206,6 @@ def _usable(perplexity: float, count: int) -> float:
     if not perplexity >= 1:
         raise ConfigError(f"the perplexity of t-SNE is {perplexity:g}; choose 1 or more, commonly 5 to 50")
     return min(perplexity, (count - 1) / 3)
-
-
-def _tsne(units: Float32Array, seed: int, perplexity: float) -> Float64Array:
-    """On one thread, so that equal seeds give equal places."""
-    from sklearn.manifold import TSNE  # noqa: PLC0415 (it takes a second to import)
-
-    begin = "pca" if units.shape[1] > 1 else "random"
-    with threadpool_limits(1), _cores_uncounted():
-        tsne = TSNE(metric="cosine", init=begin, perplexity=perplexity, random_state=seed)
-        return np.asarray(tsne.fit_transform(units.astype(np.float64)), np.float64)
-
-
-@contextmanager
-def _cores_uncounted() -> Iterator[None]:
-    """Keep scikit-learn from running a program that counts the cores: there is one thread, and it may not be there.
-
-    It leaves that out where the environment names a number. One at a time, so that what was there before comes back.
-    """
-    with _ENVIRONMENT:
-        before = os.environ.get(THREADS)
-        os.environ[THREADS] = before or "1"
-        try:
-            yield
-        finally:
-            if before is None:
-                del os.environ[THREADS]
-            else:
-                os.environ[THREADS] = before
 
 
 def _scaled(coordinates: Float64Array) -> Float64Array:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from morphlm.errors import ConfigError, InputError
+from morphlm.extras import import_extra
 from morphlm.files import source_name
 from morphlm.progress import progress_bar
 from morphlm.segmentation.sources import conllu
@@ -138,11 +139,7 @@ def tag_german(path: str | Path, tokenise: Tokeniser = split_tokens) -> Iterator
 
 def hanover_tagger() -> Callable[[Sequence[str]], list[str]]:
     """HanTa's tags (STTS) of the tokens of a sentence."""
-    try:
-        from HanTa.HanoverTagger import HanoverTagger  # noqa: PLC0415  # an extra, which few have
-    except ImportError as error:
-        raise ConfigError("HanTa is not installed; run `pip install 'morphlm[pos]'` or give tagged text") from error
-    tagger = HanoverTagger(_HANTA_MODEL)
+    tagger = import_extra("HanTa.HanoverTagger", "pos", "tagging German text needs").HanoverTagger(_HANTA_MODEL)
     # It is slow on words that are not in its lists, and most of them come again.
     tagger.analyze_forward = lru_cache(maxsize=1 << 18)(tagger.analyze_forward)
     return lambda forms: _hanta_tags(tagger, list(forms))

@@ -18,6 +18,7 @@ from morphlm.classes.partition import NO_CLASS, Partition, assign_rest
 from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.progress import notify
+from morphlm.tables import counted
 from morphlm.text.reading import BEGIN, numbered_lines
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, Vocabulary
 
@@ -33,7 +34,9 @@ class ClassFile:
     ignored: int  # words of the file that the vocabulary lacks
 
     def format(self) -> str:
-        return f"{self.missing:,} words of the vocabulary are not in the file, {self.ignored:,} of the file are unknown"
+        return (
+            f"not in the file: {counted(self.missing, 'word')} of the vocabulary; unknown: {self.ignored:,} of the file"
+        )
 
 
 def read_classes(path: str | Path, file_format: str, vocabulary: Vocabulary) -> ClassFile:

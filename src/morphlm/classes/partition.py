@@ -19,6 +19,7 @@ from morphlm.classes.bigrams import count_pairs, mutual_information
 from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer
 from morphlm.lazy import PickledWithoutCaches, cached_property
+from morphlm.tables import counted
 from morphlm.vocabulary.corpus import Corpus
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, Vocabulary
 
@@ -42,7 +43,7 @@ class Partition(PickledWithoutCaches):
             raise ConfigError("the classes of words are not an array of whole numbers; give one for each word")
         if len(self.class_of) != len(self.vocabulary):
             raise ConfigError(
-                f"{len(self.class_of):,} classes are given for {len(self.vocabulary):,} words; give each one"
+                f"{len(self.class_of):,} classes are given for {counted(len(self.vocabulary), 'word')}; give each one"
             )
         if self.class_of.min() < 0 or self.class_of.max() >= self.classes or self.sizes.min() == 0:
             raise ConfigError(f"each of {self.classes:,} classes needs a word and each word one of these classes")
@@ -105,7 +106,9 @@ class Partition(PickledWithoutCaches):
 
     def format(self) -> str:
         sizes = self.to_json()["sizes"]
-        lines = [f"{self.method}: {int(self.sizes.sum()):,} words in {self.classes:,} classes"]
+        lines = [
+            f"{self.method}: {counted(int(self.sizes.sum()), 'word')} in {counted(self.classes, 'class', 'classes')}"
+        ]
         if self.mutual_information is not None:
             lines.append(f"mutual information of adjacent classes: {self.mutual_information:.5f} nats")
         lines.append(f"words in a class: {sizes['min']:,} to {sizes['max']:,}, median {sizes['median']:,g}")
@@ -137,7 +140,9 @@ def number_of_classes(vocabulary: Vocabulary, classes: int | None) -> int:
     if whole_number("the number of classes", classes) < 1:
         raise ConfigError(f"{classes} classes cannot hold anything; ask for 1 or more")
     if classes > words:
-        raise ConfigError(f"{words:,} words cannot fill {classes:,} classes; ask for at most {words:,}")
+        raise ConfigError(
+            f"{counted(words, 'word')} cannot fill {counted(classes, 'class', 'classes')}; ask for at most {words:,}"
+        )
     return classes
 
 

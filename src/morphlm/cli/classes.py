@@ -45,6 +45,7 @@ CLASS_SETTINGS = SettingOptions(ClassOptions)
     help="Format of the file of --read.",
 )
 @click.option("--examples", is_flag=True, help="Also print the ten most frequent words of each class.")
+@options.header
 @options.allow_unk
 @options.as_json
 def command(
@@ -55,6 +56,7 @@ def command(
     out: str | None,
     allow_unknown: bool,
     examples: bool,
+    has_header: bool,
     as_json: bool,
     class_file: str | None,
     file_format: str,
@@ -84,7 +86,7 @@ def command(
     if out is not None:
         partition.save(out)
     signature = _signature(partition, None if vocab else kappa, seed)
-    _report(partition, signature, examples, as_json, to_stdout=out != "-")
+    _report(partition, signature, examples, has_header, as_json, to_stdout=out != "-")
 
 
 def _corpus(files: list[Path], vocab: str | None, kappa: float, seed: int, allow_unknown: bool) -> Corpus:
@@ -100,7 +102,9 @@ def _signature(partition: Partition, kappa: float | None, seed: int) -> Signatur
     return Signature("ami", tuple(fields.items()))
 
 
-def _report(partition: Partition, signature: Signature, examples: bool, as_json: bool, to_stdout: bool) -> None:
+def _report(
+    partition: Partition, signature: Signature, examples: bool, has_header: bool, as_json: bool, to_stdout: bool
+) -> None:
     """Print the result; on stderr when standard output carries the classes themselves."""
     if as_json and to_stdout:
         content = partition.to_json() | {"signature": str(signature)}
@@ -108,5 +112,7 @@ def _report(partition: Partition, signature: Signature, examples: bool, as_json:
         return
     options.show(f"{partition.format()}\nsignature: {signature}", err=not to_stdout)
     if examples:
+        if has_header:
+            options.show("class\tsize\twords", err=not to_stdout)
         for number, (size, words) in enumerate(zip(partition.sizes.tolist(), partition.examples(), strict=True)):
             options.show(f"{number}\t{size:,}\t{' '.join(words)}", err=not to_stdout)

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
+from morphlm.cli import options
+from morphlm.cli.lazy import NamedGroup
 from morphlm.progress import notify
 from morphlm.text.datasets import DataFolder, get_dataset, list_datasets
 from morphlm.text.datasets.registry import DEFAULT_SEED, DEFAULT_SENTENCES
 from morphlm.text.datasets.wmt13 import PARTS
 
+SHOWN_LANGUAGES = 8  # in the table
 
-@click.group(help="List data sets and get one by name.")
+
+@click.group(cls=NamedGroup, help="List data sets and get one by name.")
 def command() -> None:
     """Group of the subcommands `list` and `get`."""
 
@@ -27,11 +33,25 @@ def list_command(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(entries, ensure_ascii=False, indent=1))
         return
-    rows = [[entry["name"], " ".join(entry["languages"]), entry["size"], entry["licence"]] for entry in entries]
+    rows = [[entry["name"], _languages(entry["languages"]), entry["size"], entry["licence"]] for entry in entries]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row, entry in zip(rows, entries, strict=True):
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
         click.echo("  ".join([*cells, entry["summary"]]))
+    for dataset in list_datasets():
+        if dataset.names:
+            click.echo(f"\n{dataset.name} in {len(dataset.names)} languages:\n{_named(dataset.names)}")
+
+
+def _languages(codes: list[str]) -> str:
+    return " ".join(codes) if len(codes) <= SHOWN_LANGUAGES else f"{len(codes)} languages"
+
+
+def _named(names: Mapping[str, str]) -> str:
+    """`cs Czech, da Danish, ...` in indented lines, which do not end between a code and its name."""
+    text = ", ".join(f"{code} {name}".replace(" ", "\xa0") for code, name in names.items())
+    filled = textwrap.fill(text, 100, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    return filled.replace("\xa0", " ")
 
 
 @command.command("get")
@@ -50,20 +70,21 @@ def list_command(as_json: bool) -> None:
 @click.option(
     "--parallel-path", type=click.Path(path_type=Path), help="Own files: file or folder with the translation."
 )
+@options.header
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def get_command(name: str, directory: Path, as_json: bool, **options: Any) -> None:
+def get_command(name: str, directory: Path, has_header: bool, as_json: bool, **settings: Any) -> None:
     """Get the data set NAME, or the text file or folder NAME, as train, dev and test files in DIRECTORY.
 
     Prints each file with its number of lines and words.
     """
-    folder = get_dataset(name, directory, **options)
+    folder = get_dataset(name, directory, **settings)
     if folder.reused:
         notify(f"{directory}: the data set is there already and intact; nothing was fetched")
     notify(f"licence: {folder.licence}")
-    _show(folder, directory, as_json)
+    _show(folder, directory, has_header, as_json)
 
 
-def _show(folder: DataFolder, directory: Path, as_json: bool) -> None:
+def _show(folder: DataFolder, directory: Path, has_header: bool, as_json: bool) -> None:
     if as_json:
         click.echo(
             json.dumps(
@@ -71,5 +92,6 @@ def _show(folder: DataFolder, directory: Path, as_json: bool) -> None:
             )
         )
         return
+    options.tab_header(("file", "lines", "words"), wanted=has_header)
     for name, facts in sorted(folder.files.items()):
         click.echo(f"{directory / name}\t{facts.lines}\t{facts.words}")

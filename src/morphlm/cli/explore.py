@@ -17,8 +17,9 @@ def command(models: tuple[str, ...], port: int, browser: bool) -> None:
     """Explore models on a web page that only this machine can reach; stop it with Ctrl-C.
 
     Type a word and see its morphemes, neighbours and position on the map, even of words that no model has seen; type a
-    sentence and see how probable each token is and what was expected instead; compare two models on a text. The same
-    operations are a JSON API, described at /api/docs. The address is printed once all models are loaded.
+    sentence and see how probable each token is and what was expected instead; compare two models on a text. The
+    entry page has examples to click, drawn from the models. The same operations are a JSON API, described at
+    /api/docs. The address is printed once all models are loaded.
     """
 
     def ready(address: str) -> None:

@@ -36,6 +36,7 @@ def command(
     npy writes the words beside the matrix, to a file ending in .words.txt; safetensors holds them as bytes. With '-'
     the word2vec formats go to standard output. A summary goes to standard error, with --json to standard output.
     """
+    options.check_model_first(model_path, out)
     check_export(out, file_format, half=half)
     check_can_write(out)
     extra = [] if extra_words is None else read_words(extra_words)

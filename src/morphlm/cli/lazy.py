@@ -1,4 +1,4 @@
-"""A group of commands that are imported only when they are called, so that --help is quick."""
+"""Groups of commands: imported only when they are called, so that --help is quick; found under other spellings."""
 
 from __future__ import annotations
 
@@ -8,8 +8,29 @@ from typing import Any
 
 import click
 
+from morphlm.cli.names import find_command, unknown_command
 
-class LazyGroup(click.Group):
+
+class UnknownCommandError(click.UsageError):
+    """The message says what may have been meant."""
+
+
+class NamedGroup(click.Group):
+    """A group that understands other spellings of its commands' names, and points where others may have been meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        known = self.list_commands(ctx)
+        if args and not args[0].startswith("-"):
+            name = find_command(args[0], known)
+            if name is None:
+                raise UnknownCommandError(unknown_command(args[0], known, ctx.command_path), ctx)
+            args = [name, *args[1:]]
+        return super().resolve_command(ctx, args)
+
+
+class LazyGroup(NamedGroup):
     """Each command is the `command` of a module; its line of help is known without importing it."""
 
     def __init__(self, *arguments: Any, package: str, lines: Mapping[str, str], **settings: Any) -> None:

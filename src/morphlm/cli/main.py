@@ -6,12 +6,14 @@ Exit status: 0 done, 1 the reader of our output went away, 2 bad input or option
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import Any
 
 import click
 
-from morphlm.cli.lazy import LazyGroup
+from morphlm.cli.lazy import LazyGroup, UnknownCommandError
+from morphlm.cli.names import PROGRAM, british_options, unknown_option, usage
 from morphlm.cli.streams import open_streams
 from morphlm.errors import MorphlmError
 from morphlm.progress import notify
@@ -53,6 +55,21 @@ HELP_SETTINGS: dict[str, Any] = {
 }
 
 
+def _missing(what: str, name: str, choice: str | None) -> str:
+    return f"the {what} {name} is missing{', one of' if choice else ''}"
+
+
+TOO_MANY = "there are more arguments than expected"
+# click's words -> ours
+WORDINGS: tuple[tuple[re.Pattern[str], Any], ...] = (
+    (re.compile(r"^Got unexpected extra arguments? \((.*)\)$"), rf"{TOO_MANY} (\1)"),
+    (re.compile(r"^Missing (argument|option) '(.*?)'(\. Choose from:)?"), lambda found: _missing(*found.groups())),
+    (re.compile(r"^Invalid value for '(.*?)': "), r"\1: "),
+    (re.compile(r"is not a valid integer( range)?"), "is not a whole number"),
+    (re.compile(r"is not a valid float( range)?"), "is not a number"),
+)
+
+
 @click.group(
     cls=LazyGroup,
     package="morphlm.cli",
@@ -72,7 +89,8 @@ def run(arguments: list[str] | None = None) -> None:
     """The entry point."""
     open_streams()
     try:
-        status = morphlm.main(arguments, prog_name="morphlm", standalone_mode=False)
+        given = british_options(sys.argv[1:] if arguments is None else arguments)
+        status = morphlm.main(given, prog_name=PROGRAM, standalone_mode=False)
         sys.stdout.flush()
         sys.exit(status if isinstance(status, int) else 0)
     except MorphlmError as error:
@@ -81,7 +99,7 @@ def run(arguments: list[str] | None = None) -> None:
         error.show()
         sys.exit(2)
     except click.ClickException as error:
-        _fail(f"{error.format_message()} (see --help)", 2)
+        _fail(_message(error), 2)
     except (click.Abort, KeyboardInterrupt):
         _fail("interrupted", 130)
     except BrokenPipeError:
@@ -95,6 +113,25 @@ def run(arguments: list[str] | None = None) -> None:
         _fail(f"{path}{error.strerror or error}; check the place and its permissions", 2)
     except MemoryError:
         _fail("the memory is used up; take less text, a lower order, or a larger machine", 2)
+
+
+def _message(error: click.ClickException) -> str:
+    """What is wrong with the command line, as a sentence that says how to mend it."""
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return f"{error.format_message()} (see --help)"
+    if isinstance(error, click.NoSuchOption):
+        known = [name for parameter in context.command.get_params(context) for name in parameter.opts]
+        return unknown_option(error.option_name, known, context.command_path)
+    if isinstance(error, UnknownCommandError):
+        return error.format_message()
+    message = " ".join(error.format_message().split()).removesuffix(".")
+    for pattern, wording in WORDINGS:
+        message = pattern.sub(wording, message)
+    is_about_arguments = isinstance(error, click.MissingParameter) or message.startswith(TOO_MANY)
+    return f"{message}; " + (
+        f"write `{usage(context)}`" if is_about_arguments else f"see `{context.command_path} --help`"
+    )
 
 
 def _fail(message: str, status: int) -> None:

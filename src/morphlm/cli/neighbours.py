@@ -22,6 +22,7 @@ from morphlm.vectors.questions import ask
 @click.option("--analogy", "analogies", nargs=3, multiple=True, metavar="A B C", help="A is to B as C is to what?")
 @vector_options.choice
 @vector_options.prepared
+@options.header
 @options.as_json
 def command(
     model_path: str,
@@ -31,6 +32,7 @@ def command(
     among: str,
     analogies: tuple[tuple[str, str, str], ...],
     prepared: bool,
+    has_header: bool,
     as_json: bool,
     **choice: Any,
 ) -> None:
@@ -41,6 +43,7 @@ def command(
     no stem: its neighbours are alike in form, not in meaning. A word none of whose morphemes is known has the
     neighbours of UNK. Both are said on standard error.
     """
+    options.check_model_first(model_path, *words)
     vectors = vector_options.model_vectors(model_path, **choice)
     answers = ask(
         vectors, words, analogies, k,
@@ -49,6 +52,7 @@ def command(
     if as_json:
         options.print_json([answer.to_json() for answer in answers])
     else:
+        options.tab_header(("query", "understood", "neighbour", "cosine"), wanted=has_header)
         for answer in answers:
             for note in answer.notes:
                 notify(note)

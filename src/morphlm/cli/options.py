@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from morphlm.errors import ConfigError
+from morphlm.cli.names import usage
+from morphlm.errors import ConfigError, MorphlmError
+from morphlm.files import is_file, open_binary
+from morphlm.modelfile import MANIFEST
 from morphlm.progress import notify
 from morphlm.threads import available_cores
 
@@ -18,6 +23,7 @@ if TYPE_CHECKING:  # not all commands take the time to load models
     from morphlm.language_model.base import LanguageModel
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+ARPA_BEGINNING = 1 << 16  # bytes; comments may stand before \\data\\
 
 
 def applied(decorators: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
@@ -56,13 +62,20 @@ class Option(click.Option):
 class GroupedHelp(click.Command):
     """A command whose help shows options under headings: first what most people need, then the rest."""
 
+    def __init__(self, *args: Any, headings: Mapping[str, Sequence[str]] | None = None, **kwargs: Any) -> None:
+        """`headings` are those of the command in their order, with names of parameters; others name their own."""
+        super().__init__(*args, **kwargs)
+        self._order = [*(headings or HEADINGS[:-1]), HEADINGS[-1]]
+        self._heading_of = {name: heading for heading, names in (headings or {}).items() for name in names}
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if record is not None:
-                groups.setdefault(getattr(parameter, "group", "") or "Help", []).append(record)
-        for heading in sorted(groups, key=HEADINGS.index):
+                heading = self._heading_of.get(parameter.name or "") or getattr(parameter, "group", "")
+                groups.setdefault(heading or HEADINGS[-1], []).append(record)
+        for heading in sorted(groups, key=self._order.index):
             with formatter.section(heading):
                 formatter.write_dl(groups[heading])
 
@@ -71,6 +84,7 @@ HEADINGS = ("Text", "Model", "Run", "More settings", "Help")
 
 
 text_files = click.argument("files", nargs=-1, metavar="[FILE]...")
+header = click.option("--header", "has_header", is_flag=True, help="Print the names of the columns first.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 seed = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, help="Equal seeds give equal results.")
 allow_unk = click.option(
@@ -124,12 +138,20 @@ def or_stdin(files: tuple[str, ...]) -> list[str]:
     """Standard input if no file is named; it can be named once."""
     if files.count("-") > 1:
         raise ConfigError("standard input ('-') is named more than once; it can be read only once")
+    if not files:
+        tell_waiting()
     return list(files) or ["-"]
 
 
 def as_paths(files: Sequence[str]) -> list[Path]:
     """Files as the library takes them: strings in a list would be lines of text."""
     return [Path(file) for file in files]
+
+
+def tell_waiting() -> None:
+    """Tell somebody who named no text, and sits before a terminal, what the command waits for."""
+    if sys.stdin.isatty():
+        notify("reading what you type; end with Ctrl-D, or name a file")
 
 
 def check_one_stdin(model: str, *others: str) -> None:
@@ -140,21 +162,45 @@ def check_one_stdin(model: str, *others: str) -> None:
         )
 
 
+def check_model_first(model: str, *others: str) -> None:
+    """Refuse a text in the place of the model before it is read, if the model stands among the other arguments."""
+    if any(map(_is_model, others)) and not _is_model(model):
+        what = "is a text" if is_file(model) else "is no model"
+        raise ConfigError(f"{model} {what}; the model comes first: `{usage(click.get_current_context())}`")
+
+
+def _is_model(path: str) -> bool:
+    """A model directory, or a file that begins like ARPA; only its beginning is read."""
+    if is_file(f"{path}/{MANIFEST}"):
+        return True
+    if not is_file(path):
+        return False
+    with contextlib.suppress(MorphlmError, OSError), open_binary(path) as file:
+        return b"\\data\\" in file.read(ARPA_BEGINNING).split()
+    return False
+
+
 def check_composes(path: str, model: LanguageModel, contexts: str) -> None:
     """Tell where unknown words were to be composed in contexts and cannot be."""
     if contexts == "composed" and not model.composes_contexts:
         notify(f"warning: {path} cannot compose unknown words; they are UNK in contexts")
 
 
-def mention_missing_record(path: str, model: LanguageModel) -> None:
+def mention_missing_record(path: str, model: LanguageModel, prepared: bool | None) -> None:
     """Say that text is scored as it stands, because nobody knows how the model's text was prepared."""
-    if model.preparation is None:
+    if prepared is None and model.preparation is None:
         notify(f"{path}: no record of how its training text was prepared, so text is taken as it stands")
 
 
 def json_line(content: Any) -> str:
     """JSON on one line."""
     return json.dumps(content, ensure_ascii=False, allow_nan=False)
+
+
+def tab_header(columns: Sequence[str], *, wanted: bool) -> None:
+    """The names of tab-separated columns on standard output, if they are wanted."""
+    if wanted:
+        click.echo("\t".join(columns))
 
 
 def show(text: str, *, err: bool = False) -> None:

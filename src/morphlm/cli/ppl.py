@@ -22,6 +22,12 @@ from morphlm.scoring.loading import load
 from morphlm.scoring.spelling import train_spelling
 from morphlm.tables import finite_or_none
 
+# Of the rows of --per-sentence and --per-token.
+COLUMNS = {
+    "sentence": ("sentence", "logprob", "tokens", "unknown", "perplexity"),
+    "token": ("sentence", "position", "token", "logprob", "unknown"),
+}
+
 
 @click.command(name="ppl")
 @click.argument("model_path", metavar="MODEL")
@@ -35,6 +41,7 @@ from morphlm.tables import finite_or_none
     is_flag=True,
     help="Give each unknown word its own share of P(UNK) by its spelling; adds perplexity and bits per character.",
 )
+@options.header
 @options.unknown_contexts
 @options.prepared
 @options.allow_unk
@@ -44,6 +51,7 @@ def command(
     files: tuple[str, ...],
     detail: str | None,
     open_vocabulary: bool,
+    has_header: bool,
     unknown_contexts: UnknownContexts,
     prepared: bool | None,
     allow_unknown: bool,
@@ -61,11 +69,12 @@ def command(
     """
     paths = options.or_stdin(files)
     options.check_one_stdin(model_path, *paths)
+    options.check_model_first(model_path, *paths)
     model = load(model_path)
     spelling = train_spelling(model.vocabulary) if open_vocabulary else None
     options.check_composes(model_path, model, unknown_contexts)
     results: list[tuple[Perplexity, ScoredText]] = []
-    options.mention_missing_record(model_path, model)
+    options.mention_missing_record(model_path, model, prepared)
     for path in paths:
         text = fit_text(model, path, prepared=prepared)
         scored = score_text(
@@ -80,8 +89,10 @@ def command(
     if as_json:
         options.print_json([result.to_json() | _details(scored, detail) for result, scored in results])
         return
+    first = ["file"] if len(results) > 1 else []
+    options.tab_header([*first, *COLUMNS.get(detail or "", ())], wanted=has_header and detail is not None)
     for result, scored in results:
-        text = [result.text] if len(results) > 1 else []
+        text = [result.text] if first else []
         for row in _rows(scored, detail):
             click.echo("\t".join([*text, *(_cell(value) for value in row.values())]))
     summary = results[0][0].format() if len(results) == 1 else format_table([(r.text, r) for r, _ in results])

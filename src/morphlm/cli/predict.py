@@ -23,11 +23,13 @@ from morphlm.scoring.prediction import Continuations, Predictor, predict_lines, 
 @click.option("--end/--no-end", default=True, help="Show </s>, the end of the sentence.")
 @click.option("--unknown/--no-unknown", default=False, help="Show <unk>.")
 @options.prepared
+@options.header
 @options.as_json_lines
 def command(
     model_path: str,
     texts: tuple[str, ...],
     prepared: bool | None,
+    has_header: bool,
     as_json: bool,
     **query: Any,  # arguments of predict_texts
 ) -> None:
@@ -38,10 +40,13 @@ def command(
     """
     if query["prefix"] and query["complete"]:
         raise ConfigError("--prefix and --complete both say what the word begins with; give one")
+    options.check_model_first(model_path, *texts)
     if not texts:
         options.check_one_stdin(model_path, "-")
+        options.tell_waiting()
     predictor = Predictor(load(model_path), prepared=prepared)
     results = iter([predict_texts(predictor, texts, **query)]) if texts else predict_lines(predictor, "-", **query)
+    options.tab_header(("text", "rank", "word", "probability", "share"), wanted=has_header and not as_json)
     with atomic_writer("-") as out:
         for batch in results:
             for result in batch:

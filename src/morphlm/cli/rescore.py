@@ -66,6 +66,9 @@ def command(
     """
     paths = (model_path, *more_models)
     options.check_one_stdin(file, *paths)
+    options.check_model_first(model_path, file)
+    if file == "-":
+        options.tell_waiting()
     settings = RescoringOptions(weights=None if weights is None else read_weights(weights), best=best, **scoring)
     models = [load(path) for path in paths]
     for path, model in zip(paths, models, strict=True):

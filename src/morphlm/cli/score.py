@@ -17,11 +17,13 @@ from morphlm.scoring.streaming import LineScore, Unit, score_lines
 @click.argument("model_path", metavar="MODEL")
 @options.text_files
 @click.option("--per-token", is_flag=True, help="Print a line for each token.")
+@options.header
 @options.scoring
 def command(
     model_path: str,
     files: tuple[str, ...],
     per_token: bool,
+    has_header: bool,
     as_json: bool,
     **scoring: Any,
 ) -> None:
@@ -36,9 +38,12 @@ def command(
     """
     paths = options.or_stdin(files)
     options.check_one_stdin(model_path, *paths)
+    options.check_model_first(model_path, *paths)
     model = load(model_path)
     options.check_composes(model_path, model, scoring["unknown_contexts"])
-    options.mention_missing_record(model_path, model)
+    options.mention_missing_record(model_path, model, scoring["prepared"])
+    columns = ("line", "position", "token", "logprob", "unknown") if per_token else ("logprob", "tokens", "unknown")
+    options.tab_header([*(["file"] if len(paths) > 1 else []), *columns], wanted=has_header and not as_json)
     with atomic_writer("-") as out:
         for path in paths:
             name = source_name(path) if len(paths) > 1 else None

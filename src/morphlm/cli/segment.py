@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,26 +12,28 @@ import click
 
 from morphlm.cli import options
 from morphlm.cli.setting_options import SettingOptions
-from morphlm.errors import ConfigError, InputError
-from morphlm.files import atomic_writer, check_can_write
+from morphlm.errors import ConfigError
+from morphlm.files import COMPRESSIONS, atomic_writer, check_can_write, is_file
 from morphlm.modelfile import check_can_hold_model
 from morphlm.progress import notify
 from morphlm.segmentation.evaluation import BoundaryScores, evaluate
 from morphlm.segmentation.gold import Gold, read_gold
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
-from morphlm.text.reading import Block, UntilRefused, read_blocks, split_tokens
+from morphlm.tables import counted
+from morphlm.text.reading import UntilRefused, read_blocks, split_tokens
 from morphlm.vocabulary.corpus import read_corpus
 from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
 
 SEGMENTER_SETTINGS = SettingOptions(SegmenterConfig)
+TEXT_EXTENSIONS = (".txt", ".tsv", *COMPRESSIONS)
 
 
 @click.command(name="segment")
-@click.argument("files", nargs=-1, metavar="[WORDS]...")
+@click.argument("given", nargs=-1, metavar="[WORD|FILE]...")
 @click.option("--vocab", type=click.Path(), metavar="FILE", help="Train on a vocabulary (word TAB count).")
 @click.option("--train", "texts", multiple=True, metavar="FILE", help="Train on the words of a text; repeat for more.")
 @click.option(
-    "--load", type=click.Path(), metavar="DIR", help="Load a segmenter and segment WORDS, one word a line ['-']."
+    "--load", type=click.Path(), metavar="DIR", help="Load a segmenter and segment words or text with it ['-']."
 )
 @click.option("--save", type=click.Path(), metavar="DIR", help="Write the trained segmenter here.")
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Write the segmentation here.")
@@ -38,9 +41,10 @@ SEGMENTER_SETTINGS = SettingOptions(SegmenterConfig)
 @SEGMENTER_SETTINGS
 @options.seed
 @options.allow_unk
+@options.header
 @options.as_json
 def command(
-    files: tuple[str, ...],
+    given: tuple[str, ...],
     vocab: str | None,
     texts: tuple[str, ...],
     load: str | None,
@@ -49,19 +53,25 @@ def command(
     gold: str | None,
     seed: int,
     allow_unknown: bool,
+    has_header: bool,
     as_json: bool,
     **settings: Any,
 ) -> None:
     """Segment words into labelled morphemes, learned from the words alone.
 
-    With --vocab or --train a segmenter is trained and written to --save, and the segmentation of its words to --out.
-    With --load the given WORDS are segmented, whether seen in training or not. A line is
-    `count morph/PRE + morph/STM + morph/SUF`. Without --out, --save, --gold and --json, lines go to standard output.
+    With --vocab or --train a segmenter is trained and written to --save, and the segmentation of its words to --out: a
+    line is `count morph/PRE + morph/STM + morph/SUF`. Without --out, --save, --gold and --json, lines go to standard
+    output.
+
+    WORDs and the words of FILEs (running text, or one word a line; '-' is standard input) are segmented whether they
+    were seen in training or not: a line has the word, a tab, and its morphemes.
+
+    \b
+      morphlm segment --train train.txt --save cs.segmenter
+      morphlm segment --load cs.segmenter nejneuvěřitelnější školou
+      morphlm segment --load cs.segmenter test.txt
     """
-    if (vocab is not None) + bool(texts) + (load is not None) != 1:
-        raise ConfigError(
-            "the words to learn from are missing or given twice; give exactly one of --vocab, --train, --load"
-        )
+    _check_one_source(vocab, texts, load)
     standard = None if gold is None else read_gold(gold)
     if out is not None:
         check_can_write(out)
@@ -72,9 +82,17 @@ def command(
     else:
         vocabulary = _vocabulary(vocab, options.as_paths(texts), allow_unknown)
         segmenter = train_segmenter(vocabulary, seed=seed, **SEGMENTER_SETTINGS.chosen(settings))
-        notify(f"{len(segmenter.segmentation):,} words, {len(segmenter.paths.morphs):,} morphs")
+        notify(f"{counted(len(segmenter.segmentation), 'word')}, {counted(len(segmenter.paths.morphs), 'morph')}")
     scores = {} if standard is None else _compare(segmenter, standard)
-    _write(segmenter, files, load is not None, save, out, to_stdout=not (gold or as_json))
+    if save is not None:
+        segmenter.save(save)
+    is_wanted = out is not None or not (gold or as_json or save)
+    if given or (load is not None and is_wanted):
+        _write_words(segmenter, given, out or "-", has_header, as_json and bool(given))
+    elif is_wanted:
+        _write_training(segmenter, out or "-")
+    if given and as_json:
+        return
     if as_json and out != "-":
         record = {"configuration": asdict(segmenter.config), "training": dict(segmenter.training)}
         options.print_json(record | {name: score.to_json() for name, score in scores.items()})
@@ -96,40 +114,54 @@ def _compare(segmenter: MorphemeSegmenter, gold: Gold) -> dict[str, BoundaryScor
     return {name: evaluate(segmenter.segment_all(part), gold) for name, part in words.items() if part}
 
 
-def _write(
-    segmenter: MorphemeSegmenter,
-    files: tuple[str, ...],
-    loaded: bool,
-    save: str | None,
-    out: str | None,
-    *,
-    to_stdout: bool,
-) -> None:
-    if save is not None:
-        segmenter.save(save)
-    path = "-" if out is None and to_stdout and save is None else out
-    if path is None:
-        return
+def _check_one_source(vocab: str | None, texts: tuple[str, ...], load: str | None) -> None:
+    sources = (vocab is not None) + bool(texts) + (load is not None)
+    if sources > 1:
+        raise ConfigError("--load uses a segmenter, --vocab and --train make one; give exactly one of them")
+    if not sources:
+        raise ConfigError(
+            "there is no segmenter; give --load DIR to use one, or --train TEXT or --vocab FILE to train one"
+        )
+
+
+def _write_training(segmenter: MorphemeSegmenter, path: str) -> None:
+    """The words of the training with their counts."""
     with atomic_writer(path) as file:
-        for lines in _segmented(segmenter, options.or_stdin(files)) if loaded else [segmenter.lines()]:
-            file.writelines(f"{line}\n".encode() for line in lines)
+        file.writelines(f"{line}\n".encode() for line in segmenter.lines())
+
+
+def _write_words(
+    segmenter: MorphemeSegmenter, given: tuple[str, ...], path: str, has_header: bool, as_json: bool
+) -> None:
+    """A line a word, as soon as words arrive."""
+    with atomic_writer(path) as file:
+        if has_header and not as_json:
+            file.write(b"word\tmorphemes\n")
+        for words in _asked(given):
+            asked = UntilRefused(words)
+            some = list(asked)
+            segmentation = segmenter.segment_all(list(dict.fromkeys(some)))
+            file.writelines(f"{_line(word, segmentation[word], as_json)}\n".encode() for word in some)
             file.flush()
-
-
-def _segmented(segmenter: MorphemeSegmenter, paths: list[str]) -> Iterator[Iterator[str]]:
-    """The lines for words that arrive one a line, as soon as they arrive."""
-    for path in paths:
-        for block in read_blocks(path):
-            asked = UntilRefused(_words(block))
-            words = list(asked)
-            segmentation = segmenter.segment_all(words)
-            yield (f"1 {' + '.join(map(str, segmentation[word]))}" for word in words)
             asked.check()
 
 
-def _words(block: Block) -> Iterator[str]:
-    for number, line in enumerate(block.lines(), block.first_line):
-        tokens = split_tokens(line)
-        if len(tokens) != 1:
-            raise InputError("not one word; put one word on each line", source=block.source, line=number)
-        yield tokens[0]
+def _line(word: str, morphemes: Sequence[object], as_json: bool) -> str:
+    if as_json:
+        return options.json_line({"word": word, "morphemes": list(map(str, morphemes))})
+    return f"{word}\t{' + '.join(map(str, morphemes))}"
+
+
+def _asked(given: tuple[str, ...]) -> Iterator[Iterator[str]]:
+    """The words that are given themselves, and those of files, block by block."""
+    for argument in options.or_stdin(given):
+        if argument == "-" or is_file(argument) or _is_path(argument):
+            for block in read_blocks(argument):
+                yield (word for line in block.lines() for word in split_tokens(line))
+        else:
+            yield iter(split_tokens(argument))
+
+
+def _is_path(argument: str) -> bool:
+    """Whether it can only be meant as a file, even if there is none: then that is said."""
+    return os.sep in argument or Path(argument).suffix in TEXT_EXTENSIONS

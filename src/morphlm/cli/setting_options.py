@@ -65,6 +65,11 @@ class SettingOptions:
                 for entry in self.declared
             ]
 
+    @property
+    def names(self) -> list[str]:
+        """Of the settings, which are those of the parameters."""
+        return [entry.name for entry in self.declared]
+
     def __call__(self, command: Any) -> Any:
         return options.applied([setting_option(entry) for entry in self.declared])(command)
 

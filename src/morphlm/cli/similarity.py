@@ -33,6 +33,7 @@ def command(
     bootstrap samples of the pairs.
     """
     options.check_one_stdin(model_path, *files)
+    options.check_model_first(model_path, *files)
     sets = [read_pairs(path) for path in files]
     vectors = vector_options.any_vectors(model_path, **choice)
     results = [evaluate_similarity(vectors, pairs, seed=seed, prepared=prepared) for pairs in sets]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import click
 
 from morphlm.cli import options, training_options
 from morphlm.errors import ConfigError, TrainingError
-from morphlm.kinds import ModelKind, kind_named, kind_names
+from morphlm.files import is_file
+from morphlm.kinds import ModelKind, find_kind, kind_named, kind_names
 from morphlm.training.inputs import InputOptions
 from morphlm.training.job import RunOptions
 from morphlm.training.pipeline import ModelOptions, train_all, train_one
@@ -48,6 +50,10 @@ class _KindGroup(options.GroupedHelp, click.Group):
         return kind_names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if is_file(cmd_name) and find_kind(cmd_name) is None:
+            if ctx.params.get("everything"):
+                raise ConfigError(f"{cmd_name} is a text; with --all, texts are given by --train: --train {cmd_name}")
+            raise ConfigError(f"{cmd_name} is a text; the kind of model comes first: `morphlm train KIND {cmd_name}`")
         kind = kind_named(cmd_name, trainable=True)  # refuses any other name, and lists the kinds
         return kind.load("command") if kind.command else _command_of(kind)  # type: ignore[return-value]
 
@@ -60,7 +66,13 @@ class _KindGroup(options.GroupedHelp, click.Group):
             formatter.write_dl([(name, kind_named(name).description) for name in kind_names()])
 
 
-@click.group(name="train", cls=_KindGroup, invoke_without_command=True, no_args_is_help=True)
+@click.group(
+    name="train",
+    cls=_KindGroup,
+    invoke_without_command=True,
+    no_args_is_help=True,
+    subcommand_metavar="[KIND [TEXT]...]",
+)
 @training_options.grouped("Text", "--all", "everything", is_flag=True, help="Train all kinds into DIR/KIND.")
 @training_options.grouped(
     "Text", "--kinds", metavar="KIND,...", help="With --all: only these, for example mkn,clbl,clbl++."
@@ -76,7 +88,8 @@ def command(context: click.Context, /, everything: bool, kinds: str | None, **va
     trained again.
 
     \b
-      morphlm train clbl++ --train train.txt --dev dev.txt --out cs.clbl++
+      morphlm train mkn train.txt --out cs.mkn
+      morphlm train clbl++ train.txt --dev dev.txt --out cs.clbl++
       morphlm train --all --train train.txt --dev dev.txt --test test.txt --out models
     """
     if context.invoked_subcommand is not None:
@@ -99,17 +112,16 @@ def _arguments(
     values: dict[str, Any], kinds: list[str]
 ) -> tuple[list[Path], str, str, InputOptions, ModelOptions, RunOptions]:
     """The texts and the directory of the model, which must be named, and all options."""
-    if values["dev"] is None:
-        raise ConfigError("there is no development text to stop by; give --dev FILE")
+    dev, run = training_options.check_dev(values["dev"], "to stop by"), training_options.run_options(values)
     if values["out"] is None:
         raise ConfigError("there is no place for the model; give --out DIR")
     return (
-        options.as_paths(options.or_stdin(values["files"])),
-        values["dev"],
+        training_options.training_texts(values),
+        dev,
         values["out"],
         training_options.input_options(values),
         training_options.model_options(values, kinds),
-        training_options.run_options(values),
+        replace(run, keep_complete=not run.restart, say_complete=len(kinds) == 1),
     )
 
 
@@ -118,6 +130,7 @@ def _command_of(kind: ModelKind) -> click.Command:
     text = f"{kind.description}\n\n{_STAGES}{_CHECKPOINTS if kind.writes_checkpoints else ''}"
 
     @click.command(name=kind.name, cls=options.GroupedHelp, help=text)
+    @training_options.texts
     @_options([kind])
     @click.pass_context
     def train_kind(context: click.Context, /, **values: Any) -> None:

@@ -11,11 +11,19 @@ from morphlm.modelfile import check_can_hold_model
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
 from morphlm.progress import notify
+from morphlm.tables import counted
 from morphlm.vocabulary.vocabulary import load_vocabulary
 
 
+def _refuse_dev(_: click.Context, __: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        raise ConfigError("mkn counts n-grams and needs no development text; leave out --dev")
+
+
 @click.command(name="mkn")
-@click.option("--train", "files", multiple=True, metavar="FILE", help="Training text; repeat for more files ['-'].")
+@click.argument("texts", nargs=-1, metavar="[TEXT]...")
+@click.option("--train", "files", multiple=True, metavar="FILE", help="Training text, as TEXT; repeatable ['-'].")
+@click.option("--dev", hidden=True, expose_value=False, callback=_refuse_dev)
 @click.option("--out", type=click.Path(), metavar="DIR", help="Write the model directory here.")
 @click.option("--arpa", type=click.Path(dir_okay=False), metavar="FILE", help="Write the model as ARPA here.")
 @click.option("--order", default=4, show_default=True, type=click.IntRange(1, 100), help="n of the n-grams.")
@@ -26,6 +34,7 @@ from morphlm.vocabulary.vocabulary import load_vocabulary
 @options.allow_unk
 @options.as_json
 def command(
+    texts: tuple[str, ...],
     files: tuple[str, ...],
     out: str | None,
     arpa: str | None,
@@ -37,11 +46,15 @@ def command(
     allow_unknown: bool,
     as_json: bool,
 ) -> None:
-    """Interpolated modified Kneser-Ney, equal to KenLM's lmplz."""
+    """Interpolated modified Kneser-Ney, equal to KenLM's lmplz.
+
+    \b
+      morphlm train mkn train.txt --out cs.mkn
+    """
     if out is None and arpa is None:
         raise ConfigError("there is no place for the model; give --out DIR, --arpa FILE or both")
-    texts = options.or_stdin(files)
-    if vocab == "-" and "-" in texts:
+    paths = options.or_stdin((*files, *texts))
+    if vocab == "-" and "-" in paths:
         raise ConfigError("text and vocabulary cannot both come from standard input; name a file for one of them")
     if out is not None:
         check_can_hold_model(out)
@@ -49,7 +62,7 @@ def command(
     if arpa is not None:
         check_can_write(arpa)
     model = train_ngram(
-        options.as_paths(texts),
+        options.as_paths(paths),
         order,
         kappa=kappa,
         seed=seed,
@@ -73,5 +86,5 @@ def _report(model: NgramModel, as_json: bool, to_stdout: bool) -> None:
         facts = {"kind": model.kind, "order": model.order, "ngrams": sizes, "vocabulary": len(model.vocabulary)}
         options.print_json(facts | {"training": model.training, "signature": str(model.signature)}, err=not to_stdout)
         return
-    counts = ", ".join(f"{size:,} {n}-grams" for n, size in enumerate(sizes, 1))
-    options.show(f"mkn: {model.training['tokens']:,} tokens, {counts}", err=not to_stdout)
+    counts = ", ".join(f"{counted(size, f'{n}-gram')}" for n, size in enumerate(sizes, 1))
+    options.show(f"mkn: {counted(model.training['tokens'], 'token')}, {counts}", err=not to_stdout)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -22,8 +23,14 @@ grouped = setting_options.grouped
 FOR_FACTORS, FOR_CLASSES = {"factors", "corpus_weight"}, {"classes", "class_method"}
 
 train = grouped(
-    "Text", "--train", "files", multiple=True, metavar="FILE", help="Training text; may be repeated.  [default: stdin]"
+    "Text",
+    "--train",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    help="The same as TEXT; may be repeated.  [default: stdin]",
 )
+texts = click.argument("texts", nargs=-1, metavar="[TEXT]...")
 dev = grouped(
     "Text", "--dev", metavar="FILE", help="Development text: training stops when its perplexity rises.  [required]"
 )
@@ -76,8 +83,23 @@ def used_options(kinds: Sequence[ModelKind]) -> set[str]:
     used |= FOR_CLASSES if any(kind.needs_classes for kind in kinds) else set()
     used |= {"checkpoint_minutes"} if any(kind.writes_checkpoints for kind in kinds) else set()
     used |= {"threads"} if any(kind.writes_checkpoints or kind.needs_classes for kind in kinds) else set()
-    used |= {"resume"}
+    used |= {"resume", "restart"}
     return used
+
+
+def training_texts(values: Mapping[str, Any]) -> list[Path]:
+    """The texts that are named as arguments or by --train; standard input if there are none."""
+    return options.as_paths(options.or_stdin((*values["files"], *values.get("texts", ()))))
+
+
+def check_dev(dev: str | None, purpose: str) -> str:
+    """The development text, which must be named; `purpose` is what it is for."""
+    if dev is None:
+        raise ConfigError(
+            f"there is no development text {purpose}; give --dev FILE, text that is not among the training text "
+            "(`morphlm learn TEXT --out DIR` divides a text by itself)"
+        )
+    return dev
 
 
 def input_options(values: Mapping[str, Any]) -> InputOptions:

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from morphlm.cli import options, training_options
-from morphlm.errors import ConfigError
 from morphlm.kinds import kind_named
 from morphlm.training.job import RunOptions
 from morphlm.training.tune import tunable_kinds, tune
@@ -33,7 +32,8 @@ def _values_option(setting: str, kind: type[int] | type[float], default: str) ->
 
 
 @click.command(name="tune", cls=options.GroupedHelp)
-@click.argument("kind", type=click.Choice(tunable_kinds()))
+@click.argument("kind", type=click.Choice(tunable_kinds()), metavar="KIND")
+@training_options.texts
 @training_options.train
 @training_options.dev
 @training_options.grouped(
@@ -64,17 +64,18 @@ def _values_option(setting: str, kind: type[int] | type[float], default: str) ->
 def command(context: click.Context, /, kind: str, **values: Any) -> None:
     """Search step, weight decay and width of a log-bilinear model on the development text.
 
+    KIND is lbl, lbl+c, lbl+o, lbl++, clbl, clbl+c, clbl+o or clbl++.
+
     Many candidates about the recipe's values are trained for one epoch, the best to their end; the recipe itself is
     always among them. Prints all of them and the command that trains with the best settings. Ctrl-C ends the search and
     prints what has been tried.
     """
-    if values["dev"] is None:
-        raise ConfigError("there is no development text to tune on; give --dev FILE")
+    dev = training_options.check_dev(values["dev"], "to tune on")
     training_options.check_used(context, [kind])
     result = tune(
         kind,
-        options.as_paths(options.or_stdin(values["files"])),
-        values["dev"],
+        training_options.training_texts(values),
+        dev,
         minutes=values["minutes"],
         steps=values["steps"],
         decays=values["decays"],
@@ -84,7 +85,7 @@ def command(context: click.Context, /, kind: str, **values: Any) -> None:
         run=RunOptions(threads=values["threads"]),
         artefacts=values["artefacts"],
         out=values["out"],
-        arguments=training_options.command_line(context, OWN),
+        arguments=[*values["texts"], *training_options.command_line(context, OWN)],
     )
     options.print_result(result, values["as_json"])
     if result.interrupted:

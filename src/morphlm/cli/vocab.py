@@ -7,6 +7,7 @@ import click
 from morphlm.cli import options
 from morphlm.files import check_can_write, source_name
 from morphlm.progress import notify
+from morphlm.tables import counted
 from morphlm.vocabulary.corpus import add_counts, read_corpus
 from morphlm.vocabulary.statistics import corpus_statistics, format_statistics
 
@@ -33,7 +34,7 @@ def command(
     if out is not None:
         vocabulary = together.vocabulary(kappa, seed)
         vocabulary.save(out)
-        notify(f"{len(vocabulary):,} entries written to {out}")
+        notify(f"{counted(len(vocabulary), 'entry', 'entries')} written to {out}")
     if as_json and out != "-":
         options.print_json([row.to_json() for row in rows])
     else:

@@ -21,6 +21,7 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.files import atomic_writer, make_folder
 from morphlm.processes import ordered_map
 from morphlm.progress import notify
+from morphlm.tables import counted
 from morphlm.text.datasets.sentences import split_sentences
 from morphlm.text.preparation import Counts, PrepareOptions, paper_options
 from morphlm.text.prepare import drop_reason, keep_record, make_preparation, prepare_line
@@ -313,7 +314,9 @@ def read_parallel(path: Path) -> Iterator[list[str]]:
         for number, line in enumerate(block.lines(), block.first_line):
             columns = line.split("\t")
             if len(columns) != 3:
-                what = f"{len(columns)} columns where 3 are meant: origin TAB English TAB target; mend the line"
+                what = (
+                    f"{counted(len(columns), 'column')} where 3 are meant: origin TAB English TAB target; mend the line"
+                )
                 raise InputError(what, source=str(path), line=number)
             yield columns
 

@@ -16,6 +16,7 @@ from morphlm.experiments.steps.base import Step
 from morphlm.experiments.steps.inputs import InputsStep
 from morphlm.experiments.steps.texts import TextsStep
 from morphlm.experiments.store import Record, Store
+from morphlm.tables import counted
 
 PRIOR = 60.0  # expected seconds after which what was measured counts as much as what was assumed
 TELL_SIZES = (TextsStep.producer.name, InputsStep.producer.name)  # kinds of steps whose results other estimates need
@@ -77,7 +78,7 @@ class Forecast:
         left = "nothing is left"
         if self.done < self.steps:
             left = f"about {format_duration(self.seconds)} and {format_size(self.bytes)}"
-        return f"{name}: {self.steps} steps, {self.done} done; {left} in {store.folder}"
+        return f"{name}: {counted(self.steps, 'step')}, {self.done} done; {left} in {store.folder}"
 
 
 def forecast(steps: Sequence[Step[Any]], done: set[str], estimator: Estimator) -> Forecast:

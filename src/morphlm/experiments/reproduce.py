@@ -25,6 +25,7 @@ from morphlm.experiments.steps.base import Step
 from morphlm.experiments.store import Record, Store, check_store
 from morphlm.experiments.text_source import TextSource
 from morphlm.experiments.writing import REPORT, RESULTS, Report, make_report, write_json, write_report, write_text
+from morphlm.extras import check_extra, how_to_install, is_installed
 from morphlm.files import check_can_make
 from morphlm.progress import notify
 from morphlm.progress_line import ProgressLine
@@ -72,6 +73,7 @@ def reproduce(request: ReproduceRequest) -> Reproduction:
     begin = time.monotonic()
     preview = look_ahead(request)
     _announce(preview)
+    check_extras(preview.plans)
     check_disk_space(preview)
     folder = request.out or preview.store.report(preview.name)
     check_can_make(folder / REPORT)  # before hours of work
@@ -84,6 +86,14 @@ def reproduce(request: ReproduceRequest) -> Reproduction:
     notify(f"written to {folder / REPORT}")
     failed = outcome.failed | {name: why for report in reports for name, why in report.failed.items()}
     return Reproduction(preview.name, reports, folder, failed, left_out)
+
+
+def check_extras(plans: Sequence[Plan]) -> None:
+    """Before hours of work: translations cannot be judged without sacreBLEU; pictures can be drawn later."""
+    if any(plan.recipe.translation.pairs for plan in plans):
+        check_extra("sacrebleu", "translation", "this recipe translates, and BLEU needs")
+    if not is_installed("matplotlib"):
+        notify(f"warning: there will be no pictures; {how_to_install('pictures')}, and the same command draws them")
 
 
 @dataclass(frozen=True)

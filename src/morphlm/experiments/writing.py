@@ -14,6 +14,7 @@ from morphlm.experiments.recipe import Recipe, format_amount
 from morphlm.experiments.running import Outcome
 from morphlm.experiments.schema import REPORT_FILE
 from morphlm.experiments.sections import ReportSection, sections_of, signatures_in
+from morphlm.extras import MissingExtraError
 from morphlm.files import atomic_writer, make_folder
 from morphlm.kinds import kind_named
 from morphlm.progress import notify
@@ -163,6 +164,8 @@ def _draw(result: Any, folder: Path, name: str) -> bool:
     try:
         for extension in EXTENSIONS:
             save_picture(result, folder / f"{name}{extension}")
+    except MissingExtraError:  # which was said before all work
+        return False
     except MorphlmError as error:
         notify(f"no picture of {name}: {error}")
         return False

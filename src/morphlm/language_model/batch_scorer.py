@@ -16,6 +16,7 @@ from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.errors import ConfigError
 from morphlm.kinds import find_kind
 from morphlm.language_model.base import LanguageModel
+from morphlm.tables import counted
 from morphlm.vocabulary.vocabulary import BEGIN_ID
 
 STATE_BYTES = 512  # an estimate of what a cached state takes, with its key
@@ -46,7 +47,9 @@ def checked_queries(contexts: Int32Array, words: Int32Array, order: int, size: i
     """Contexts, (m, n - 1), and words, (m,), as compiled code wants them, for a model of `size` words."""
     before, ids = checked_contexts(contexts, order, size), word_ids(words, size)
     if len(before) != len(ids):
-        raise ConfigError(f"{len(before):,} contexts and {len(ids):,} words; give a word for each context")
+        raise ConfigError(
+            f"{counted(len(before), 'context')} and {counted(len(ids), 'word')}; give a word for each context"
+        )
     return before, ids
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from morphlm.arguments import check_words, shown, word_id, word_ids
 from morphlm.arrays import Int32Array
 from morphlm.errors import ConfigError, InputError, StateError
+from morphlm.tables import counted
 
 if TYPE_CHECKING:  # the module of LanguageModel imports this one
     from morphlm.language_model.base import LanguageModel
@@ -50,7 +51,9 @@ def states_and_words(
     """As many states as ids of words."""
     listed, ids = state_list(states), word_ids(words, size)
     if len(listed) != len(ids):
-        raise ConfigError(f"{len(listed):,} states and {len(ids):,} words; give a word for each state")
+        raise ConfigError(
+            f"{counted(len(listed), 'state')} and {counted(len(ids), 'word')}; give a word for each state"
+        )
     return listed, ids
 
 

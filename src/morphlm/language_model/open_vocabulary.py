@@ -14,7 +14,7 @@ import numpy as np
 
 from morphlm.arrays import Float64Array
 from morphlm.language_model.signature import Signature
-from morphlm.tables import finite_or_none
+from morphlm.tables import counted, finite_or_none
 from morphlm.vocabulary.corpus import Corpus
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
 
@@ -45,7 +45,7 @@ class OpenVocabulary:
         left_out = f", {self.unspelled:,} <unk> left out" if self.unspelled else ""
         return (
             f"  spelled     {self.perplexity:.2f} with unknown words spelled, {self.bits_per_character:.4f} bits per "
-            f"character ({self.characters:,} characters{left_out})\n"
+            f"character ({counted(self.characters, 'character')}{left_out})\n"
             f"  signature   {self.signature}"
         )
 

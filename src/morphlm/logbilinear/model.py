@@ -24,9 +24,10 @@ from morphlm.language_model.signature import Signature
 from morphlm.lazy import cached_property
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.engine import Engine
-from morphlm.logbilinear.kernels.query import CompiledModel, log_probability
+from morphlm.logbilinear.kernels.query import CompiledModel
 from morphlm.logbilinear.parameters import Parameters, check_shapes
-from morphlm.logbilinear.query import CachedQueries, compile_model, compile_part, new_cache
+from morphlm.logbilinear.plain import score_plainly
+from morphlm.logbilinear.query import CachedQueries, compile_model
 from morphlm.logbilinear.structure import Structure, build_structure, with_new_words
 from morphlm.logbilinear.wide import WideQueries, WideState
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
@@ -221,15 +222,7 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         if self.config.wide:
             return self.sentence(tokens)
         ids = [*self.vocabulary.encode(tokens).tolist(), END_ID]
-        states = [(BEGIN_ID,) * self.config.distances]
-        for word in ids[:-1]:
-            states.append((word, *states[-1][:-1]))
-        words, indices = np.unique(np.array(states, np.int32), return_inverse=True)
-        classes = np.unique(self.structure.class_of[ids]).astype(np.int64)
-        part = compile_part(self.config, self.structure, self.parameters, words, classes)
-        contexts = indices.reshape(len(ids), -1).astype(np.int32)
-        cache = new_cache(part, 0)
-        return [float(log_probability(part, cache, *query)) for query in zip(contexts, ids, strict=True)]
+        return score_plainly(self.config, self.structure, self.parameters, ids).tolist()
 
     def __copy__(self) -> Self:
         """With queries of its own, but what was composed for them is not composed again."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arguments import finite_number, word_id, word_ids
-from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array, Int64Array
+from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array
 from morphlm.errors import ConfigError
 from morphlm.language_model.guards import no_state
 from morphlm.logbilinear.config import LogBilinearConfig
@@ -45,52 +45,18 @@ def compile_model(
     With diagonal C_j it takes as much memory as Q and R of all words; with full C_j, Q is there n - 1 times. Where Q
     belongs to words and C_j is diagonal, Q is not copied.
     """
-    words = np.arange(len(structure.vocabulary), dtype=np.int32)
-    positions = np.arange(len(structure.layout.members), dtype=np.int64)
-    return _compile(config, structure, parameters, pool, words, positions, output)
-
-
-def compile_part(
-    config: LogBilinearConfig,
-    structure: Structure,
-    parameters: Parameters,
-    words: Int32Array,
-    classes: Int64Array,
-) -> CompiledModel:
-    """`compile_model` for some words of contexts, whose ids become their indices in `words`, and for some classes.
-
-    All other words have no probability. For scoring a few sentences without composing everything.
-    """
-    starts, chosen = structure.layout.starts, np.zeros(structure.classes, bool)
-    chosen[classes] = True
-    positions = np.flatnonzero(np.repeat(chosen, np.diff(starts)))
-    return _compile(config, structure, parameters, None, words, positions, None)
-
-
-def _compile(
-    config: LogBilinearConfig,
-    structure: Structure,
-    parameters: Parameters,
-    pool: Workers | None,
-    words: Int32Array,
-    positions: Int64Array,
-    output: Float32Array | None,
-) -> CompiledModel:
-    layout, members = structure.layout, structure.layout.members[positions]
-    position_of = np.full(len(structure.vocabulary), -1, np.int32)
-    position_of[members] = np.arange(len(members), dtype=np.int32)
-    class_of = layout.class_of[positions]
+    layout, words = structure.layout, np.arange(len(structure.vocabulary), dtype=np.int32)
     arrays = CompiledModel(
         context=_context_table(config, structure.context, parameters, pool, words),
         offset=0 if config.diagonal else len(words),
         diagonals=parameters.C if config.diagonal else np.zeros((0, config.width), np.float32),
-        output=_composed(structure.output, parameters.R, pool, members) if output is None else output,
-        biases=parameters.b[members],
+        output=_composed(structure.output, parameters.R, pool, layout.members) if output is None else output,
+        biases=parameters.b[layout.members],
         class_vectors=parameters.S,
         class_biases=parameters.t,
-        position_of=position_of,
-        class_of=class_of,
-        starts=np.searchsorted(class_of, np.arange(structure.classes + 1)).astype(np.int64),
+        position_of=layout.position_of,
+        class_of=layout.class_of,
+        starts=layout.starts,
     )
     read_only: dict[str, Any] = {name: _read_only(part) for name, part in arrays._asdict().items() if name != "offset"}
     return arrays._replace(**read_only)
@@ -103,31 +69,22 @@ def _read_only(array: Array) -> Array:
 
 
 def _context_table(
-    config: LogBilinearConfig, side: FactorRows, parameters: Parameters, pool: Workers | None, words: Int32Array
+    config: LogBilinearConfig, side: FactorRows, parameters: Parameters, pool: Workers, words: Int32Array
 ) -> Float32Array:
     """((n - 1) V, d): Q C_j; with diagonal C_j (V, d): Q, which takes less memory and as little time."""
     if config.diagonal:
-        is_all = not config.context_factors and len(words) == len(parameters.Q)
-        return parameters.Q if is_all else _composed(side, parameters.Q, pool, words)
+        return parameters.Q if not config.context_factors else _composed(side, parameters.Q, pool, words)
     out = np.empty((config.order - 1, len(words), config.width), np.float32)
     arguments = words, parameters.Q, side.rows, parameters.C, out
-    _run_ranges(pool, lambda a, b: kernels.transform_range(a, b, *arguments), len(words))
+    pool.run_ranges(lambda a, b: kernels.transform_range(a, b, *arguments), len(words), SMALLEST_PIECE)
     return out.reshape(-1, config.width)
 
 
-def _composed(side: FactorRows, table: Float32Array, pool: Workers | None, words: Int32Array) -> Float32Array:
+def _composed(side: FactorRows, table: Float32Array, pool: Workers, words: Int32Array) -> Float32Array:
     """The vectors of some words."""
     out = np.empty((len(words), table.shape[1]), np.float32)
-    _run_ranges(pool, lambda a, b: kernels.compose_range(a, b, words, table, side.rows, out), len(words))
+    pool.run_ranges(lambda a, b: kernels.compose_range(a, b, words, table, side.rows, out), len(words), SMALLEST_PIECE)
     return out
-
-
-def _run_ranges(pool: Workers | None, task: Callable[[int, int], None], words: int) -> None:
-    """Run a task over all words; without a pool nothing is loaded that manages threads."""
-    if pool is None:
-        task(0, words)
-    else:
-        pool.run_ranges(task, words, SMALLEST_PIECE)
 
 
 # ---------------------------------------------------------------- the cache

@@ -116,7 +116,7 @@ def _layout(members_of_classes: list[Int32Array], output: FactorRows) -> OutputL
     sizes = np.array([len(words) for words in members_of_classes])
     position_of = np.full(len(output.rows.starts) - 1, -1, np.int32)
     position_of[members] = np.arange(len(members), dtype=np.int32)
-    rows = _selected(output.rows, members)
+    rows = selected_rows(output.rows, members)
     shared = np.flatnonzero(np.bincount(rows.items, minlength=output.factors) > 1).astype(np.int32)
     number_of = np.full(output.factors, PRIVATE, np.int32)
     number_of[shared] = np.arange(len(shared), dtype=np.int32)
@@ -131,7 +131,7 @@ def _layout(members_of_classes: list[Int32Array], output: FactorRows) -> OutputL
     )
 
 
-def _selected(rows: SparseRows, chosen: Int32Array) -> SparseRows:
+def selected_rows(rows: SparseRows, chosen: Int32Array) -> SparseRows:
     """Some of the rows, in this order."""
     lengths = (rows.starts[1:] - rows.starts[:-1])[chosen]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

@@ -16,6 +16,7 @@ from morphlm.ngram import kernels
 from morphlm.ngram.counting import MAX_ORDER
 from morphlm.ngram.trie import NgramTrie, check_number_of_nodes
 from morphlm.progress import progress_bar
+from morphlm.tables import counted
 from morphlm.text.reading import END, RESERVED, UNKNOWN, numbered_lines, parse_number, split_tokens
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, Vocabulary
 
@@ -86,7 +87,7 @@ class _Lines:
             self.number = number
             if line.strip() == "\\data\\":
                 return
-        raise self.error("there is no line \\data\\, so this is no ARPA file; name one, or a model folder")
+        raise self.error("there is no line \\data\\, so this is no model; name a model folder or an ARPA file")
 
     def error(self, message: str) -> InputError:
         return InputError(message, source=self.source, line=self.number)
@@ -137,7 +138,7 @@ def _read_order(lines: _Lines, n: int, size: int, highest: bool, ids: dict[str, 
     for _ in range(size):
         fields = split_tokens(lines.next())
         if not n + 1 <= len(fields) <= with_backoff:
-            shape = f"`log10(p) {n} word(s)" + ("`" if highest else " [log10(back-off)]`")
+            shape = f"`log10(p) {counted(n, 'word')}" + ("`" if highest else " [log10(back-off)]`")
             raise lines.error(
                 f"this has {len(fields)} fields, but a {n}-gram line is {shape}; correct it or the header"
             )

@@ -18,6 +18,7 @@ from morphlm.modelfile import ModelFiles, check_self_test, write_model
 from morphlm.ngram.arpa import read_arpa, write_arpa
 from morphlm.ngram.kernels import ROOT
 from morphlm.ngram.trie import NgramTrie
+from morphlm.tables import counted
 from morphlm.vocabulary.vocabulary import UNK_ID, VOCABULARY_FILE, Vocabulary, parse_vocabulary
 
 _ARRAYS = ("words", "logprob", "suffix", "backoff", "first_child")
@@ -94,7 +95,7 @@ class NgramModel(LanguageModel, checks_itself=True):
         if bucket >= self.context_buckets:
             raise ConfigError(f"there are {self.context_buckets} buckets, so none has the number {bucket}")
         length, trust = divmod(bucket, TRUST_BUCKETS)
-        words = "1 word" if length == 1 else f"{length} words"
+        words = counted(length, "word")
         return f"{words}, keeps up to {2 ** (-trust / 2):.3f}" if length else "no words"
 
     @property

@@ -13,7 +13,7 @@ from morphlm.ngram.model import NgramModel
 from morphlm.settings import Settings, setting
 from morphlm.text.preparation import PrepareOptions
 from morphlm.version import __version__
-from morphlm.vocabulary.corpus import Corpus, Source, as_text, preparation_record, read_corpus
+from morphlm.vocabulary.corpus import Corpus, Source, as_text, preparation_record, read_corpus, warn_if_raw
 from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
 
 
@@ -58,6 +58,7 @@ def train_ngram(
         raise ConfigError("a vocabulary is given and kappa too; prune when the vocabulary is made, or give kappa alone")
     source = as_text(source, PrepareOptions(language=language))
     raw = read_corpus(source, allow_unknown=allow_unknown)
+    warn_if_raw(raw.words, source)
     corpus = raw.encode(raw.words.vocabulary(kappa, seed) if vocabulary is None else vocabulary)
     model = train_ngram_on(corpus, config, preparation_record(source))
     model.training["vocabulary"] = "of the text" if vocabulary is None else "given"

@@ -10,6 +10,7 @@ from morphlm.arrays import Array
 from morphlm.schema.documents import parse_json
 from morphlm.schema.tensors import Tensor, TensorLayout, check_layout, check_values
 from morphlm.schema.values import ListOf, Number, Record, SchemaError, String, Value
+from morphlm.tables import counted
 
 LARGEST_TEXT = 1 << 30  # bytes
 SELF_TEST = ListOf(
@@ -33,7 +34,7 @@ class Text:
         if self.lines:
             number = text.count("\n")
             if sizes.setdefault(self.lines, number) != number:
-                raise SchemaError(f"{name} has {number} lines, not {sizes[self.lines]}")
+                raise SchemaError(f"{name} has {counted(number, 'line')}, not {sizes[self.lines]}")
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import Literal
 
 from morphlm.errors import ConfigError, InputError, located
 from morphlm.files import is_file
+from morphlm.tables import counted
 from morphlm.text.reading import parse_number, read_blocks
 
 FormatName = Literal["auto", "moses", "cdec", "tsv"]
@@ -120,14 +121,16 @@ class TabFormat(KBestFormat):
         cells = tuple(line.split("\t"))
         needed = max(self.columns.id, self.columns.text)
         if len(cells) < needed:
-            raise InputError(f"{len(cells)} columns between tabs instead of {needed} or more; mend the line")
+            raise InputError(f"{counted(len(cells), 'column')} between tabs instead of {needed} or more; mend the line")
         return Hypothesis(number, cells, _checked_id(cells[self.columns.id - 1]), cells[self.columns.text - 1])
 
     def score(self, hypothesis: Hypothesis) -> float:
         """0 if the table has no score."""
         column = 3 if self.columns.score is None else self.columns.score
         if column > len(hypothesis.fields) and self.columns.score is not None:
-            raise InputError(f"{len(hypothesis.fields)} columns, the score was to be in {column}; mend the line")
+            raise InputError(
+                f"{counted(len(hypothesis.fields), 'column')}, the score was to be in {column}; mend the line"
+            )
         if column == 0 or column > len(hypothesis.fields):
             return 0.0
         return _number(hypothesis.fields[column - 1].strip(), f"score in column {column}")

@@ -30,7 +30,7 @@ from morphlm.scoring.mixture import (
     contexts_of,
     numbered,
 )
-from morphlm.tables import format_columns
+from morphlm.tables import counted, format_columns
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus, Source, describe, encode_text
 
@@ -183,7 +183,9 @@ def _check_choices(
         if weights_by == "context":
             raise ConfigError("weights by context are fitted, not given; leave out the weights, or take none")
         if len(weights) != len(models):
-            raise ConfigError(f"{len(weights)} weights for {len(models)} models; give one for each")
+            raise ConfigError(
+                f"{counted(len(weights), 'weight')} for {counted(len(models), 'model')}; give one for each"
+            )
         _given_weights(weights)
     if out is not None:
         check_can_hold_model(out)

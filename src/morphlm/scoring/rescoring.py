@@ -28,7 +28,7 @@ from morphlm.scoring.streaming import (
     check_unit,
     sentence_sums,
 )
-from morphlm.tables import finite_or_none
+from morphlm.tables import counted, finite_or_none
 from morphlm.text.reading import END, RESERVED, UNKNOWN, Block, UntilRefused, split_tokens
 
 WORDS = "words"  # the name of the feature that counts them
@@ -166,7 +166,8 @@ class Rescorer:
                 continue
             if len(weight) != len(values):
                 raise InputError(
-                    f"the feature {name!r} has {len(values)} values but {len(weight)} weights; mend either"
+                    f"the feature {name!r} has {counted(len(values), 'value')} but "
+                    f"{counted(len(weight), 'weight')}; mend either"
                 )
             total += sum(map(_product, weight, values))
         return total
@@ -181,7 +182,9 @@ def _lm_weights(names: list[str], options: RescoringOptions) -> dict[str, float]
     if not options.lm_weights:
         return {}
     if len(options.lm_weights) != len(names):
-        raise ConfigError(f"{len(options.lm_weights)} --lm-weight for {len(names)} models; give one for each")
+        raise ConfigError(
+            f"{len(options.lm_weights)} --lm-weight for {counted(len(names), 'model')}; give one for each"
+        )
     if both := [name for name in names if name in (options.weights or {})]:
         raise ConfigError(f"{both[0]} has a weight in --weights and an --lm-weight; give it one")
     return dict(zip(names, options.lm_weights, strict=True))
@@ -194,7 +197,9 @@ def _product(weight: float, value: float) -> float:
 def feature_names(models: Sequence[LanguageModel], names: Sequence[str] = ()) -> list[str]:
     """Names for the features of models: those given, else their kinds, numbered where one comes again."""
     if names and len(names) != len(models):
-        raise ConfigError(f"{len(names)} names of features for {len(models)} models; give one --feature for each")
+        raise ConfigError(
+            f"{len(names)} names of features for {counted(len(models), 'model')}; give one --feature for each"
+        )
     return list(names) or numbered([model.kind for model in models], mark="")
 
 

@@ -23,6 +23,7 @@ from morphlm.errors import ConfigError, FormatError
 from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.segmentation.morphemes import Segmentation
 from morphlm.segmentation.sources.factorisation import Analyser, Factor, Factorisation, from_segmentation
+from morphlm.tables import counted
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import Vocabulary, two_columns
 
@@ -330,7 +331,9 @@ def _first_tabs(text: str) -> tuple[list[str], list[str]]:
 
 def _other_words(words: list[str], vocabulary: Vocabulary) -> FormatError:
     if len(words) != len(vocabulary):
-        return _damaged(MORPHEMES_FILE, None, f"{len(words)} words where the vocabulary has {len(vocabulary)}")
+        return _damaged(
+            MORPHEMES_FILE, None, f"{counted(len(words), 'word')} where the vocabulary has {len(vocabulary)}"
+        )
     pairs = enumerate(zip(words, vocabulary.words, strict=True), 1)
     line, written, word = next((line, *pair) for line, pair in pairs if pair[0] != pair[1])
     return _damaged(MORPHEMES_FILE, line, f"{written!r} where the vocabulary has {word!r}")

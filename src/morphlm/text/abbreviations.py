@@ -24,6 +24,7 @@ class Abbreviations:
 
     exact: frozenset[str]  # as the list has them
     small: frozenset[str]  # in small letters
+    listed: bool  # whether the language has a list of its own
     before_numbers: frozenset[str]  # in small letters: abbreviations before a number only (No. 5)
 
 
@@ -45,18 +46,25 @@ def abbreviations(language: str | None) -> Abbreviations:
         word = any_digits(line.removesuffix(_NUMERIC_ONLY).strip().removesuffix("."))
         if " " not in word and (len(word) > 1 or word.islower()):  # every capital may be an initial
             (numeric if line.endswith(_NUMERIC_ONLY) else always).add(word)
-    return Abbreviations(frozenset(always), _small(always, language), _small(numeric - always, language))
+    listed = _list_name(language) in _prefix_lists()
+    return Abbreviations(
+        frozenset(always), _small(always, language), listed, before_numbers=_small(numeric - always, language)
+    )
 
 
 def _small(words: Iterable[str], language: str | None) -> frozenset[str]:
     return frozenset(compared(word, language) for word in words)
 
 
+def _list_name(language: str | None) -> str:
+    return f"nonbreaking_prefix.{language}"
+
+
 def _prefixes(language: str | None) -> list[str]:
     if language is None:
         return []
     lists = _prefix_lists()
-    text = lists.get(f"nonbreaking_prefix.{language}") or lists.get("nonbreaking_prefix.en", "")
+    text = lists.get(_list_name(language)) or lists[_list_name("en")]
     return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 

@@ -53,8 +53,9 @@ ses Koyraboro Senni Songhai; sg sag Sango; sgs Samogitian; sh hbs Serbo-Croatian
 sk slk slo Slovak; sl slv Slovenian; sm smo Samoan; sma Southern Sami; smj Lule Sami; smn Inari Sami; sms Skolt Sami;
 sn sna Shona; so som Somali; sq sqi alb Albanian; srn Sranan Tongo; ss ssw Swati; st sot Southern Sotho;
 su sun Sundanese; sus Susu; sv swe Swedish; sw swa Swahili; szl Silesian; tdt Tetun; tet Tetum; tiv Tiv;
-tk tuk Turkmen; tl tgl Tagalog; tlh Klingon; tmh Tamashek; tn tsn Tswana; to ton Tonga; toi Tonga; tpi Tok Pisin;
-tpn Tupinambá; tr tur Turkish; ts tso Tsonga; tvl Tuvalu; tw twi Twi; ty tah Tahitian; tzm Central Atlas Tamazight;
+tk tuk Turkmen; tl tgl Tagalog; tlh Klingon; tmh Tamashek; tn tsn Tswana; to ton Tonga; toi Zambian Tonga;
+tpi Tok Pisin; tpn Tupinambá; tr tur Turkish; ts tso Tsonga; tvl Tuvalu; tw twi Twi; ty tah Tahitian;
+tzm Central Atlas Tamazight;
 umb Umbundu; urb Urubú-Kaapor; uz uzb Uzbek; ve ven Venda; vec Venetian; vep Veps; vi vie Vietnamese; vo vol Volapük;
 vot Votic; wa wln Walloon; wal Wolaytta; war Waray; wbp Warlpiri; wo wol Wolof; xav Xavánte; xh xho Xhosa;
 xum Umbrian; yo yor Yoruba; yrl Nhengatu; za zha Zhuang; zea Zeelandic; zu zul Zulu""",

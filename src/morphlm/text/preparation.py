@@ -156,7 +156,7 @@ class Preparation:
     repairs: Mapping[str, int] = field(default_factory=dict)  # what --mend repaired
     max_ratio: float | None = None  # parallel text: most tokens of the longer side for each of the shorter
     version: str = __version__
-    sacremoses: str | None = None  # its version, if it tokenised
+    sacremoses: str | None = None  # its version, if it tokenised or its abbreviations were used
 
     def format(self) -> str:
         options = self.options

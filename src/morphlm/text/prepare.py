@@ -21,7 +21,7 @@ from morphlm.errors import ConfigError, InputError, located
 from morphlm.files import COMPRESSIONS, atomic_writer
 from morphlm.processes import ordered_map
 from morphlm.progress import progress_bar
-from morphlm.text.casing import lowercase
+from morphlm.text.casing import DOTLESS_I, lowercase
 from morphlm.text.documents import Document, read_documents
 from morphlm.text.joining import join_words
 from morphlm.text.preparation import Counts, Preparation, PrepareOptions, record_path, write_preparation
@@ -61,7 +61,7 @@ def prepare_line(
         text = unicodedata.normalize("NFC", text)
     text = _tokenised(text, options)
     if options.case == "lower":
-        text = lowercase(text, options.language)
+        text = _lowercased(text, options)
     if options.digits:
         text = _DIGIT.sub("0", text)
     if options.nfc:
@@ -72,6 +72,13 @@ def prepare_line(
     if options.required_cyrillic and _FOREIGN_CHARACTER.search(text):
         tokens = [token if _is_cyrillic(token, options.required_cyrillic) else UNKNOWN for token in tokens]
     return tokens
+
+
+def _lowercased(text: str, options: PrepareOptions) -> str:
+    """By the rules of the language; with Moses, Unicode's as in the paper, but for languages that they spoil."""
+    if options.tokeniser == "moses" and options.language not in DOTLESS_I:
+        return text.lower()
+    return lowercase(text, options.language)
 
 
 def _tokenised(text: str, options: PrepareOptions) -> str:
@@ -286,7 +293,7 @@ def make_preparation(
         bytes=size,
         repairs=dict(repairs),
         max_ratio=max_ratio,
-        sacremoses=sacremoses_version() if options.tokeniser == "moses" else None,
+        sacremoses=None if options.tokeniser == "none" else sacremoses_version(),
     )
 
 

@@ -7,17 +7,20 @@ share, since single lines are easily taken for a related language.
 from __future__ import annotations
 
 import functools
+import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 PIECE = 200  # characters that are asked about together
 SHORTEST = 40  # shorter lines are asked about with their neighbours
 MOST_PIECES = 400
-FEWEST_LETTERS = 60  # with less text the language is unsure
+FEWEST_BYTES = 60  # of letters: with less text the language is unsure
 CANDIDATE_SHARE = 0.04  # of the text, for a language that is more than a mistake
-SURE_SHARE = 0.6
+SURE_SHARE = 0.6  # of the text in the language
+SURE_PROBABILITY = 0.5  # of the language of a piece, on average
+_NO_LANGUAGE = "zxx"  # what py3langid calls numbers and program code
 
 
 @dataclass(frozen=True)
@@ -39,18 +42,37 @@ class Recognised:
 
 def recognise_language(sample: Sequence[str]) -> Recognised:
     """The language of some lines, sentences or paragraphs of raw text."""
-    pieces = _thinned(list(_pieces(sample)))
-    letters = sum(character.isalpha() for piece in pieces for character in piece)
-    if not letters:
+    pieces = [(piece, *_recognise(piece)) for piece in _thinned(list(_pieces(sample)))]
+    pieces = [piece for piece in pieces if piece[1] != _NO_LANGUAGE]
+    total = sum(len(text) for text, _, _ in pieces)
+    if not total:
         return Recognised(None, 0.0, is_sure=False)
-    votes, confidence = _votes(pieces, None)
-    total = sum(votes.values())
-    candidates = [code for code, vote in votes.items() if vote >= CANDIDATE_SHARE * total]
-    votes, _ = _votes(pieces, tuple(sorted(candidates)) or None)
-    (code, vote), *others = sorted(votes.items(), key=lambda item: (-item[1], item[0]))
-    shares = tuple((other, count / total) for other, count in others if count >= CANDIDATE_SHARE * total)
-    is_sure = letters >= FEWEST_LETTERS and vote >= SURE_SHARE * total and confidence >= 0.5
+    votes: Counter[str] = Counter()
+    for text, code, _ in pieces:
+        votes[code] += len(text)
+    (code, vote), *others = _votes_again(pieces, votes)
+    confidence = sum(probability * len(text) for text, _, probability in pieces) / total
+    is_much = sum(_weight(text) for text, _, _ in pieces) >= FEWEST_BYTES
+    is_sure = is_much and vote >= SURE_SHARE * total and confidence >= SURE_PROBABILITY
+    shares = tuple((other, count / total) for other, count in others)
     return Recognised(code, vote / total, shares, is_sure)
+
+
+def _votes_again(pieces: Sequence[tuple[str, str, float]], votes: Counter[str]) -> list[tuple[str, int]]:
+    """The votes when only languages with a good share can be chosen, most votes first."""
+    total = sum(votes.values())
+    candidates = {code for code, vote in votes.items() if vote >= CANDIDATE_SHARE * total} or {
+        max(votes, key=votes.__getitem__)
+    }
+    kept = Counter(dict.fromkeys(candidates, 0))
+    for text, code, _ in pieces:
+        kept[code if code in candidates else _recognise(text, candidates)[0]] += len(text)
+    return sorted(((code, vote) for code, vote in kept.items() if vote), key=lambda item: (-item[1], item[0]))
+
+
+def _weight(text: str) -> int:
+    """The bytes of the letters: those of scripts with many letters tell more."""
+    return sum(len(character.encode()) for character in text if unicodedata.category(character)[0] in "LM")
 
 
 def _pieces(sample: Sequence[str]) -> Iterator[str]:
@@ -72,17 +94,13 @@ def _thinned(pieces: list[str]) -> list[str]:
     return pieces[::step]
 
 
-def _votes(pieces: Sequence[str], candidates: tuple[str, ...] | None) -> tuple[Counter[str], float]:
-    """Characters that speak for each language, and the mean confidence."""
-    identifier = _identifier()
-    identifier.set_languages(candidates)
-    votes: Counter[str] = Counter()
-    confidence = 0.0
-    for piece in pieces:
-        code, probability = identifier.classify(piece)
-        votes[code] += len(piece)
-        confidence += probability * len(piece)
-    return votes, confidence / max(1, sum(votes.values()))
+def _recognise(piece: str, candidates: Set[str] | None = None) -> tuple[str, float]:
+    """The language of a piece among the candidates, by default all, and its probability among all."""
+    if not _weight(piece):
+        return _NO_LANGUAGE, 1.0
+    ranked = _identifier().rank(piece)
+    code, probability = next(item for item in ranked if candidates is None or item[0] in candidates)
+    return code, probability
 
 
 @functools.cache

@@ -6,9 +6,9 @@ Nothing in it looks back beyond the token, and no part can be matched in two way
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import unicodedata
-from collections.abc import Iterable
 
 from morphlm.text.word_rules import APOSTROPHES, QUOTES, WordRules
 
@@ -19,19 +19,16 @@ _SPELLED = rf"[^\W\d_{_NO_APOSTROPHES}]"  # a letter that may have an apostrophe
 _WORD_MARKS = "\u05f3\u05f4\u055a-\u055c\u055e"  # Hebrew and Armenian marks that stand inside of words
 _SUPERSCRIPTS = "\u00b2\u00b3\u00b9\u2070-\u2079"
 _SKIN_COLOURS = "\U0001f3fb-\U0001f3ff"
+_ATTACHED = frozenset({"Mn", "Mc", "Me", "Cf"})  # categories of Unicode
 _NEVER = "(?!)"
 _RUN = r"\.{2,}|'{2,}|’{2,}|`{2,}|,{2,}|-{2,}|(?P<same>[=*_~+|^$<>])(?P=same)+|\){3,}|\({3,}"
 
 
 @functools.cache
-def _class_of(*categories: str) -> str:
-    """The characters of these categories of Unicode, as part of a `[...]`; Python's \\w has no vowel signs."""
-    planes = [*range(0x20000), *range(0xE0000, 0xE01F0)]
-    codes = [code for code in planes if unicodedata.category(chr(code)).startswith(categories)]
-    return _ranges(codes)
-
-
-def _ranges(codes: Iterable[int]) -> str:
+def _attached() -> str:
+    """Accents, vowel signs and joiners, which belong to the character before, as part of a `[...]`."""
+    planes = itertools.chain(range(0x20000), range(0xE0000, 0xE01F0))
+    codes = (code for code in planes if unicodedata.category(chr(code)) in _ATTACHED)
     ranges: list[tuple[int, int]] = []
     for code in codes:
         first = ranges.pop()[0] if ranges and ranges[-1][1] == code - 1 else code
@@ -39,11 +36,10 @@ def _ranges(codes: Iterable[int]) -> str:
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
 
 
-def _word_character(rules: WordRules) -> str:
+def _word_character(rules: WordRules, repeated: str = "") -> str:
     """A character of a word: letters, numbers, their accents, vowel signs and joiners."""
-    rare_ideographs = f"\U00020000-{chr(0x3FFFF)}"
-    character = f"[{_class_of('L', 'N', 'M', 'Cf')}{rare_ideographs}{_WORD_MARKS}]"
-    return f"(?![{_SUPERSCRIPTS}]){character}" if rules.superscripts_apart else character
+    alphanumeric = rf"[^\W_{_SUPERSCRIPTS}]" if rules.superscripts_apart else r"[^\W_]"
+    return f"(?:{alphanumeric}{repeated}|[{_attached()}{_WORD_MARKS}])"
 
 
 @functools.cache
@@ -53,7 +49,7 @@ def token_pattern(rules: WordRules, *, addresses: bool = False) -> re.Pattern[st
     To look for addresses takes time, and there is an @, a :// or www. in each.
     """
     word = _word_character(rules)
-    any_word = f"(?:{word})++"
+    any_word = f"{_word_character(rules, repeated='++')}++"
     joint = "|".join(_joints(rules, word))
     edge = "-" if rules.hyphen else _NEVER
     minus = "" if "-" in rules.number_joints else r"(?!-\d)"
@@ -118,6 +114,6 @@ def _particles(rules: WordRules, word: str) -> list[str]:
 
 def _symbol() -> str:
     """Any other character, with what is attached to it; an emoji of several and a flag of two are one."""
-    attached = _class_of("M", "Cf") + _SKIN_COLOURS
+    attached = _attached() + _SKIN_COLOURS
     single = rf"[^\w\s{attached}]"
     return rf"(?:[\U0001f1e6-\U0001f1ff]{{2}}|[\s\S])[{attached}]*+(?:(?<=\u200d){single}[{attached}]*+)*"

@@ -39,7 +39,7 @@ class WordRules:
     glued_ordinals: bool = False  # 3.gads are two words
     stops_apart: bool = False  # a full stop is always a token of its own, also that of an abbreviation
     single_marks: bool = False  # !! are two tokens
-    longest_abbreviation: int = 6  # letters of an abbreviation that is in no list
+    longest_abbreviation: int = 4  # letters of an abbreviation, where there is no list of them
 
 
 _DOT_APART = WordRules(stops_apart=True, ordinals=False)
@@ -76,6 +76,7 @@ _RULES = {
     "he": WordRules(hyphen=False),
     "la": WordRules(longest_abbreviation=10),
     "es": WordRules(leading="s", superscripts_apart=True),
+    "ky": WordRules(number_joints=".,/-"),
     "ca": WordRules(elided="[ldsmnt]", middle_dot=True),
     "en": WordRules(clitics="s|t|m|d|ll|re|ve", leading="em|tis|twas|til|cause|bout|n"),
     "cy": WordRules(clitics="r|n|i|w|u|ch|m|th|na|ma"),

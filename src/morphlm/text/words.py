@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 
 from morphlm.text.abbreviations import abbreviations, any_digits, compared
@@ -20,6 +21,8 @@ REVISION = 1  # part of signatures: grows when a text may be tokenised different
 
 _LONGEST_KEPT, _MOST_KEPT = 64, 1 << 16  # characters of a chunk, and chunks, whose tokens are remembered
 _MOST_STOPS = 8  # in an abbreviation
+_LONGEST_WITHOUT_VOWELS = 6  # letters of an abbreviation that is in no list
+_VOWELS = frozenset("aeiouyıæøœəаеёиоуыэюяіїєәөүαεηιουω")
 _TOP_LEVEL = frozenset({"com", "org", "net", "edu", "gov", "info", "eu"})
 _PLAIN_MARKS = frozenset(",;:!?")  # cut off a word of letters in every language
 _ADDRESS_SIGN = re.compile(r"@|://|www\.", re.IGNORECASE)
@@ -40,7 +43,7 @@ def following_class(following: str) -> str:
         return END
     if first.isupper() or first.istitle():
         return UPPER
-    if first.islower():
+    if first.islower() and not "\u10d0" <= first <= "\u10ff":  # Georgian sentences begin with small letters too
         return LOWER
     return DIGIT if first.isdecimal() else QUOTE if first in _CLOSING_QUOTES else OTHER
 
@@ -134,14 +137,23 @@ class _Words:
         return self.rules.ordinals and after != QUOTE and (after != UPPER or len(number) < 4)
 
     def _is_abbreviation(self, word: str, after: str, letters: int) -> bool:
-        """Whether a word is in the list, or short before a small letter. Lists are strict before a capital."""
+        """Whether a word is in the list, or looks like an abbreviation before a small letter.
+
+        Lists are strict before a capital. In text without capitals every sentence begins with a small letter, so where
+        there is a list, only what has no vowels is taken for one that is missing.
+        """
         known, word = self.abbreviations, any_digits(word)
         small = compared(word, self.language)
         if small in known.before_numbers:
             return after == DIGIT
         if word in known.exact or (after != UPPER and small in known.small):
             return True
-        return after == LOWER and letters <= self.rules.longest_abbreviation
+        with_vowels = 0 if known.listed else self.rules.longest_abbreviation
+        return after == LOWER and letters <= (with_vowels if _has_vowel(small) else _LONGEST_WITHOUT_VOWELS)
+
+
+def _has_vowel(small: str) -> bool:
+    return any(character in _VOWELS for character in unicodedata.normalize("NFD", small))
 
 
 def _has_stops(word: str) -> bool:

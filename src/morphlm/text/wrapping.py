@@ -1,7 +1,7 @@
 """Hard-wrapped text: lines that were broken at a fixed width are joined to paragraphs again.
 
-A line is full if the first word of the next one would not have fitted into the width. In wrapped prose most lines are
-full, stop in the middle of a sentence and go on with a small letter; in poems, lists and text with a sentence or a
+A line is full if the first word of the next one would not have fitted into the width. In wrapped prose, lines that stop
+in the middle of a sentence are full and go on with a small letter; in poems, lists and text with a sentence or a
 paragraph a line they are not. Text is judged in short stretches, as a file may be put together from several.
 """
 
@@ -14,16 +14,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 STRETCH = 150  # lines that are judged together
-FEWEST_PAIRS = 6  # of lines: less text than that is left alone
-NARROWEST, WIDEST = 35, 160  # characters of a line at which text may be wrapped
-FULL_SHARE = 0.35  # of the pairs of lines in wrapped text whose first line is full, at least
-OPEN_SHARE = 0.4  # of the full lines that do not end a sentence, at least
-GOES_ON_SHARE = 0.4  # of the lines after a full one that begin with a small letter, at least
+FEWEST_PAIRS = 8  # of lines: less text than that is left alone
+NARROWEST, WIDEST = 35, 140  # characters of a line at which text may be wrapped
+OPEN_SHARE = 0.12  # of the lines that stop within a sentence and are full, at least
+FULL_SHARE = 0.6  # of the lines that stop within a sentence that are full, at least
+SMALL_SHARE = 0.4  # of the lines after such a one that begin with a small letter, at least
+NEARLY_FULL = 0.87  # of the width: the first line of a paragraph may have lost its indent
+HALF_FULL = 0.6
+STICKING_OUT = (0.02, 0.2)  # shares of the lines that may be longer than the width
 HYPHENATED_SHARE = 0.02  # of the full lines that end in a hyphen where words are hyphenated, at least
 
 _FINAL = re.compile(r"[.!?…:;।؟۔。！？][\"”“»›’')\]]*$")
-_DASH = re.compile(r"[-–—―]+\s")
-_ITEM = re.compile(r"(?:[*•‣◦+]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s")
+_BEGINNING = re.compile(r"(?:[-–—―]+|[*•‣◦+]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s")  # of dialogue, of an item of a list
 _HYPHENATED = re.compile(r"(\w+)[-‐¬\xad]$")
 _FIRST_WORD = re.compile(r"\w+")
 _WORD = re.compile(r"\w+(?:[-‐]\w+)*")
@@ -35,26 +37,33 @@ def join_wrapped(lines: Sequence[str]) -> list[str]:
     Words that were hyphenated at a line end are put together where that is certain.
     """
     stripped = [line.rstrip() for line in lines]
-    widths = _wrapped_widths(stripped)
-    if not any(widths):
+    layouts = _layouts(stripped)
+    if not any(layout.width for layout in layouts):
         return [line.strip() for line in stripped if line]
-    return list(_Joiner(stripped, widths).paragraphs())
+    return list(_Joiner(stripped, layouts).paragraphs())
 
 
 # ---------------------------------------------------------------- recognising
 
 
-def _wrapped_widths(lines: list[str]) -> list[int]:
-    """For every line the width at which its stretch is wrapped, 0 where it is not."""
-    widths = [0] * len(lines)
+@dataclass(frozen=True)
+class _Layout:
+    """How a stretch of lines is set."""
+
+    width: int = 0  # 0: it is not wrapped
+    margin: int = 0  # the spaces at the beginning of most lines
+
+
+def _layouts(lines: list[str]) -> list[_Layout]:
+    """The layout of the stretch that each line belongs to."""
+    layouts = [_Layout()] * len(lines)
     for begin, end in _runs(lines):
         for first in range(begin, end, STRETCH):
             last = end if end - first < 2 * STRETCH else first + STRETCH
-            width = _width(lines[first:last])
-            widths[first:last] = [width] * (last - first)
+            layouts[first:last] = [_layout(lines[first:last])] * (last - first)
             if last == end:
                 break
-    return widths
+    return layouts
 
 
 def _runs(lines: list[str]) -> Iterator[tuple[int, int]]:
@@ -67,24 +76,28 @@ def _runs(lines: list[str]) -> Iterator[tuple[int, int]]:
     yield begin, len(lines)
 
 
-def _width(lines: list[str]) -> int:
-    """The width at which a stretch of lines is wrapped; 0 if it is not."""
+def _layout(lines: list[str]) -> _Layout:
     lengths = sorted(len(line) for line in lines if line)
-    if len(lengths) <= FEWEST_PAIRS:
-        return 0
-    width = lengths[-1 - len(lengths) // 50]  # a few lines may stick out
     pairs = [(line, following) for line, following in itertools.pairwise(lines) if line and following]
-    full = [pair for pair in pairs if _is_full(*pair, width)]
-    is_open = sum(not _FINAL.search(line) for line, _ in full)
-    goes_on = sum(_begins_small(following) for _, following in full)
-    is_wrapped = (
+    if len(pairs) < FEWEST_PAIRS:
+        return _Layout()
+    for share in STICKING_OUT:
+        width = lengths[-1 - int(share * len(lengths))]
+        if _is_wrapped(pairs, width):
+            margin = Counter(_indent(line) for line in lines if line).most_common(1)[0][0]
+            return _Layout(width, margin)
+    return _Layout()
+
+
+def _is_wrapped(pairs: list[tuple[str, str]], width: int) -> bool:
+    stopping = [pair for pair in pairs if not _FINAL.search(pair[0])]
+    full = [pair for pair in stopping if _is_full(*pair, width) or len(pair[0]) >= NEARLY_FULL * width]
+    small = sum(_begins_small(following) for _, following in full)
+    return (
         width >= NARROWEST
-        and len(pairs) >= FEWEST_PAIRS
-        and len(full) >= FULL_SHARE * len(pairs)
-        and is_open >= OPEN_SHARE * len(full)
-        and goes_on >= GOES_ON_SHARE * len(full)
+        and len(full) >= max(OPEN_SHARE * len(pairs), FULL_SHARE * len(stopping))
+        and small >= SMALL_SHARE * len(full)
     )
-    return width if is_wrapped else 0
 
 
 def _is_full(line: str, following: str, width: int) -> bool:
@@ -103,7 +116,7 @@ def _begins_small(line: str) -> bool:
 @dataclass(frozen=True)
 class _Joiner:
     lines: list[str]
-    widths: list[int]
+    layouts: list[_Layout]
 
     def paragraphs(self) -> Iterator[str]:
         """Join the lines of each paragraph."""
@@ -122,19 +135,20 @@ class _Joiner:
 
     def _goes_on(self, number: int) -> bool:
         """Whether the paragraph of this line goes on in the next."""
-        line, following, width = self.lines[number], self.lines[number + 1], self.widths[number]
-        if not width or not self.widths[number + 1] or _indent(following) > _indent(line) + 1:
+        line, following, layout = self.lines[number], self.lines[number + 1], self.layouts[number]
+        if not layout.width or not self.layouts[number + 1].width or _indent(following) > layout.margin + 1:
             return False
         is_final = _FINAL.search(line) is not None
-        if _ITEM.match(following.lstrip()) or (_DASH.match(following.lstrip()) and is_final):
+        if is_final and _BEGINNING.match(following.lstrip()):
             return False
-        if _is_full(line, following, width):
+        if _is_full(line, following, layout.width):
             return True
-        return len(line) > 0.6 * width and not is_final and _begins_small(following)
+        least = HALF_FULL if _begins_small(following) else NEARLY_FULL
+        return not is_final and len(line) >= least * layout.width
 
     def _hyphenates(self) -> bool:
         """Whether this text hyphenates words at line ends, rather than breaking them at hyphens of their own."""
-        wrapped = [line for line, width in zip(self.lines, self.widths, strict=True) if width and line]
+        wrapped = [line for line, layout in zip(self.lines, self.layouts, strict=True) if layout.width and line]
         return sum(_HYPHENATED.search(line) is not None for line in wrapped) >= HYPHENATED_SHARE * len(wrapped)
 
     def _words(self) -> Counter[str]:

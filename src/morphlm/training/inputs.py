@@ -26,6 +26,7 @@ from morphlm.segmentation.factors import Factors, build_factors
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
 from morphlm.segmentation.source_spec import FactorInput, as_factorisation
 from morphlm.settings import Settings, same_setting, setting
+from morphlm.tables import counted
 from morphlm.vocabulary.corpus import (
     Corpus,
     Source,
@@ -34,6 +35,7 @@ from morphlm.vocabulary.corpus import (
     preparation_of,
     preparation_record,
     read_corpus,
+    warn_if_raw,
 )
 from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
 
@@ -183,6 +185,7 @@ def _read_texts(
     )
     assert raw is not None
     assert raw_dev is not None
+    warn_if_raw(raw.words, source)
     key = fingerprint({"tokens": raw.tokens, "forms": raw.words.forms})
     if vocabulary is None:
         vocabulary = raw.words.vocabulary(options.pruning_rate, options.seed)
@@ -249,7 +252,7 @@ def _words(vocabulary: Vocabulary) -> dict[str, Any]:
 
 def _keep_vocabulary(vocabulary: Vocabulary, text: str, options: InputOptions, folder: str | Path | None) -> None:
     """For other commands: with the text at hand, making the vocabulary again is as quick as reading it."""
-    notify(f"vocabulary: {len(vocabulary):,} entries")
+    notify(f"vocabulary: {counted(len(vocabulary), 'entry', 'entries')}")
     key = VOCABULARY.key(text=text, kappa=options.pruning_rate, seed=options.seed)
     find_or_make(VOCABULARY, key, _shelf(folder, VOCABULARY, ".tsv", read=lambda _: vocabulary), lambda: vocabulary)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.artefacts import Shelf
+from morphlm.errors import ConfigError
 from morphlm.kinds import ModelKind
 from morphlm.language_model.base import LanguageModel
 from morphlm.lazy import cached_property
@@ -23,6 +24,7 @@ class RunOptions(Settings):
     """How a training is run; the resulting model does not depend on it."""
 
     resume: bool = setting(False, "Go on with a training that was interrupted.", group="Run")
+    restart: bool = setting(False, "Train anew, even if the model is complete or its training half done.", group="Run")
     threads: int | None = setting(
         None,
         "Number of threads; results do not depend on it.",
@@ -32,9 +34,20 @@ class RunOptions(Settings):
     )
     checkpoint_minutes: float = setting(10.0, "Minutes between checkpoints.", at_least=0)
     keep_complete: bool = False  # a complete model of the same data and settings is taken as it is
+    say_complete: bool = False  # and it is said how to train it anew
     resume_or_restart: bool = False  # go on with a checkpoint of the same data and settings, remove any other
     warn: Callable[[str], None] = notify  # says that a checkpoint was removed
     deadline: float | None = None  # by `time.monotonic`; the training then ends, and its model says how to repeat it
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.resume and self.restart:
+            raise ConfigError("--resume goes on and --restart begins anew; give one of them")
+
+    def tell_complete(self, out: Path) -> None:
+        """Say that nothing is trained, where somebody asked for a training."""
+        if self.say_complete:
+            notify(f"{out} is complete, from the same text with the same settings; --restart trains it anew")
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +113,7 @@ class ModelShelf(Shelf[LanguageModel]):
         if files.training.get("identity") != key:
             return None
         model: LanguageModel = self._job.kind.load("read")(self._out, files)
+        run.tell_complete(self._out)
         return model
 
     def keep(self, key: str, result: LanguageModel) -> None:

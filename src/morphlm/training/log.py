@@ -13,6 +13,7 @@ from typing import Any
 from morphlm.errors import FormatError
 from morphlm.files import read_regular
 from morphlm.schema import SchemaError, parse_json
+from morphlm.tables import counted
 from morphlm.training.config import TrainingConfig
 from morphlm.training.schema import LOG_LINE
 
@@ -72,7 +73,9 @@ def stopping_reason(training: TrainingConfig, epoch: int, worse: int, tokens: in
         return "the development perplexity does not fall any more"
     if 0 < training.stop_after <= tokens:
         return f"{training.stop_after:,} tokens are done"
-    return f"{training.epochs} epochs are done" if epoch >= training.epochs else ""
+    if epoch < training.epochs:
+        return ""
+    return f"{counted(training.epochs, 'epoch')} {'is' if training.epochs == 1 else 'are'} done"
 
 
 def find_end(log: Sequence[dict[str, Any]], training: TrainingConfig) -> tuple[int, str]:

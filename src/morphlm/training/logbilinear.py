@@ -7,7 +7,7 @@ from dataclasses import replace
 from morphlm.artefacts import find
 from morphlm.language_model.base import LanguageModel
 from morphlm.logbilinear.structure import build_structure
-from morphlm.training.checkpoint import checkpoint_path, remove_foreign_checkpoint
+from morphlm.training.checkpoint import checkpoint_path, remove_checkpoint, remove_foreign_checkpoint
 from morphlm.training.config import LogBilinearOptions
 from morphlm.training.inputs import TrainingInputs
 from morphlm.training.job import TrainingJob
@@ -20,10 +20,13 @@ def train_logbilinear(job: TrainingJob) -> LanguageModel:
     if out is not None and run.resume_or_restart:
         remove_foreign_checkpoint(out, task.identity, run.warn)
         run = replace(run, resume=checkpoint_path(out).exists())
+    if out is not None and run.restart and checkpoint_path(out).exists():
+        remove_checkpoint(checkpoint_path(out))
     if out is not None and run.keep_complete and not run.resume:
         model = find(job.kind.producer, task.identity, EndedTraining(task, out))
         if model is not None:
             model.threads = run.threads
+            run.tell_complete(out)
             return model
     return train_model(
         task,

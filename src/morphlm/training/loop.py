@@ -295,7 +295,7 @@ class TrainingRun:
             if resume:
                 return _resumed_state(self.task, self.out)
             raise ConfigError(
-                f"{path} holds a training that has not ended; give --resume to go on with it, or remove it"
+                f"{path} holds a training that has not ended; --resume goes on with it, --restart begins anew"
             )
         state = _initial_state(self.task, self._order)
         # From now on a model that may be in `out` is known to be of another training.

@@ -209,8 +209,8 @@ def train_all(
 ) -> Comparison:
     """Train all kinds into `out`/KIND, with the same vocabulary, factors and classes.
 
-    Those that stand there complete, from the same data with the same settings, are not trained again. If the training
-    of one diverges, the others go on.
+    Those that stand there complete, from the same data with the same settings, are not trained again unless `run` says
+    so. If the training of one diverges, the others go on.
     """
     kinds = kind_names() if kinds is None else kinds
     options, run = options or ModelOptions(), run or RunOptions()
@@ -224,7 +224,7 @@ def train_all(
     for kind, directory in zip(kinds, directories, strict=True):
         notify(f"{kind}:")
         try:
-            trained.append(fit(kind, inputs, options, replace(run, keep_complete=True), directory))
+            trained.append(fit(kind, inputs, options, replace(run, keep_complete=not run.restart), directory))
         except TrainingError as error:
             notify(str(error))
             failures[kind] = str(error)

@@ -16,6 +16,7 @@ from morphlm.arrays import Float32Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import atomic_writer, cannot_write
 from morphlm.segmentation.factors import BLOCK_WORDS
+from morphlm.tables import counted
 from morphlm.tensorfile import write_tensors
 from morphlm.text.reading import RESERVED, read_blocks, split_tokens
 from morphlm.vectors.forms import word_forms
@@ -40,7 +41,7 @@ class Exported:
     left_out: tuple[str, ...]  # words that were asked for, but of which nothing is known
 
     def format(self) -> str:
-        line = f"{self.path}: {self.words:,} vectors of {self.dimensions}, {self.composed:,} of them composed"
+        line = f"{self.path}: {counted(self.words, 'vector')} of {self.dimensions}, {self.composed:,} of them composed"
         return line + (f"\nleft out, nothing is known of them: {' '.join(self.left_out)}" if self.left_out else "")
 
     def to_json(self) -> dict[str, Any]:

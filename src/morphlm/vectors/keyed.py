@@ -10,6 +10,7 @@ from morphlm.arguments import check_word, check_words, shown
 from morphlm.arrays import Array, Float32Array
 from morphlm.errors import ConfigError
 from morphlm.lazy import PickledWithoutCaches, cached_property
+from morphlm.tables import counted
 from morphlm.vectors.search import checked_vectors, nearest, unit_rows
 
 Key = str | Array  # a word, or a vector
@@ -27,7 +28,9 @@ class KeyedVectors(PickledWithoutCaches):
         self.key_to_index: dict[str, int] = {word: number for number, word in enumerate(self.index_to_key)}
         self.vectors = vectors
         if vectors.ndim != 2 or len(vectors) != len(self.index_to_key):
-            raise ConfigError(f"{len(self.index_to_key)} words and vectors of shape {vectors.shape}; give one each")
+            raise ConfigError(
+                f"{counted(len(self.index_to_key), 'word')} and vectors of shape {vectors.shape}; give one each"
+            )
         if len(self.key_to_index) != len(self.index_to_key):
             raise ConfigError("a word is among the vectors twice; give each word once")
 

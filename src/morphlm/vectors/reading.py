@@ -12,6 +12,7 @@ from morphlm.arrays import Array, Float32Array, without_file
 from morphlm.errors import ConfigError, FormatError, InputError, MorphlmError
 from morphlm.files import open_binary, source_name
 from morphlm.progress import notify
+from morphlm.tables import counted
 from morphlm.tensorfile import map_tensors
 from morphlm.vectors.export import FORMAT_OF, FORMATS, VECTORS, WORDS, words_file
 from morphlm.vectors.keyed import KeyedVectors
@@ -41,7 +42,9 @@ def _keyed(path: str | Path, words: list[str], vectors: Array) -> KeyedVectors:
     if not np.isfinite(vectors).all():
         raise _refused(path, "some numbers are not finite; make the file again")
     if len(first) < len(words):
-        notify(f"{source_name(path)}: {len(words) - len(first)} words come again; their first vectors count")
+        notify(
+            f"{source_name(path)}: {counted(len(words) - len(first), 'repeated word')}; the first vector of each counts"
+        )
         rows = sorted(first.values())
         words, vectors = [words[row] for row in rows], vectors[rows]
     return KeyedVectors(words, vectors)
@@ -100,10 +103,8 @@ def _parse_text(path: str | Path, lines: Iterable[bytes], number: int, width: in
             message = f"not `word number number ...` in UTF-8 ({error}); make the file again"
             raise InputError(message, source=source_name(path), line=count + 1) from error
         if not word or len(rows[-1]) != width:
-            message = (
-                f"{len(rows[-1])} numbers behind {words[-1]!r}, not {width} as the first line says; make the file again"
-            )
-            raise InputError(message, source=source_name(path), line=count + 1)
+            message = f"{counted(len(rows[-1]), 'number')} behind {words[-1]!r}, not {width} as the first line says"
+            raise InputError(f"{message}; make the file again", source=source_name(path), line=count + 1)
         if len(rows) == ROWS_A_BLOCK:
             blocks.append(np.array(rows, np.float32))
             rows = []
@@ -120,7 +121,7 @@ def _number_fields(text: bytes) -> list[bytes]:
 
 def _parse_binary(path: str | Path, data: bytes, number: int, width: int) -> tuple[list[str], Float32Array]:
     if number * (4 * width + 2) > len(data) + number:  # without ends of lines
-        raise _refused(path, f"cut off, the first line says {number} words; make or copy the file again")
+        raise _refused(path, f"cut off, the first line says {counted(number, 'word')}; make or copy the file again")
     words: list[str] = []
     vectors = np.empty((number, width), np.float32)
     offset = 0
@@ -128,12 +129,12 @@ def _parse_binary(path: str | Path, data: bytes, number: int, width: int) -> tup
         space = data.find(b" ", offset)
         end = space + 1 + 4 * width
         if space < 0 or end > len(data):
-            raise _refused(path, f"cut off after {count} of {number} words; make or copy the file again")
+            raise _refused(path, f"cut off after {count} of {counted(number, 'word')}; make or copy the file again")
         words.append(_decoded(path, data[offset:space].lstrip(b"\n")))
         vectors[count] = np.frombuffer(data, "<f4", width, space + 1)
         offset = end
     if data[offset:].strip(b"\n"):
-        raise _refused(path, f"there is more behind {number} words; make the file again")
+        raise _refused(path, f"there is more behind {counted(number, 'word')}; make the file again")
     return words, vectors
 
 
@@ -146,7 +147,7 @@ def _decoded(path: str | Path, text: bytes) -> str:
 
 def _check_number(path: str | Path, words: int, expected: int) -> None:
     if words != expected:
-        raise _refused(path, f"{words} words, where {expected} are announced; make or copy the file again")
+        raise _refused(path, f"{counted(words, 'word')}, where {expected} are announced; make or copy the file again")
 
 
 # ---------------------------------------------------------------- npy and safetensors

@@ -19,6 +19,7 @@ from morphlm.errors import ConfigError
 from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.factors import BLOCK_WORDS, Factors
+from morphlm.tables import counted
 from morphlm.text.reading import RESERVED
 from morphlm.vectors.composition import Composition, origin_of
 from morphlm.vectors.keyed import KeyedVectors
@@ -90,7 +91,7 @@ class WordVectors(PickledWithoutCaches):
             raise ConfigError(f"{self.side!r} is no side of a model; choose one of {', '.join(SIDES)}")
 
     def __repr__(self) -> str:
-        return f"WordVectors({len(self.words):,} words, {self.dimensions} dimensions, {self.side})"
+        return f"WordVectors({counted(len(self.words), 'word')}, {self.dimensions} dimensions, {self.side})"
 
     def using(
         self,

@@ -21,7 +21,7 @@ from morphlm.arguments import shown
 from morphlm.arrays import Int32Array, Int64Array, without_file
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import cannot_write, source_name
-from morphlm.progress import progress_bar
+from morphlm.progress import notify, progress_bar
 from morphlm.text.preparation import PrepareOptions, model_record, read_preparation
 from morphlm.text.raw import RawText, is_paths, is_prepared, prepared_lines, read_raw_blocks, split_lines_from_tokens
 from morphlm.text.reading import END, RESERVED, Block, Marks, read_blocks
@@ -133,6 +133,24 @@ class WordCounts:
             kappa=kappa,
             seed=seed,
             unknowns=int(self.counts[UNK_ID]),
+        )
+
+
+_ATTACHED = re.compile(r"\w[,;!?]$")  # the mark of a text that is not tokenised
+_RAW_SHARE = 0.02  # of the tokens
+
+
+def warn_if_raw(words: WordCounts, source: Source) -> None:
+    """Warn of training text that looks raw, and of which nothing is on record: its words would have commas in them."""
+    if preparation_of(source) is not None or as_paths(source) is None:
+        return
+    attached = sum(
+        count for form, count in zip(words.forms, words.counts.tolist(), strict=True) if _ATTACHED.search(form)
+    )
+    if attached > _RAW_SHARE * words.tokens:
+        notify(
+            f"WARNING: {describe(source)}: it looks like raw text, {attached / words.tokens:.0%} of the words end in a "
+            "comma or the like; `morphlm learn` takes raw text, `morphlm prepare` prepares it"
         )
 
 

@@ -17,6 +17,7 @@ from morphlm.analysis.morpheme_map import map_morphemes
 from morphlm.errors import ConfigError, InputError, MorphlmError
 from morphlm.ngram.model import ngram_from_arpa
 from morphlm.ngram.training import train_ngram
+from morphlm.report.explorer.examples import invented_words
 from morphlm.report.explorer.limits import Deadline, TooSlowError
 from morphlm.report.explorer.models import explored_models, find_model
 from morphlm.report.explorer.operations import MAX_MODELS, Explorer
@@ -67,6 +68,46 @@ def test_how_many_models(count: int) -> None:
 
 def test_warming_up_works_with_every_model() -> None:
     explorer().warm()
+
+
+# ---------------------------------------------------------------- examples
+
+
+def test_examples_are_drawn_from_the_model() -> None:
+    view = explorer().examples("clbl++")
+    own = model("clbl++")
+    assert view.words
+    assert all(word in own.vocabulary for word in view.words)
+    assert view.new_words == ["domou"], "the only form that is missing"
+    assert view.morphemes[:2] == ["em/SUF", "ou/SUF"]
+    assert 0 < len(view.sentences) <= 5
+    for sentence in view.sentences:
+        assert all(token in own.vocabulary for token in sentence.split(" "))
+    assert explorer().examples("clbl++") == view, "the same for equal models"
+
+
+def test_new_words_are_known_by_their_parts_alone() -> None:
+    vectors = model("clbl++").vectors
+    for word in invented_words(vectors):
+        composition = vectors.composition(word)
+        assert (composition.origin, composition.unknown) == ("composed", ())
+    assert invented_words(model("lbl").vectors) == []
+    for source in ("ngrams", "pieces", "baseline"):
+        others = model_with(source, "clbl++").vectors
+        assert all(others.composition(word).origin == "composed" for word in invented_words(others))
+
+
+def test_models_without_parts_have_words_and_sentences_only() -> None:
+    view = explorer().examples("mkn")
+    assert view.words
+    assert view.sentences
+    assert (view.new_words, view.morphemes) == ([], [])
+
+
+def test_a_model_that_knows_no_words_has_no_sentences() -> None:
+    nothing = train_ngram([["<unk>", "<unk>"]] * 2, 2, kappa=0.0, allow_unknown=True)
+    view = Explorer([("m", nothing)]).examples("m")
+    assert (view.words, view.new_words, view.sentences, view.morphemes) == ([], [], [], [])
 
 
 # ---------------------------------------------------------------- words
@@ -354,7 +395,7 @@ def test_models_whose_texts_were_prepared_in_different_ways() -> None:
     assert page.sentence("Školu").models[1].tokens[0].unknown
     view = page.compare("a", "b", "Školu\ndomy", "raw")
     assert view.unknown == [0, 1]
-    assert "each model saw the text prepared as its own was; that differs in 1 lines (1)" in view.notes
+    assert "each model saw the text prepared as its own was; that differs in 1 line (1)" in view.notes
     with pytest.raises(InputError, match="line 2 has 2 tokens for a and 1 for b"):
         page.compare("a", "b", "domy\nŠkolu.", "raw")
 

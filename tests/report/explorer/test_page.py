@@ -12,7 +12,10 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.browser import NARROW, console_errors, set_dark, set_window
+from morphlm.ngram.training import train_ngram
+from morphlm.report.explorer.operations import Explorer
+from morphlm.report.surprisal_scale import LEGEND, level
+from tests.browser import NARROW, WIDE, console_errors, set_dark, set_window
 
 from .small import explorer, model, running
 
@@ -85,11 +88,66 @@ def page(browser: Any, address: str) -> Page:
     return Page(browser, address)
 
 
+# ---------------------------------------------------------------- the entry
+
+
+def test_the_entry_offers_examples_of_the_model(page: Page) -> None:
+    page.open()
+    assert page.js("return document.activeElement.id") == "start"
+    examples = explorer().examples("clbl++")
+    page.until(lambda: page.texts(".start-cards h2"))
+    titles = ["Words", "Words never seen", "Sentences", "Compare two models", "Map of morphemes", "The models"]
+    assert page.texts(".start-cards h2") == titles
+    assert page.texts(".start-cards .card:nth-child(1) .chip") == examples.words
+    assert page.texts(".start-cards .card:nth-child(2) .chip") == examples.new_words == ["domou"]
+    assert page.texts(".start-cards .card:nth-child(3) button") == examples.sentences
+    assert page.text("#start-status") == ""
+    assert page.texts(".model-list dt") == ["mkn", "lbl", "clbl++", "mixture"]
+    assert page.fragment == ""
+
+
+def test_a_click_on_an_example_leads_there_and_back(page: Page) -> None:
+    page.open()
+    page.until(lambda: page.texts(".start-cards h2"))
+    page.click(".start-cards .chip", "domou")
+    page.until_text("#word-status", "never seen, composed")
+    page.browser.back()
+    page.until(lambda: page.all("#panel-start .chip"))
+    sentence = page.texts(".start-cards .card:nth-child(3) button")[0]
+    page.click(".start-cards button.link", sentence)
+    page.until(lambda: page.texts(".under:first-child .token") == [*sentence.split(), "⏎"])
+    page.browser.back()
+    page.until(lambda: page.all("#panel-start .card"))
+    page.click(".start-cards button.link", "mkn against clbl++, on sentences that both made up")
+    page.until(lambda: page.texts("#compare-result tbody tr"))
+    both = [*explorer().examples("mkn").sentences, *explorer().examples("clbl++").sentences]
+    assert page.find("#compare-text").get_property("value").split("\n") == list(dict.fromkeys(both))
+    page.find(".top h1 a").click()
+    page.until(lambda: page.all("#panel-start .card"))
+
+
+@pytest.mark.parametrize(("typed", "fragment"), [("domy", "#word=domy&model=clbl++"), ("Domy a", "#sentence=Domy+a")])
+def test_whatever_is_typed_at_the_entry_is_a_word_or_a_sentence(page: Page, typed: str, fragment: str) -> None:
+    page.open()
+    page.find("#start").send_keys(f"{typed}\n")
+    page.until(lambda: page.fragment == fragment)
+
+
+def test_empty_tabs_offer_examples_too(page: Page) -> None:
+    page.open("#sentence=")
+    page.until(lambda: page.texts("#sentence-examples button"))
+    page.open("#word=")
+    page.until(lambda: page.texts("#word-examples .chip"))
+    page.type("#word", "domy")
+    page.until(lambda: page.texts(".word-head h2") == ["domy"])
+    assert page.texts("#word-examples .chip") == []
+
+
 # ---------------------------------------------------------------- words
 
 
 def test_a_word_is_explored_as_it_is_typed(page: Page) -> None:
-    page.open()
+    page.open("#word=")
     assert "Any word" in page.text("#word-status")
     assert page.js("return document.activeElement.id") == "word"
     page.type("#word", "Školu")
@@ -114,6 +172,8 @@ def test_a_word_never_seen(page: Page) -> None:
     assert not page.find("#word-map-card").is_displayed()
     page.open("#word=xxxem")
     page.until(lambda: len(page.texts(".morpheme.no-vector")) == 1)
+    assert page.texts(".badge") == ["only affixes known"]
+    assert "Only its affixes are known: -em; its neighbours are words of the same form" in page.text("#word-result")
 
 
 def test_a_neighbour_is_explored_by_a_click_and_one_can_go_back(page: Page) -> None:
@@ -164,7 +224,8 @@ def test_an_error_of_the_server_is_told(page: Page, browser: Any) -> None:
 
 def test_a_server_that_has_ended_is_told(browser: Any) -> None:
     with running(explorer()) as gone:
-        page = Page(browser, gone).open()
+        page = Page(browser, gone).open("#word=")
+        page.until(lambda: page.texts("#word-examples .chip"))
     page.type("#word", "domy")
     page.until_text("#word-status", "is `morphlm explore` still running?")
     assert console_errors(browser)
@@ -193,10 +254,36 @@ def test_a_token_tells_what_was_expected(page: Page) -> None:
     pressed = page.js("return [...document.querySelectorAll('.token[aria-pressed=true]')].map(e => e.innerText)")
     assert pressed == ["školu"] * 4
     expected = explorer().sentence("domy školu", ["mkn"], "prepared", 8).models[0].tokens[1].expected
-    shown = page.texts("[aria-live] .columns > div:first-child .ranking li > :first-child")
+    shown = page.texts("[aria-live] .columns > div:first-child .ranking li:not(.axis) > :first-child")
     assert shown == ["end of the sentence" if e.word == "</s>" else e.word for e in expected]
+    bars = "return [...document.querySelectorAll('[aria-live] .columns > div:first-child .bar')].map(e => e.value)"
+    assert page.js(bars) == pytest.approx([e.probability**0.5 for e in expected], abs=1e-6)
     page.click("button.link", "Explore this word")
     page.until(lambda: page.texts("#panel-word .word-head h2") == ["školu"])
+
+
+def test_colours_and_legend_are_those_of_the_report(page: Page) -> None:
+    page.open(f"#sentence={quote('domy školu')}&is=prepared")
+    page.until(lambda: page.all(".under .token"))
+    assert page.texts(".scale li") == list(LEGEND)
+    tokens = explorer().sentence("domy školu", ["mkn"], "prepared", 8).models[0].tokens
+    classes = page.js("return [...document.querySelectorAll('.under:first-child .token')].map(e => e.className)")
+    assert [name.split()[1] for name in classes] == [f"surprise-{level(token.bits)}" for token in tokens]
+
+
+def test_a_bar_of_three_per_cent_can_be_seen(page: Page, browser: Any) -> None:
+    page.open(f"#sentence={quote('domy školu')}&is=prepared")
+    for size in (WIDE, NARROW):
+        set_window(browser, size)
+        page.until(lambda: page.all("[aria-live] .bar"))
+        width = page.js("return document.querySelector('[aria-live] .bar').getBoundingClientRect().width")
+        assert 0.03**0.5 * width >= 10, "pixels"
+        ticks = page.js(
+            "const bar = document.querySelector('[aria-live] .bar').getBoundingClientRect();"
+            "return [...document.querySelector('[aria-live] .ticks').children].map(e => {"
+            "const b = e.getBoundingClientRect(); return ((b.left + b.right) / 2 - bar.left) / bar.width })"
+        )
+        assert ticks == pytest.approx([0.01**0.5, 0.1**0.5, 0.5**0.5], abs=0.02)
 
 
 def test_a_suggestion_goes_on_with_the_sentence(page: Page) -> None:
@@ -230,6 +317,26 @@ def test_two_models_on_a_text(page: Page) -> None:
     page.all("#compare-result .sentences button.link")[0].click()
     page.until(lambda: page.all("#panel-sentence .under .token"))
     assert page.find("#sentence-is").get_property("value") == "prepared"
+
+
+def test_comparisons_of_texts_from_right_to_left_flow_so(browser: Any) -> None:
+    text = [["كتاب", "في", "البيت", "الكبير"], ["في", "البيت", "كتاب"]] * 3
+    arabic = Explorer([("one", train_ngram(text, 1)), ("three", train_ngram(text, 3))])
+    with running(arabic) as own:
+        browser.get(f"{own}/#compare=one&other=three")
+        page = Page(browser, own)
+        page.until(lambda: page.find("#compare-form").is_displayed())
+        page.js("document.getElementById('compare-text').value = 'كتاب في البيت الكبير'")
+        page.find("#compare-form button.primary").click()
+        page.until(lambda: page.texts("#compare-result .sentences"))
+        places = page.js(
+            "const box = (e) => e.getBoundingClientRect();"
+            "return [...document.querySelectorAll('#compare-result li:has(> div > strong)')].map(e => {"
+            "const before = e.querySelector('.context'); return before.textContent.trim() === '' ||"
+            "box(e.querySelector('strong')).right <= box(before).right })"
+        )
+        assert places
+        assert all(places), "a token stands to the left of the words before it"
 
 
 def test_a_file_is_read_by_the_page_itself(page: Page, tmp_path: Path) -> None:
@@ -280,7 +387,7 @@ def test_tabs_by_keyboard(page: Page) -> None:
     page.find("#tab-sentence").send_keys(Keys.END)
     assert page.find("#tab-map").get_attribute("aria-selected") == "true"
     page.find("#tab-map").send_keys(Keys.ARROW_RIGHT)
-    assert page.find("#panel-word").is_displayed()
+    assert page.find("#panel-start").is_displayed()
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -289,6 +396,7 @@ def test_nothing_is_wider_than_a_narrow_window(dark: bool, page: Page, browser: 
     set_dark(browser, dark)
     longest = "domu" * 20
     for fragment, shown in (
+        ("", ".start-cards .chip"),
         (f"#word={longest}", ".word-head h2"),
         ("#word=domy", "#word-map .map-area"),
         (f"#sentence={quote(f'domy {longest} školu')}", ".under .token"),
@@ -312,7 +420,7 @@ def test_the_models_are_described(page: Page) -> None:
 
 def test_the_documentation_of_the_api(page: Page) -> None:
     page.browser.get(f"{page.address}/api/docs")
-    page.until(lambda: len(page.all("#operations .card")) == 8)
+    page.until(lambda: len(page.all("#operations .card")) == 9)
     assert "POST /api/compare" in page.text("#operations")
     assert "[object" not in page.text("body")
     assert page.js("return document.documentElement.scrollWidth <= window.innerWidth")

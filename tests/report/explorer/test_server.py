@@ -117,7 +117,7 @@ def test_every_answer_has_the_headers(client: httpx.Client) -> None:
 def test_the_description_has_every_operation_and_its_errors(client: httpx.Client) -> None:
     described = client.get("/api/openapi.json").json()
     assert list(described["paths"]) == [
-        *["/api/models", "/api/word", "/api/morpheme", "/api/map", "/api/place"],
+        *["/api/models", "/api/examples", "/api/word", "/api/morpheme", "/api/map", "/api/place"],
         *["/api/sentence", "/api/complete", "/api/compare"],
     ]
     for methods in described["paths"].values():

@@ -17,7 +17,7 @@ def debian(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pat
         packages = tmp_path / "packages"
         packages.mkdir()
         for language, pages in languages.items():
-            code = "en-us" if language == "en" else language
+            code = "en-us" if language == "en" else language.replace("_", "-")
             (packages / f"libreoffice-help-{code}_{VERSION}_all.deb").write_bytes(help_package(code, pages))
         write_fake_apt_get(tmp_path / "bin", packages, complaint=complaint)
         monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")

@@ -1,12 +1,15 @@
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from morphlm.errors import InputError
-from morphlm.text.datasets import get_dataset
+from morphlm.errors import ConfigError, InputError
+from morphlm.text.datasets import DATASETS, DataFolder, get_dataset
 from morphlm.text.datasets.folder import part_of
+from morphlm.text.datasets.help_languages import ENGLISH as ENGLISH_CODES
+from morphlm.text.datasets.help_languages import LANGUAGES, find_language
 from morphlm.text.datasets.libreoffice_help import distinct_rows, main_licence, pair_pages, read_page
 
 from .fake_packages import page
@@ -160,3 +163,65 @@ def test_no_network_leaves_nothing_behind(debian: Callable[..., Path], tmp_path:
     with pytest.raises(InputError, match="no network"):
         get_dataset("libreoffice-help", tmp_path / "out", language="cs")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bin", "packages"]
+
+
+def lines_of(folder: DataFolder, language: str) -> list[str]:
+    parts = ("train", "dev", "test")
+    return sorted(line for part in parts for line in folder.path(part, language).read_text("utf-8").splitlines())
+
+
+def test_paragraphs_that_are_still_english_are_left_out(debian: Callable[..., Path], tmp_path: Path) -> None:
+    finnish = {**ENGLISH, DEV_PAGE: '<p id="par_1">Varattu.</p><p id="par_9">The first.</p>'}
+    finnish |= {TRAIN_PAGE: '<p id="par_1">The first. Toinen.</p><p id="par_2">Writer</p>'}
+    finnish |= {TEST_PAGE: '<p id="par_1">Koe.</p>'}
+    debian(fi=finnish, en=ENGLISH)
+    folder = get_dataset("libreoffice-help", tmp_path / "out", language="fi")
+    assert lines_of(folder, "fi") == ["Koe.", "Toinen.", "Varattu."]
+
+
+def test_british_english_is_taken_whole_and_needs_one_package(debian: Callable[..., Path], tmp_path: Path) -> None:
+    program = debian(en_gb=ENGLISH)
+    folder = get_dataset("libreoffice-help", tmp_path / "out", language="en_GB")
+    assert lines_of(folder, "en-gb") == ["A test.", "Held out.", "The first.", "The second.", "Writer"]
+    assert (program / "calls").read_text(encoding="utf-8").split()[-2:] == ["download", "libreoffice-help-en-gb"]
+
+
+def test_languages_without_spaces_come_with_a_warning(
+    debian: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages = {
+        name: f'<p id="par_1">日本語{number}。あ</p>' for number, name in enumerate((TRAIN_PAGE, DEV_PAGE, TEST_PAGE))
+    }
+    debian(ja={**pages, DEV_PAGE: '<p id="par_1">文</p>', TEST_PAGE: '<p id="par_1">字</p>'}, en=ENGLISH)
+    get_dataset("libreoffice-help", tmp_path / "out", language="ja")
+    assert "warning: Japanese is written without spaces between words; put spaces" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "code"), [("cs", "cs"), ("pt_BR", "pt-br"), ("PT-br", "pt-br"), ("en-us", "en"), ("zh_Hant", "zh-tw")]
+)
+def test_codes_as_people_write_them(given: str, code: str) -> None:
+    assert find_language(given) == code
+
+
+@pytest.mark.parametrize(
+    ("given", "answer"),
+    [
+        ("sk", "'sk': Debian's package for Slovak holds the Czech pages; choose another language"),
+        ("zh", "do you mean zh-cn (Chinese in simplified script) or zh-tw (Chinese in traditional script)?"),
+        ("de-AT", "do you mean de (German)?"),
+        ("turkish", "do you mean tr (Turkish)?"),
+        ("xx", "choose one of ca, cs, da"),
+    ],
+)
+def test_other_codes_are_refused_with_the_nearest(given: str, answer: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(answer)):
+        find_language(given)
+
+
+def test_every_language_but_british_english_is_parallel_with_english() -> None:
+    partners = DATASETS["libreoffice-help"].partners
+    assert {language for language, others in partners.items() if others == ("en",)} == set(LANGUAGES) - ENGLISH_CODES
+    assert set(partners["en"]) == set(LANGUAGES) - ENGLISH_CODES
+    with pytest.raises(ConfigError, match="has no en-gb-en; leave out --parallel"):
+        get_dataset("libreoffice-help", "nowhere", language="en-gb", parallel="en")

@@ -73,7 +73,7 @@ def test_bad_input_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
         (b"", "the file is empty"),
         (b"a\nb\xff\n", r"in\.txt:2: byte 0xff is not UTF-8"),
         (b"a\r\n", "carriage return"),
-        (b"a\nb\n", "only 2 lines"),
+        (b"a\nb\n", "too little text, 2 lines"),
     ):
         source.write_bytes(content)
         with pytest.raises(InputError, match=message):
@@ -84,7 +84,7 @@ def test_bad_input_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
         get_dataset(source, out, language="cs", parallel="en", parallel_path=tmp_path / "short")
     with pytest.raises(ConfigError, match="--parallel and --parallel-path go together"):
         get_dataset(source, out, language="cs", parallel="en")
-    with pytest.raises(ConfigError, match="own files needs a language"):
+    with pytest.raises(ConfigError, match="the language of the text is missing; give --language CODE, such as cs"):
         get_dataset(source, out)
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no files in this folder"):

@@ -46,7 +46,7 @@ def test_the_statistics_give_the_same_bleu(lowercase: bool) -> None:
 
 
 def test_unequal_numbers_are_told() -> None:
-    with pytest.raises(InputError, match="1 translations of 2 references"):
+    with pytest.raises(InputError, match="1 translation of 2 references"):
         evaluate(["a"], ["a", "b"])
     with pytest.raises(InputError, match="no translations"):
         evaluate([], [])

@@ -73,7 +73,7 @@ def test_empty_sentences_on_either_side() -> None:
 
 def test_what_does_not_fit_together_is_refused() -> None:
     text = read_parallel([["a"], ["b", "c"]], [["x"], ["y"]])
-    with pytest.raises(InputError, match="1 lines, and the text 2 pairs"):
+    with pytest.raises(InputError, match="1 line, and the text 2 pairs"):
         build_bitext(text, alignments_of([[(0, 0)]]), "al")
     with pytest.raises(InputError, match=r"^al:2: the link 1-1 is outside"):
         build_bitext(text, alignments_of([[(0, 0)], [(1, 1)]]), "al")

@@ -59,7 +59,7 @@ def test_what_cannot_be_done_is_said(folder: Path, morphlm_command: Command) -> 
     (folder / "short").write_text("0-0\n")
     (folder / "outside").write_text("0-0\n0-7\n\n\n")
     parts = [folder / name for name in "st"]
-    for alignment, what in (("short", "1 lines, and the text 4 pairs"), ("outside", "outside:2: the link 0-7")):
+    for alignment, what in (("short", "1 line, and the text 4 pairs"), ("outside", "outside:2: the link 0-7")):
         outcome = morphlm_command("translate", "extract", folder / "b", "--from", *parts, folder / alignment)
         assert outcome.status == 2 and what in outcome.stderr and not (folder / "b").exists()
     outcome = morphlm_command(

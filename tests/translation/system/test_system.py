@@ -233,7 +233,7 @@ def test_tuning_reads_pairs_and_leaves_out_empty_ones(tmp_path: Path, capsys: py
     (tmp_path / "t").write_text("X\ny\n\n")
     config = SystemConfig(tokenise=False)
     assert read_tuning_text(tmp_path / "s", tmp_path / "t", config) == TuningText((("a", "b"),), (("x",),))
-    assert "2 of 3 pairs to tune on are empty" in capsys.readouterr().err
+    assert "left out: 2 of 3 pairs to tune on, empty on a side" in capsys.readouterr().err
     (tmp_path / "t").write_text("X\n")
     with pytest.raises(InputError, match=r"s has 3 lines and .*t has 1"):
         read_tuning_text(tmp_path / "s", tmp_path / "t", config)

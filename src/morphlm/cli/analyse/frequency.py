@@ -41,6 +41,8 @@ def command(
     """
     paths = options.or_stdin(files)
     options.check_one_stdin(baseline, other, *paths, *([] if vocab is None else [vocab]))
+    options.check_model_first(baseline, *paths)
+    options.check_model_first(other, *paths)
     first, second, names = load_two(baseline, other)
     vocabulary = None if vocab is None else load_vocabulary(vocab)
     result = frequency_comparison(

@@ -30,7 +30,7 @@ pictures = click.option(
     multiple=True,
     metavar="FILE",
     callback=_check_pictures,
-    help="Also write a picture (.svg, .png or .pdf; repeatable).",
+    help="Also write a picture (.svg, .png or .pdf; repeatable; extra: pictures).",
 )
 
 

@@ -68,6 +68,8 @@ def command(
     """
     paths = options.or_stdin(files)
     options.check_one_stdin(baseline, other, *paths, *([] if text is None else [text]))
+    options.check_model_first(baseline, *paths)
+    options.check_model_first(other, *paths)
     first, second, names = load_two(baseline, other)
     tagged = read_tagged_for([first, second], paths, form, column=column, text=text)
     split = [sequence.split(",") for sequence in sequences]

@@ -11,6 +11,7 @@ from morphlm.cli import options
 from morphlm.cli.translate import settings
 from morphlm.errors import ConfigError
 from morphlm.progress import notify
+from morphlm.tables import counted
 from morphlm.translation.decoder.config import DecoderConfig
 from morphlm.translation.grammar.config import GrammarConfig
 from morphlm.translation.system.building import NamedModel, Sources, build_system
@@ -18,8 +19,18 @@ from morphlm.translation.system.config import SystemConfig
 from morphlm.translation.system.directory import WEIGHTS
 from morphlm.translation.system.tuning import read_tuning_text, tune_system
 
+HEADINGS = {
+    "Text": ("languages", "dev", "out", "bitext", "mend"),
+    "Model": ("models", "extra_rules"),
+    "Run": ("runs", "seed", "threads", "as_json"),
+    "Preparation": settings.preparing.names,
+    "Tuning": (*settings.tuning.names, *settings.mert.names),
+    "Rules": settings.grammar.names,
+    "Search": settings.search.names,
+}
 
-@click.command(name="build")
+
+@click.command(name="build", cls=options.GroupedHelp, headings=HEADINGS)
 @click.argument("files", nargs=-1, metavar="[SOURCE TARGET]")
 @click.option("--bitext", metavar="BITEXT", help="Instead of two files: a folder of `translate extract --from`.")
 @click.option("--lm", "models", multiple=True, metavar="[NAME=]MODEL", help="A language model; repeat for more.")
@@ -62,7 +73,7 @@ def command(
     """
     if len(files) not in (0, 2):
         raise ConfigError(
-            f"{len(files)} files; parallel text is two, of which line n of one translates line n of the other"
+            f"{counted(len(files), 'file')}; parallel text is two: line n of one translates line n of the other"
         )
     config = SystemConfig(
         settings.language_pair(languages),

@@ -13,6 +13,7 @@ from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
 from morphlm.modelfile import check_can_hold_model
 from morphlm.progress import notify, with_progress
+from morphlm.tables import counted
 from morphlm.threads import available_cores
 from morphlm.translation.alignment.parallel_text import read_parallel
 from morphlm.translation.alignment.pharaoh import read_pharaoh
@@ -68,7 +69,7 @@ def command(
         check_can_write(out)
     bitext = _make(bitext_path, parts, allow_unknown) if parts else load_bitext(bitext_path)
     if file is None and parts:
-        settings.show({"pairs": len(bitext)}, f"{len(bitext):,} pairs in {bitext_path}", as_json)
+        settings.show({"pairs": len(bitext)}, f"{counted(len(bitext), 'pair')} in {bitext_path}", as_json)
         return
     sentences = read_sentences(file or "-", allow_unknown=allow_unknown)
     tables = GrammarExtractor(bitext, config).extract_all(sentences, threads or available_cores())
@@ -82,7 +83,7 @@ def _make(directory: str, parts: tuple[str, str, str], allow_unknown: bool) -> B
     source, target, alignment = parts
     text = read_parallel(source, target, allow_unknown=allow_unknown)
     links = read_pharaoh(alignment, text)
-    notify(f"sorting the suffixes of {len(text):,} pairs")
+    notify(f"sorting the suffixes of {counted(len(text), 'pair')}")
     bitext = build_bitext(text, links, alignment)
     bitext.save(Path(directory))
     return bitext

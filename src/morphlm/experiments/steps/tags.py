@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from morphlm.experiments.steps.base import Description, Measured, RunContext, St
 from morphlm.experiments.steps.groups import BOOTSTRAP_SEED, NAMES, GroupsStep, compared_models
 from morphlm.experiments.store import Store
 from morphlm.experiments.text_source import TextSource
+from morphlm.extras import how_to_install, is_installed
 from morphlm.text.tokenise import sacremoses_version
 
 SEQUENCES = ("Adjective Noun", "Adjective Adjective Noun")
@@ -60,7 +60,7 @@ class TagsStep(GroupsStep):
     @classmethod
     def missing_data(cls, recipe: Recipe, source: TextSource) -> Iterator[str]:
         if not has_hanta():
-            yield "tags of the test text: HanTa is not installed (pip install 'morphlm[pos]')"
+            yield f"tags of the test text: HanTa is not installed; {how_to_install('pos')}"
         for language in recipe.languages:
             if not source.beside("pos", f"{language}_*.conllu*"):
                 yield f"gold tags in {language}: there is no pos/{language}_*.conllu in the folder of data"
@@ -87,7 +87,7 @@ class TagsStep(GroupsStep):
 
 def has_hanta() -> bool:
     """Whether the tagger is installed."""
-    return importlib.util.find_spec("HanTa") is not None
+    return is_installed("HanTa")
 
 
 def _tagged_texts(cell: Cell) -> dict[str, Path]:

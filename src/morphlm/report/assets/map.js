@@ -433,9 +433,15 @@ function morphemeMap(container, points, options = {}) {
     const words = `in ${point.words.toLocaleString("en-US")} word${point.words === 1 ? "" : "s"}`;
     title.append(element("span", "muted", ` ${[label, words].filter(Boolean).join(", ")}`));
     const lines = [title];
-    if (point.examples && point.examples.length) lines.push(element("p", "", `For example: ${point.examples.join(", ")}`));
+    if (point.examples && point.examples.length) lines.push(examples(point.examples));
     if (point.near && point.near.length) lines.push(nearest(point.near));
     return lines;
+  }
+
+  function examples(words) {
+    const line = element("p", "", "For example: ");
+    words.forEach((word, at) => line.append(at ? ", " : "", element("bdi", "", word))); // each in its own direction
+    return line;
   }
 
   function nearest(near) {

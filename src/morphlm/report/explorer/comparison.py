@@ -20,7 +20,7 @@ from morphlm.errors import InputError
 from morphlm.report.explorer.limits import Deadline, RequestLimits, check_count, check_text
 from morphlm.report.explorer.models import ExploredModel, TextIs
 from morphlm.scoring.streaming import TextScorer
-from morphlm.tables import finite_or_none
+from morphlm.tables import counted, finite_or_none
 from morphlm.text.reading import END
 from morphlm.vectors.search import largest
 from morphlm.vocabulary.vocabulary import UNK_ID
@@ -179,8 +179,8 @@ def _read(
         ours, theirs = (model.prepare(line, text_is) for model in (baseline, other))
         if len(ours) != len(theirs):
             raise InputError(
-                f"line {number} has {len(ours)} tokens for {baseline.name} and {len(theirs)} for {other.name}, whose "
-                "texts were prepared in different ways; prepare the text and say that it is prepared"
+                f"line {number} has {counted(len(ours), 'token')} for {baseline.name} and {len(theirs)} for "
+                f"{other.name}, whose texts were prepared in different ways; prepare the text and say that it is"
             )
         if ours:
             sentences.lines.append(number)
@@ -205,7 +205,9 @@ def _notes(read: _Sentences) -> list[str]:
     if not differing:
         return []
     some = ", ".join(map(str, differing[:NOTED_LINES])) + (", ..." if len(differing) > NOTED_LINES else "")
-    return [f"each model saw the text prepared as its own was; that differs in {len(differing)} lines ({some})"]
+    return [
+        f"each model saw the text prepared as its own was; that differs in {counted(len(differing), 'line')} ({some})"
+    ]
 
 
 # ---------------------------------------------------------------- scores

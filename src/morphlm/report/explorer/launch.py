@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 import webbrowser
@@ -10,6 +9,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 
 from morphlm.errors import ConfigError
+from morphlm.extras import import_extra
 from morphlm.progress import notify
 from morphlm.report.explorer.operations import MAX_MODELS, Explorer
 from morphlm.scoring.loading import load
@@ -30,12 +30,7 @@ def explore(paths: Sequence[str], port: int, ready: Callable[[str], None]) -> No
 
 def _server() -> ModuleType:
     """The module that needs the extra `explore`."""
-    try:
-        return importlib.import_module("morphlm.report.explorer.server")
-    except ImportError as error:
-        raise ConfigError(
-            f"the explorer needs the extra `explore` ({error.name} is not installed); pip install 'morphlm[explore]'"
-        ) from error
+    return import_extra("morphlm.report.explorer.server", "explore", "the explorer needs")
 
 
 def open_browser(address: str) -> None:

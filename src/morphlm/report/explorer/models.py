@@ -17,6 +17,7 @@ import numpy as np
 from morphlm.errors import InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.lazy import cached_property
+from morphlm.report.descriptions import describe_model
 from morphlm.report.models import model_names, vectors_of
 from morphlm.scoring.prediction import Predictor
 from morphlm.scoring.streaming import Normaliser, normaliser_of
@@ -41,6 +42,7 @@ class ModelCard:
     number: int
     name: str
     kind: str
+    description: str  # what it is, in a sentence
     signature: str
     order: int
     words: int  # in the vocabulary, the reserved marks included
@@ -86,6 +88,7 @@ class ExploredModel:
             number=self.number,
             name=self.name,
             kind=model.kind,
+            description=describe_model(model),
             signature=str(model.signature),
             order=model.order,
             words=len(model.vocabulary),

@@ -13,6 +13,7 @@ from pathlib import Path
 from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.report.explorer.comparison import ComparisonView, compare
+from morphlm.report.explorer.examples import ExamplesView, examples_of
 from morphlm.report.explorer.limits import Deadline, RequestLimits
 from morphlm.report.explorer.maps import MapKeeper, MapPosition, MapView
 from morphlm.report.explorer.models import ExploredModel, ModelCard, TextIs, explored_models, find_model
@@ -43,6 +44,7 @@ class Explorer:
         self.limits = limits or RequestLimits()
         self.models: list[ExploredModel] = explored_models(models)
         self._cards = [explored.card for explored in self.models]
+        self._examples: dict[int, ExamplesView] = {}
         self._maps = [MapKeeper(explored) for explored in self.models]
 
     def warm(self) -> None:
@@ -50,6 +52,7 @@ class Explorer:
         for explored in self.models:
             view_sentence([explored], "a", "raw", 1, self.limits, Deadline.after(math.inf))
             complete(explored, "a a", "raw", 1, self.limits)
+            self.examples(explored.name)
             for word in (*explored.model.vocabulary.words[len(RESERVED) : len(RESERVED) + 1], NEW_WORD):
                 view_word(explored, word, 1, self.limits)
 
@@ -61,6 +64,14 @@ class Explorer:
     def cards(self) -> list[ModelCard]:
         """The models, and what each can do."""
         return self._cards
+
+    def examples(self, model: str) -> ExamplesView:
+        """Words, sentences and morphemes that are worth asking for; drawn once from each model."""
+        explored = self._find(model)
+        with explored.lock:
+            if explored.number not in self._examples:
+                self._examples[explored.number] = examples_of(explored)
+            return self._examples[explored.number]
 
     def word(self, model: str, word: str, k: int = 10) -> WordView:
         """A word's morphemes, class and neighbours, and the neighbours of each morpheme."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from morphlm.errors import InputError
 from morphlm.report.explorer.limits import Deadline, RequestLimits, check_count, check_text
 from morphlm.report.explorer.models import Expected, ExploredModel, TextIs
+from morphlm.report.surprisal_scale import LEGEND, level
 from morphlm.tables import finite_or_none
 from morphlm.text.reading import END, split_tokens
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
@@ -22,6 +23,7 @@ class TokenView:
     unknown: bool  # it was scored as <unk>
     probability: float
     bits: float | None  # of surprisal; None: it cannot be, and the surprisal is infinite
+    level: int  # of the scale of surprisal, which gives its colour
     rank: int  # 1 for the word that was expected most
     expected: list[Expected]
 
@@ -43,6 +45,7 @@ class SentenceView:
     """A sentence under several models."""
 
     text: str
+    scale: list[str]  # bits of surprisal of each level
     models: list[SentenceUnderModel]
 
 
@@ -64,7 +67,8 @@ def view_sentence(
     check_text(text, limits.sentence_characters, "a sentence")
     check_count(k, limits)
     line = " ".join(text.split("\n"))
-    return SentenceView(text, [_under(explored, line, text_is, k, limits, deadline) for explored in models])
+    views = [_under(explored, line, text_is, k, limits, deadline) for explored in models]
+    return SentenceView(text, list(LEGEND), views)
 
 
 def _under(
@@ -105,7 +109,8 @@ def _tokens(explored: ExploredModel, line: str, text_is: TextIs, limits: Request
 
 def _token_view(explored: ExploredModel, state: Hashable, token: str, word: int, logprob: float, k: int) -> TokenView:
     rank, expected = explored.expected_at(state, word, k)
-    return TokenView(token, word == UNK_ID, math.exp(logprob), finite_or_none(-logprob / math.log(2)), rank, expected)
+    bits = finite_or_none(-logprob / math.log(2))
+    return TokenView(token, word == UNK_ID, math.exp(logprob), bits, level(bits), rank, expected)
 
 
 def complete(explored: ExploredModel, text: str, text_is: TextIs, k: int, limits: RequestLimits) -> CompletionView:

@@ -21,6 +21,7 @@ from starlette.exceptions import HTTPException
 from morphlm.errors import ConfigError, MorphlmError
 from morphlm.report.explorer.comparison import ComparisonView
 from morphlm.report.explorer.connections import connection_class
+from morphlm.report.explorer.examples import ExamplesView
 from morphlm.report.explorer.guard import HOST, Guard, error_response
 from morphlm.report.explorer.limits import TooBusyError, TooSlowError
 from morphlm.report.explorer.maps import MapView
@@ -32,7 +33,7 @@ from morphlm.report.explorer.words import MorphemeView, WordView
 from morphlm.version import __version__
 
 CONNECTIONS = 64  # at a time, of those that wait for a request
-MODULES = ("explorer", "elements", "asking", "parts", "words", "sentences", "comparisons", "maps")
+MODULES = ("explorer", "elements", "asking", "parts", "start", "words", "sentences", "comparisons", "maps")
 SCRIPT, STYLE = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
 PAGES = {  # address -> folder of this package's parent, file, type; nothing else is ever read
     "/": ("explorer/page", "index.html", "text/html; charset=utf-8"),
@@ -144,6 +145,11 @@ def _api(explorer: Explorer, throttle: Throttle) -> APIRouter:
     async def models() -> list[ModelCard]:
         """The models, and what each can do."""
         return explorer.cards()
+
+    @router.get("/examples")
+    async def examples(model: ModelName) -> ExamplesView:
+        """Words, words never seen, sentences and morphemes that are worth asking for, drawn from the model."""
+        return await throttle.run(lambda _: explorer.examples(model))
 
     _add_words(router, explorer, throttle)
     _add_texts(router, explorer, throttle)

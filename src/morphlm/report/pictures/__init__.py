@@ -21,13 +21,14 @@ from morphlm.analysis.pruning import Pruning
 from morphlm.analysis.scaling import Scaling
 from morphlm.analysis.selection import Selection
 from morphlm.errors import ConfigError
+from morphlm.extras import check_extra
 from morphlm.files import atomic_writer, check_can_write
 from morphlm.progress import notify
 
 if TYPE_CHECKING:  # it takes a second to import
     from matplotlib.figure import Figure
 
-__all__ = ["Picturable", "check_picture", "figure_of", "picture_svg", "save_picture"]
+__all__ = ["Picturable", "check_can_draw", "check_picture", "figure_of", "picture_svg", "save_picture"]
 
 Picturable = GroupComparison | Sequence[GroupComparison] | Selection | Scaling | Pruning | MorphemeMap | LearningCurves
 # Without dates and versions, equal results give equal bytes.
@@ -41,6 +42,7 @@ DOTS_PER_INCH = 150
 
 def figure_of(result: Picturable) -> Figure:
     """The picture of any result of an analysis; of several comparisons by groups, one beside the other."""
+    check_can_draw()
     from morphlm.report.pictures.style import styled  # noqa: PLC0415 (imports matplotlib)
 
     with styled():
@@ -83,7 +85,13 @@ def check_picture(path: str | Path) -> None:
     """Refuse a picture that cannot be written, before any work is done."""
     if Path(path).suffix.lower() not in METADATA:
         raise ConfigError(f"{path}: a picture is a file that ends in {', '.join(METADATA)}; rename it")
+    check_can_draw()
     check_can_write(path)
+
+
+def check_can_draw() -> None:
+    """Refuse where the extra is missing that draws."""
+    check_extra("matplotlib", "pictures", "pictures need")
 
 
 def save_picture(result: Picturable, path: str | Path) -> None:
@@ -95,6 +103,7 @@ def save_picture(result: Picturable, path: str | Path) -> None:
 
 
 def _rendered(result: Picturable, extension: str) -> bytes:
+    check_can_draw()
     from morphlm.report.pictures.style import styled  # noqa: PLC0415 (imports matplotlib)
 
     content = io.BytesIO()

@@ -43,5 +43,5 @@ def sentences_of(scored_model: ScoredModel, seed: int) -> list[Generated]:
 
 
 def _sentence(one: Generated, language: str | None) -> Markup:
-    text = " ".join(one.words if one.complete else (*one.words, "…"))
+    text = one.text if one.complete else f"{one.text} …"
     return tag("li", text, lang=language or "", dir=direction(one.words))

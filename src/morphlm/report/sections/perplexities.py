@@ -6,15 +6,18 @@ import math
 
 from morphlm.analysis.groups import GroupComparison, compare_members
 from morphlm.report.descriptions import describe_model
-from morphlm.report.html import Markup, joined, names, numbers, paragraph, table, tag, words
-from morphlm.report.numbers import NOTHING, decimal, whole
+from morphlm.report.html import Child, Markup, joined, names, numbers, paragraph, table, tag, words
+from morphlm.report.numbers import NOTHING, decimal
 from morphlm.report.scored_models import ScoredModel, ScoredModels, paired_scores
 from morphlm.report.sections.section import PageSection
 
 EXPLANATION = (
     "Perplexity says among how many words, on average, a model wavers at each token: lower is better. Unknown words "
-    "are scored as UNK; one column leaves them out. The change is relative to the first model, with a 95 % interval by "
-    "drawing the sentences again (paired bootstrap)."
+    "are scored as UNK; one column leaves them out."
+)
+CHANGE = (
+    " The change is relative to the first model, with a 95 % interval by drawing the sentences again (paired "
+    "bootstrap)."
 )
 DIFFERENT = (
     "These models do not have the same vocabulary. A model that knows fewer words has more unknown ones, which are "
@@ -24,29 +27,29 @@ DIFFERENT = (
 
 def perplexities(scored_models: ScoredModels) -> PageSection:
     """A table with a row for each model."""
-    first = scored_models.first
-    rows = [
-        [
-            scored_model.name,
-            describe_model(scored_model.model),
-            tag("strong", decimal(scored_model.perplexity.including_unknown)),
-            NOTHING if scored_model is first else compared(scored_models, scored_model).whole.change.format(),
-            decimal(scored_model.perplexity.excluding_unknown),
-            decimal(math.log2(scored_model.perplexity.including_unknown)),
-            whole(scored_model.perplexity.unknown),
-        ]
-        for scored_model in scored_models.models
-    ]
-    titles = ["perplexity", f"change against {first.name}", "without unknown", "bits a token", "unknown"]
+    rows = [_row(scored_models, scored_model) for scored_model in scored_models.models]
+    change = [f"change against {scored_models.first.name}"] if len(rows) > 1 else []
+    columns = numbers("perplexity", *change, "without unknown", "bits a token")
     alike = len(scored_models.groups(lambda scored_model: scored_model.words)) == 1
     warning = None if alike else paragraph(DIFFERENT, class_="note")
-    columns = [*names("model"), *words("what it is"), *numbers(*titles)]
-    return PageSection(
-        "models",
-        "Models",
-        EXPLANATION,
-        joined([table(columns, rows), warning, _signatures(scored_models)]),
-    )
+    shown = table([*names("model"), *words("what it is"), *columns], rows)
+    explanation = EXPLANATION + (CHANGE if change else "")
+    return PageSection("models", "Models", explanation, joined([shown, warning, _signatures(scored_models)]))
+
+
+def _row(scored_models: ScoredModels, scored_model: ScoredModel) -> list[Child]:
+    perplexity, change = scored_model.perplexity, []
+    if len(scored_models.models) > 1:
+        is_first = scored_model is scored_models.first
+        change = [NOTHING if is_first else compared(scored_models, scored_model).whole.change.format()]
+    return [
+        scored_model.name,
+        describe_model(scored_model.model),
+        tag("strong", decimal(perplexity.including_unknown)),
+        *change,
+        decimal(perplexity.excluding_unknown),
+        decimal(math.log2(perplexity.including_unknown)),
+    ]
 
 
 def compared(scored_models: ScoredModels, other: ScoredModel) -> GroupComparison:

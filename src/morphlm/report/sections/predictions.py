@@ -34,7 +34,8 @@ def predictions(scored_models: ScoredModels) -> PageSection:
     """A card for each beginning, with a list for each model."""
     predictors = [(one, Predictor(one.model)) for one in scored_models.models]
     cards = [_card(scored_models, predictors, beginning) for beginning in beginnings(scored_models)]
-    body = tag("div", cards, class_="tiles rows") if cards else missing(NONE)
+    columns = {1: "tiles", 2: "tiles two"}.get(len(predictors), "tiles rows")
+    body = tag("div", cards, class_=columns) if cards else missing(NONE)
     return PageSection("predictions", "What comes next", EXPLANATION, body)
 
 
@@ -56,7 +57,13 @@ def _cut(number: int, words: list[str], *, telling: bool) -> Beginning | None:
 
 def _card(scored_models: ScoredModels, predictors: list[tuple[ScoredModel, Predictor]], beginning: Beginning) -> Markup:
     language = scored_models.language
-    text = tag("span", " ".join(beginning.words), " ", tag("mark", beginning.next_word), lang=language or "")
+    text = tag(
+        "span",
+        scored_models.first.model.join(beginning.words),
+        " ",
+        tag("mark", beginning.next_word),
+        lang=language or "",
+    )
     lists = [_under(one, predictor, beginning, language) for one, predictor in predictors]
     head = tag("h3", text, class_="quote", dir=direction(beginning.words))
     return tag("div", head, tag("div", lists, class_="sides"), class_="tile")

@@ -73,12 +73,12 @@ def _start(words: list[str]) -> str:
 def _legend(scored_models: ScoredModels) -> Markup:
     steps = [tag("li", text, class_=f"surprise-{number}") for number, text in enumerate(LEGEND)]
     marks = [tag("ul", steps, class_="legend scale", aria_label="Colours of surprisal in bits")]
-    unknown = None
+    notes = []
+    if len(scored_models.models) > 1:
+        notes.append(f"Rows from the top: {names_of(scored_models.models)}.")
     if any(scored_model.unknown.any() for scored_model in scored_models.models):
-        unknown = paragraph("A dashed cell: the word is unknown to the model and scored as UNK.", class_="note")
-    many = len(scored_models.models) > 1
-    rows = paragraph(f"Rows from the top: {names_of(scored_models.models)}.", class_="note") if many else None
-    return tag("div", *marks, unknown, rows)
+        notes.append("A dashed cell: the word is unknown to the model and scored as UNK.")
+    return tag("div", *marks, paragraph(" ".join(notes), class_="note") if notes else None)
 
 
 def _sentence(scored_models: ScoredModels, number: int, visible: bool) -> Markup:

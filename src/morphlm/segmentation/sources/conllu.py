@@ -15,6 +15,7 @@ from pathlib import Path
 from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.segmentation.sources.factorisation import Factorisation, from_mapping
+from morphlm.tables import counted
 from morphlm.text.reading import numbered_lines
 
 Analysis = tuple[str, ...]
@@ -57,7 +58,7 @@ def read_sentences(path: str | Path, source: str, lowercase: bool) -> Iterator[l
 
 def _check(columns: list[str], source: str, number: int) -> None:
     if len(columns) != 10 or not all(columns):
-        message = f"{len(columns)} columns; CoNLL-U has ten, with TABs between them and _ for nothing"
+        message = f"{counted(len(columns), 'column')}; CoNLL-U has ten, with TABs between them and _ for nothing"
         raise InputError(message, source=source, line=number)
     if not any(pattern.fullmatch(columns[0]) for pattern in (_WORD_ID, _RANGE_ID, _EMPTY_NODE_ID)):
         message = f"{columns[0]} is no number of a word; write 1, or 1-2 for a token of several words"

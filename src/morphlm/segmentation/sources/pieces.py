@@ -6,8 +6,6 @@ from the same letters further inside. Nothing is normalised: the pieces of a wor
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +15,12 @@ import numpy as np
 
 from morphlm.arrays import Array
 from morphlm.errors import ConfigError, FormatError
+from morphlm.extras import import_extra, is_installed
 from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.morphemes import Morpheme, Segmentation, keep_letters_whole
 from morphlm.segmentation.sources.factorisation import Factorisation, kind_text
+from morphlm.tables import counted
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import Vocabulary
 
@@ -55,7 +55,7 @@ class PieceAnalyser(PickledWithoutCaches):
 
     def checked(self) -> PieceAnalyser:
         """The same, if sentencepiece can read the model or is not there to try it."""
-        if importlib.util.find_spec("sentencepiece") is not None:
+        if is_installed("sentencepiece"):
             self._encoded("a")
         return self
 
@@ -126,7 +126,9 @@ def train_pieces(
         )
     except RuntimeError as error:
         reason = str(error).rpartition("] ")[2].strip().rstrip(".")  # without the line of sentencepiece's source
-        raise ConfigError(f"sentencepiece refuses {size} pieces ({reason}); ask for another number") from error
+        raise ConfigError(
+            f"sentencepiece refuses {counted(size, 'piece')} ({reason}); ask for another number"
+        ) from error
     return PieceAnalyser(written.getvalue(), f"sentencepiece {model} {size} {counts}")
 
 
@@ -160,7 +162,4 @@ def _unreadable(reason: object) -> FormatError:
 
 
 def _sentencepiece() -> Any:
-    try:
-        return importlib.import_module("sentencepiece")
-    except ImportError as error:
-        raise ConfigError("sentencepiece is not installed; run `pip install 'morphlm[sentencepiece]'`") from error
+    return import_extra("sentencepiece", "sentencepiece", "this source of pieces needs")

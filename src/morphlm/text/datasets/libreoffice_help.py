@@ -1,4 +1,4 @@
-"""The help pages of LibreOffice as text in six languages, paired with English by paragraph.
+"""The help pages of LibreOffice as text in 33 languages, paired with English by paragraph.
 
 The same pages exist in every language and a paragraph has the same id in all of them, so the pairs are exact. What is
 left out: code, paragraphs that were not translated, the macOS wording where there is a general one, and lines that
@@ -17,12 +17,11 @@ from html import unescape
 from pathlib import Path
 
 from morphlm.errors import FormatError
-from morphlm.progress import progress_bar
+from morphlm.progress import notify, progress_bar
 from morphlm.text.datasets.debian import Package, fetch_packages, package_files
 from morphlm.text.datasets.folder import DatasetOrigin, DatasetRequest, part_of, part_writer
+from morphlm.text.datasets.help_languages import ENGLISH, needs_segmenting, package_of
 from morphlm.text.datasets.sentences import split_sentences
-
-LANGUAGES = ("cs", "de", "en", "es", "fr", "ru")
 
 ParagraphKey = tuple[str, int]  # id, and how many of that id came before it on the page
 Pages = dict[str, dict[ParagraphKey, str]]  # page -> its paragraphs, in their order
@@ -41,21 +40,29 @@ _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200e\u200f\ufeff"))
 
 def make_libreoffice_help(directory: Path, request: DatasetRequest) -> DatasetOrigin:
     """Fetch the packages, pair the pages, write the parts."""
-    foreign = request.language if request.language != "en" else request.parallel
+    english, foreign = _sides(request)
+    if advice := needs_segmenting(request.language):
+        notify(f"warning: {advice}")
     with tempfile.TemporaryDirectory(prefix="morphlm-") as folder:
-        names = [f"libreoffice-help-{code}" for code in ("en-us", foreign) if code is not None]
-        packages = fetch_packages(names, Path(folder))
-        english, licence = read_package(packages[0])
+        packages = fetch_packages([package_of(code) for code in (english, foreign) if code], Path(folder))
+        pages, licence = read_package(packages[0])
         translated = read_package(packages[1])[0] if foreign is not None else None
-    rows = pair_pages(english, translated) if translated is not None else _alone(english)
+    rows = pair_pages(pages, translated) if translated is not None else _alone(pages)
     with part_writer(directory, request.languages) as writer:
-        for page, target, source in distinct_rows(rows, by_english=request.language == "en"):
-            columns = {"en": source, foreign: target}
+        for page, target, source in distinct_rows(rows, by_english=request.language in ENGLISH):
+            columns = {english: source, foreign: target}
             writer.write(part_of(page, request.seed), [columns[language] for language in request.languages])
     versions = {package.name: package.version for package in packages}
     return DatasetOrigin(
         f"{licence} (help of LibreOffice, from the Debian packages' copyright file)", {"packages": versions}
     )
+
+
+def _sides(request: DatasetRequest) -> tuple[str, str | None]:
+    """The English to compare with, and the other language if there is one."""
+    if request.language in ENGLISH:
+        return request.language, request.parallel
+    return "en", request.language
 
 
 def read_package(package: Package) -> tuple[Pages, str]:

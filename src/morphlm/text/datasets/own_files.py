@@ -16,6 +16,7 @@ from typing import Any
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import sha256_of
+from morphlm.tables import counted
 from morphlm.text.datasets.folder import HELD_OUT, DatasetOrigin, DatasetRequest, part_writer
 from morphlm.text.reading import read_blocks
 
@@ -87,7 +88,9 @@ def make_own_files(directory: Path, request: DatasetRequest) -> DatasetOrigin:
     block = max(1, min(BLOCK_LINES, total // FEWEST_BLOCKS))
     parts = deal_out(-(-total // block), request.seed)
     if "train" not in parts:
-        raise InputError(f"there are only {total} lines; a data set needs at least 3", source=str(options.path))
+        raise InputError(
+            f"there is too little text, {counted(total, 'line')}; a data set needs at least 3", source=str(options.path)
+        )
     with part_writer(directory, request.languages) as writer:
         for number, texts in enumerate(_rows(sides)):
             writer.write(parts[number // block], texts)
@@ -109,7 +112,9 @@ def _rows(sides: list[Path]) -> Iterator[tuple[str, ...]]:
     for number, texts in enumerate(zip_longest(*map(_lines, sides)), 1):
         if None in texts:
             short = sides[texts.index(None)]
-            message = f"the text has {number - 1} lines and its parallel side has more; both need the same number"
+            message = (
+                f"the text has {counted(number - 1, 'line')} and its parallel side has more; both need the same number"
+            )
             raise InputError(message, source=str(short))
         yield texts
 

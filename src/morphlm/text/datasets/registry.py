@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.errors import ConfigError
-from morphlm.text.datasets import libreoffice_help, own_files, wmt13
+from morphlm.text.datasets import help_languages, libreoffice_help, own_files, wmt13
 from morphlm.text.datasets.folder import DataFolder, DatasetOrigin, DatasetRequest, make_folder
 
 DEFAULT_SEED = 1
@@ -32,6 +32,8 @@ class DataSet:
     identity: Callable[[DatasetRequest], dict[str, Any]] = field(repr=False)  # decides the content, with the languages
     options: tuple[str, ...] = ()  # what it takes besides language, parallel side and seed
     is_always_parallel: bool = False  # both sides come, whether they are asked for or not
+    find_language: Callable[[str], str] = field(default=str, repr=False)  # the code as it is written here
+    names: Mapping[str, str] = field(default_factory=dict)  # of languages, where they are many
 
     def description(self) -> dict[str, Any]:
         """The entry in `morphlm data list`."""
@@ -65,15 +67,18 @@ DATASETS: dict[str, DataSet] = {
     for entry in (
         DataSet(
             name="libreoffice-help",
-            languages=libreoffice_help.LANGUAGES,
+            languages=help_languages.LANGUAGES,
             partners=_with_english(
-                libreoffice_help.LANGUAGES, tuple(x for x in libreoffice_help.LANGUAGES if x != "en")
+                tuple(code for code in help_languages.LANGUAGES if code != "en-gb"),
+                tuple(code for code in help_languages.LANGUAGES if code not in help_languages.ENGLISH),
             ),
-            size="25k-41k lines, 0.2m-0.5m words",
+            size="5k-42k lines, 0.03m-0.5m words",
             licence="MPL-2.0",
             summary="help pages of LibreOffice, from Debian packages; parallel with English",
             make=libreoffice_help.make_libreoffice_help,
             identity=lambda request: {"seed": request.seed},
+            find_language=help_languages.find_language,
+            names=help_languages.NAMES,
         ),
         DataSet(
             name="wmt13",
@@ -156,15 +161,19 @@ def _checked(
     if language is None and len(entry.languages) == 1:
         language = entry.languages[0]
     if language is None:
-        choice = f"one of {', '.join(entry.languages)}" if entry.languages else "the language of the text"
-        raise ConfigError(f"{entry.name} needs a language; say --language with {choice}")
+        choice = f"one of {', '.join(entry.languages)}" if entry.languages else "such as cs"
+        raise ConfigError(f"the language of the text is missing; give --language CODE, {choice}")
+    language = entry.find_language(language)
     if entry.languages and language not in entry.languages:
-        raise ConfigError(f"{entry.name} is not to be had in {language!r}; choose one of {', '.join(entry.languages)}")
+        raise ConfigError(f"{entry.name} has no text in {language!r}; choose one of {', '.join(entry.languages)}")
     partners = entry.partners.get(language, ())
     if entry.is_always_parallel:
         parallel = parallel or partners[0]
-    if parallel is not None and entry.languages and parallel not in partners:
-        raise ConfigError(f"{entry.name} has no {language}-{parallel}; --parallel can be {' or '.join(partners)}")
+    if parallel is not None and entry.languages:
+        parallel = entry.find_language(parallel)
+        if parallel not in partners:
+            choice = f"--parallel can be {' or '.join(partners)}" if partners else "leave out --parallel"
+            raise ConfigError(f"{entry.name} has no {language}-{parallel}; {choice}")
     _check_code(language)
     if parallel is not None:
         _check_code(parallel)

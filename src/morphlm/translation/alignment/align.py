@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Array
+from morphlm.tables import counted
 from morphlm.translation.alignment.config import AlignmentConfig
 from morphlm.translation.alignment.links import Alignments
 from morphlm.translation.alignment.model import AlignmentModel, Pass, train_alignment
@@ -37,7 +38,7 @@ class Aligned:
     def format(self) -> str:
         source, target = self.unlinked
         return (
-            f"{len(self.text):,} pairs, {len(self.alignments.source):,} links; without a link: "
+            f"{counted(len(self.text), 'pair')}, {counted(len(self.alignments.source), 'link')}; without a link: "
             f"{100 * source:.1f} % of the source words, {100 * target:.1f} % of the target words"
         )
 

@@ -10,6 +10,7 @@ import numpy as np
 from morphlm.arrays import Array, starts_of
 from morphlm.errors import InputError
 from morphlm.files import source_name
+from morphlm.tables import counted
 from morphlm.vocabulary.corpus import RawCorpus, Source, describe, read_corpus
 from morphlm.vocabulary.vocabulary import END_ID
 
@@ -50,8 +51,8 @@ def read_parallel(source: Source, target: Source, *, allow_unknown: bool = False
     lines = [len(side.starts) - 1 for side in sides]
     if lines[0] != lines[1]:
         raise InputError(
-            f"{describe(source)} has {lines[0]:,} lines and {describe(target)} has {lines[1]:,}, so they are no "
-            "line-by-line translations; give two files of which line n of one translates line n of the other"
+            f"{describe(source)} has {counted(lines[0], 'line')} and {describe(target)} has {lines[1]:,}, so they are "
+            "no line-by-line translations; give two files of which line n of one translates line n of the other"
         )
     return ParallelText(sides[0], sides[1])
 

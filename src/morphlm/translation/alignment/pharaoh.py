@@ -10,6 +10,7 @@ import numpy as np
 from morphlm.arrays import Array
 from morphlm.errors import InputError
 from morphlm.files import atomic_writer, source_name
+from morphlm.tables import counted
 from morphlm.text.reading import Block, read_blocks
 from morphlm.translation.alignment.kernels.pharaoh import format_links, parse_links
 from morphlm.translation.alignment.links import Alignments, sorted_alignments
@@ -50,8 +51,8 @@ def _no_link(block: Block, line: int, position: int) -> InputError:
 def check_inside(alignments: Alignments, text: ParallelText, name: str) -> None:
     """Refuse alignments that cannot be of this text: another number of pairs, or links outside of the sentences."""
     if len(alignments) != len(text):
-        problem = f"it has {len(alignments):,} lines, and the text {len(text):,} pairs; give the alignment of this text"
-        raise InputError(problem, source=name)
+        problem = f"it has {counted(len(alignments), 'line')}, and the text {counted(len(text), 'pair')}"
+        raise InputError(f"{problem}; give the alignment of this text", source=name)
     pair = np.repeat(np.arange(len(text)), np.diff(alignments.starts))
     outside = alignments.source >= text.source.lengths[pair]
     outside |= alignments.target >= text.target.lengths[pair]

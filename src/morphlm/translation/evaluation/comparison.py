@@ -11,7 +11,7 @@ import numpy as np
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import source_name
-from morphlm.tables import Table
+from morphlm.tables import Table, counted
 from morphlm.text.reading import read_blocks
 from morphlm.translation.evaluation.metrics import Evaluation, evaluate
 from morphlm.translation.evaluation.significance import SHUFFLES, RunScores, randomisation_p
@@ -47,7 +47,7 @@ class SystemComparison:
     def to_table(self) -> Table:
         both = len(self.systems) > 2  # else the system before is the baseline
         before = ["from the one before", "p"] if both else []
-        header = [f"{self.sentences:,} sentences", "runs", "BLEU", "± runs", "change", "p", *before]
+        header = [f"{counted(self.sentences, 'sentence')}", "runs", "BLEU", "± runs", "change", "p", *before]
         rows = [self._row(number, both=both) for number in range(len(self.systems))]
         notes = (
             f"BLEU|{self.bleu_signature}",
@@ -115,6 +115,6 @@ def read_translations(path: str | Path, expected: int | None = None) -> list[str
     """The lines of a file; there must be as many as expected."""
     lines = [line for block in read_blocks(path, marks="any") for line in block.lines()]
     if expected is not None and len(lines) != expected:
-        problem = f"{len(lines):,} lines where there are {expected:,} references; give one translation for each"
+        problem = f"{counted(len(lines), 'line')} for {counted(expected, 'reference')}; give one translation for each"
         raise InputError(problem, source=source_name(path))
     return lines

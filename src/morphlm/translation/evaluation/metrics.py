@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from morphlm.errors import InputError
-from morphlm.tables import Table
+from morphlm.extras import import_extra
+from morphlm.tables import Table, counted
 from morphlm.translation.tuning.bleu import Statistics, statistics_of
 
 
@@ -29,7 +30,7 @@ class Evaluation:
     def to_table(self) -> Table:
         rows = [["BLEU", f"{self.bleu:.2f}"], ["chrF", f"{self.chrf:.2f}"], ["length ratio", f"{self.brevity:.3f}"]]
         notes = (f"BLEU|{self.bleu_signature}", f"chrF|{self.chrf_signature}")
-        return Table([f"{self.sentences:,} sentences", ""], rows, notes)
+        return Table([f"{counted(self.sentences, 'sentence')}", ""], rows, notes)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -47,12 +48,15 @@ def evaluate(translations: Sequence[str], references: Sequence[str], *, lowercas
 
     Tokens are sacreBLEU's `13a`. With `lowercase`, as in the paper, capital letters make no difference.
     """
+    import_extra("sacrebleu", "translation", "BLEU and chrF need")
     from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415  # a third of a second, for those who need it
     from sacrebleu.metrics.chrf import CHRF  # noqa: PLC0415
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a  # noqa: PLC0415
 
     if len(translations) != len(references):
-        raise InputError(f"{len(translations):,} translations of {len(references):,} references; give one for each")
+        raise InputError(
+            f"{counted(len(translations), 'translation')} of {counted(len(references), 'reference')}; give one for each"
+        )
     if not translations:
         raise InputError("there are no translations; give at least one")
     bleu, chrf = BLEU(lowercase=lowercase), CHRF(lowercase=lowercase)

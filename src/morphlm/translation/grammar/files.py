@@ -9,6 +9,7 @@ from typing import Any
 
 from morphlm.errors import InputError
 from morphlm.files import atomic_writer, check_can_make, make_folder
+from morphlm.tables import counted
 from morphlm.text.reading import read_blocks, split_tokens
 from morphlm.translation.grammar.rules import Rule, RuleTable, Symbols, write_rules
 
@@ -26,7 +27,7 @@ class Written:
 
     def format(self) -> str:
         none = f"; {self.without_rules:,} without any" if self.without_rules else ""
-        return f"{self.sentences:,} sentences, {self.rules:,} rules{none}"
+        return f"{counted(self.sentences, 'sentence')}, {counted(self.rules, 'rule')}{none}"
 
 
 def read_sentences(path: str | Path, *, allow_unknown: bool = False) -> Iterator[list[str]]:

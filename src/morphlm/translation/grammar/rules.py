@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from morphlm.arrays import Float32Array, Int32Array, Int64Array, starts_of
 from morphlm.errors import InputError, located
 from morphlm.files import atomic_writer, open_binary
+from morphlm.tables import counted
 from morphlm.text.reading import parse_number, read_blocks, split_tokens
 
 # Natural logarithms, the more the better; the last two are 0 or 1. See extraction.py.
@@ -246,8 +247,9 @@ def _fields(line: str) -> list[list[str]]:
         else:
             fields[-1].append(token)
     if not 3 <= len(fields) <= 5:
-        problem = f"{len(fields)} fields; a rule is `[X] {_BAR} source {_BAR} target {_BAR} features {_BAR} links`, "
-        raise InputError(problem + f"a word {_BAR} is written \\{_BAR}")
+        problem = f"{counted(len(fields), 'field')}; a rule is "
+        form = f"`[X] {_BAR} source {_BAR} target {_BAR} features {_BAR} links`, "
+        raise InputError(problem + form + f"a word {_BAR} is written \\{_BAR}")
     return fields
 
 

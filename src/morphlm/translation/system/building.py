@@ -57,7 +57,7 @@ from morphlm.translation.system.system import TranslationSystem
 PREPARE = Producer(
     "prepare",
     revision=1,
-    modules=("morphlm.text.parallel_pairs", "morphlm.text.prepare", "morphlm.text.tokenise"),
+    modules=("morphlm.text.parallel_pairs", "morphlm.text.prepare", "morphlm.text.casing", "morphlm.text.tokenise"),
 )
 ALIGN = Producer("align", revision=1, modules=("morphlm.translation.alignment",))
 INDEX = Producer(

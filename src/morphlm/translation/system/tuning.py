@@ -13,6 +13,7 @@ from morphlm.artefacts import Shelf, find_or_make, fingerprint, lock
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import source_name
 from morphlm.progress import notify, with_progress
+from morphlm.tables import counted
 from morphlm.text.reading import Mending, read_blocks
 from morphlm.translation.decoder.decoder import Rules
 from morphlm.translation.decoder.kbest import KBestArrays
@@ -58,14 +59,15 @@ def read_tuning_text(
         notify(f"mended: {count:,} {repair}")
     if len(sides[0]) != len(sides[1]):
         raise InputError(
-            f"{source_name(source)} has {len(sides[0]):,} lines and {source_name(reference)} has {len(sides[1]):,}, so "
-            "they are no line-by-line translations; line n of one must translate line n of the other"
+            f"{source_name(source)} has {counted(len(sides[0]), 'line')} and {source_name(reference)} has "
+            f"{len(sides[1]):,}, so they are no line-by-line translations; line n of one must translate line n of the "
+            "other"
         )
     pairs = [pair for pair in zip(*sides, strict=True) if all(pair)]
     if not pairs:
         raise InputError("there are no sentences to tune on; give at least one", source=source_name(source))
     if dropped := len(sides[0]) - len(pairs):
-        notify(f"{dropped:,} of {len(sides[0]):,} pairs to tune on are empty on a side; they are left out")
+        notify(f"left out: {dropped:,} of {counted(len(sides[0]), 'pair')} to tune on, empty on a side")
     sources, references = zip(*pairs, strict=True)
     return TuningText(sources, references)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from morphlm.errors import ConfigError, FormatError
 from morphlm.scoring.kbest import read_weights
-from morphlm.tables import Table
+from morphlm.tables import Table, counted
 from morphlm.translation.decoder.config import GLUE, OOV, PASS_THROUGH, WORD_PENALTY
 from morphlm.translation.evaluation.significance import RunScores
 from morphlm.translation.system.directory import WEIGHTS, read_signed, write_signed
@@ -100,5 +100,5 @@ def given_weights(argument: str) -> dict[str, float]:
     values: Mapping[str, tuple[float, ...]] = read_weights(argument)
     for name, numbers in values.items():
         if len(numbers) != 1:
-            raise ConfigError(f"--weights: {name} has {len(numbers)} weights; give one")
+            raise ConfigError(f"--weights: {name} has {counted(len(numbers), 'weight')}; give one")
     return {name: numbers[0] for name, numbers in values.items()}

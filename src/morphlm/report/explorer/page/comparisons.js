@@ -1,9 +1,10 @@
 /* The tab of comparisons: two models on a text, and where they differ. */
 
 import { ask, updating } from "./asking.js";
-import { button, byId, endName, make, number, plural, setStatus } from "./elements.js";
-import { keepAddress, models } from "./explorer.js";
+import { button, byId, direction, endName, make, number, plural, setStatus } from "./elements.js";
+import { keepAddress, models, openTab } from "./explorer.js";
 import { goToSentence } from "./sentences.js";
+import { examplesOf } from "./start.js";
 import { goToWord } from "./words.js";
 
 const EMPTY_TEXT = "Where does one model do better than the other, and is the difference more than chance?";
@@ -33,6 +34,35 @@ export function setUpComparison() {
   byId("compare-form").hidden = alone;
   if (alone) setStatus("compare", "Two models are needed: morphlm explore MODEL MODEL");
   else if (!byId("compare-result").childElementCount) setStatus("compare", EMPTY_TEXT);
+  const isEmpty = !alone && !byId("compare-text").value.trim();
+  byId("compare-examples").replaceChildren(...(isEmpty ? [make("p", { class: "muted" }, "For example:"), exampleComparison()] : []));
+}
+
+// Each of the two makes up half of the text, so that neither has an advantage.
+export function exampleComparison() {
+  const other = byId("other").value;
+  const pairs = models.filter((model) => model.name !== other).map((model) => [model.name, other]);
+  const items = pairs.map(([baseline, against]) =>
+    make("li", {}, button("link", `${baseline} against ${against}, on sentences that both made up`, () => compareExample(baseline, against))),
+  );
+  return make("ul", { class: "sentence-links" }, items);
+}
+
+async function compareExample(baseline, other) {
+  openTab("compare");
+  byId("baseline").value = baseline;
+  byId("other").value = other;
+  byId("compare-is").value = "prepared";
+  byId("compare-examples").replaceChildren();
+  try {
+    const views = await Promise.all([baseline, other].map((name) => examplesOf(name)));
+    const sentences = views.flatMap((view) => (view === null ? [] : view.sentences));
+    byId("compare-text").value = [...new Set(sentences)].join("\n");
+  } catch (error) {
+    setStatus("compare", error.message, true);
+    return;
+  }
+  runComparison();
 }
 
 async function runComparison() {
@@ -120,7 +150,7 @@ const bitsSaved = (gain) => `${Math.abs(gain).toFixed(1)} bits`;
 
 function gainedWords(words) {
   const chips = words.map((entry) => {
-    const text = `${endName(entry.word)}${entry.count > 1 ? ` ×${number(entry.count)}` : ""}`;
+    const text = [make("bdi", {}, endName(entry.word)), entry.count > 1 ? ` ×${number(entry.count)}` : null];
     const more = { title: `${bitsSaved(entry.gain)} in all`, disabled: entry.word === "</s>" };
     return make("li", {}, button("chip", text, () => goToWord(entry.word), more));
   });
@@ -135,8 +165,7 @@ function gainedTokens(view, tokens) {
     make(
       "li",
       {},
-      make("span", { class: "context" }, `${entry.before} `),
-      make("strong", {}, endName(entry.token)),
+      make("div", { dir: direction([entry.before, entry.token]) }, make("span", { class: "context" }, `${entry.before} `), make("strong", {}, endName(entry.token))),
       make("div", { class: "muted" }, `line ${number(entry.line)}: ${both(entry)}`),
     ),
   );
@@ -153,7 +182,7 @@ function gainedSentences(view, sentences) {
     make(
       "li",
       {},
-      entry.tokens.flatMap((token) => [gainToken(view, token), " "]),
+      make("div", { dir: direction(entry.tokens.map((token) => token.token)) }, entry.tokens.flatMap((token) => [gainToken(view, token), " "])),
       entry.more ? make("span", { class: "muted" }, `… and ${plural(entry.more, "more token")}`) : null,
       make(
         "div",

@@ -22,10 +22,19 @@ export const number = (value, digits = 0) =>
   value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 export const plural = (count, word) => `${number(count)} ${word}${count === 1 ? "" : "s"}`;
 
+// As the report writes it: 24 %, 3.2 %, 0.032 %.
 export function probability(value) {
-  if (value >= 0.0995) return value.toFixed(2);
-  if (value >= 0.0001) return String(Number(value.toPrecision(2)));
-  return value > 0 ? value.toExponential(1).replace("e-", "e−") : "0";
+  if (value >= 0.0995) return `${Math.round(100 * value)} %`;
+  if (value >= 0.0000995) return `${Number((100 * value).toPrecision(2))} %`;
+  return value > 0 ? "< 0.01 %" : "0 %";
+}
+
+export const odds = (value) => (value > 0 && value < 0.0000995 ? `1 in ${number(Number((1 / value).toPrecision(2)))}` : probability(value));
+
+// The direction of a text, by its first letter that has one.
+export function direction(words) {
+  const first = words.join(" ").match(/[\p{L}]/u);
+  return first && /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u.test(first[0]) ? "rtl" : "ltr";
 }
 
 export function setStatus(name, text, isError) {
@@ -42,19 +51,26 @@ export function ordinal(value) {
   return `${number(value)}${ending}`;
 }
 
-export function ranking(entries, go, show = (value) => value.toFixed(2)) {
+export function ranking(entries, go) {
+  const rows = entries.map(([name, value]) => rankingRow(name, value, value.toFixed(2), go));
+  return make("ol", { class: "ranking" }, rows);
+}
+
+// Bars are roots of probabilities, so that 3 % can be seen beside 90 %; style.css knows where the ticks are.
+export function probabilities(entries, answer, go) {
+  const row = (entry) => rankingRow(entry.word, Math.sqrt(entry.probability), probability(entry.probability), go, entry.word === answer);
+  const ticks = make("span", { class: "ticks" }, ["1 %", "10 %", "50 %"].map((text) => make("span", {}, text)));
+  return make("ol", { class: "ranking" }, entries.map(row), make("li", { class: "axis", "aria-hidden": "true" }, ticks));
+}
+
+function rankingRow(name, length, shown, go, isAnswer) {
+  const canGo = go && name !== "</s>";
   return make(
-    "ol",
-    { class: "ranking" },
-    entries.map(([name, value]) =>
-      make(
-        "li",
-        {},
-        go && name !== "</s>" ? button("link", shownName(name), () => go(name)) : make("span", {}, endName(name)),
-        make("progress", { class: "bar", max: 1, value: Math.max(0, value), "aria-hidden": "true" }),
-        make("span", { class: "value" }, show(value)),
-      ),
-    ),
+    "li",
+    { class: isAnswer ? "is-answer" : null },
+    canGo ? button("link name", shownName(name), () => go(name), { dir: "auto" }) : make("span", { class: "name" }, endName(name)),
+    make("progress", { class: "bar", max: 1, value: Math.max(0, length), "aria-hidden": "true" }),
+    make("span", { class: "value" }, shown),
   );
 }
 

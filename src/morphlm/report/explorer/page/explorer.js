@@ -1,16 +1,17 @@
-/* The page: four tabs that ask the API under /api and show its answers. Each is a module; this one holds them together.
+/* The page: an entry and four tabs that ask the API under /api and show its answers. Each is a module; this one holds them together.
 
    The address keeps what is looked at:
-   #word=...&model=..., #sentence=..., #compare=BASELINE&other=..., #map=MORPHEME&model=... */
+   nothing for the entry, #word=...&model=..., #sentence=..., #compare=BASELINE&other=..., #map=MORPHEME&model=... */
 
 import { answer } from "./asking.js";
 import { setUpComparison } from "./comparisons.js";
 import { byId, make, number, plural } from "./elements.js";
 import { chosenMorpheme, exploreMap } from "./maps.js";
 import { exploreSentence } from "./sentences.js";
+import { exploreStart } from "./start.js";
 import { exploreWord } from "./words.js";
 
-const TABS = ["word", "sentence", "compare", "map"];
+const TABS = ["start", "word", "sentence", "compare", "map"];
 const MAX_WORD = 100;
 const MAX_LINK = 1500; // characters of a text that goes into the address
 const TEXTS = [
@@ -20,7 +21,7 @@ const TEXTS = [
 ];
 
 export let models = [];
-export let tab = "word";
+export let tab = "start";
 
 // ---------------------------------------------------------------- the address
 
@@ -28,7 +29,7 @@ function readAddress() {
   const values = new URLSearchParams(location.hash.slice(1));
   const named = models.find((model) => model.name === values.get("model"));
   if (named) byId("model").value = named.name;
-  const found = TABS.find((name) => values.has(name)) || "word";
+  const found = TABS.find((name) => values.has(name)) || "start";
   if (found === "word") byId("word").value = (values.get("word") || "").slice(0, MAX_WORD);
   if (found === "sentence") {
     byId("sentence").value = values.get("sentence");
@@ -47,6 +48,7 @@ function choose(id, value, possible) {
 
 function address() {
   const values = new URLSearchParams();
+  if (tab === "start") return "";
   if (tab === "word") values.set("word", byId("word").value.trim());
   if (tab === "sentence") {
     values.set("sentence", byId("sentence").value.slice(0, MAX_LINK));
@@ -65,8 +67,9 @@ function address() {
 export function keepAddress(isStep) {
   const now = address();
   if (now === location.hash) return;
-  if (isStep) history.pushState(null, "", now);
-  else history.replaceState(null, "", now);
+  const place = now || location.pathname;
+  if (isStep) history.pushState(null, "", place);
+  else history.replaceState(null, "", place);
 }
 
 window.addEventListener("popstate", readAddress);
@@ -81,7 +84,8 @@ export function showTab(name, morpheme = "") {
     byId(`tab-${other}`).setAttribute("aria-selected", String(isShown));
     byId(`tab-${other}`).tabIndex = isShown ? 0 : -1;
   }
-  document.querySelector(".top-model").hidden = name === "compare";
+  document.querySelector(".top-model").hidden = name === "compare" || models.length < 2;
+  if (name === "start") exploreStart();
   if (name === "word") exploreWord();
   if (name === "sentence") exploreSentence();
   if (name === "map") exploreMap(morpheme);
@@ -98,7 +102,7 @@ TABS.forEach((name, place) => {
   own.addEventListener("click", () => openTab(name));
   own.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    const to = step ? TABS[(place + step + TABS.length) % TABS.length] : { Home: TABS[0], End: TABS[3] }[event.key];
+    const to = step ? TABS[(place + step + TABS.length) % TABS.length] : { Home: TABS[0], End: TABS[TABS.length - 1] }[event.key];
     if (!to) return;
     event.preventDefault();
     openTab(to);
@@ -126,6 +130,7 @@ function fillModels() {
 
 function modelCard(model) {
   const facts = [
+    ["what it is", model.description],
     ["kind", model.kind],
     ["words", number(model.words)],
     ["order", String(model.order)],
@@ -161,7 +166,7 @@ async function start() {
   }
   fillModels();
   readAddress();
-  if (tab === "word") byId("word").focus();
+  if (tab === "start" || tab === "word") byId(tab).focus({ preventScroll: true });
 }
 
 start();

@@ -17,7 +17,7 @@ export function morphemeChip(part) {
 }
 
 export function wordChips(words) {
-  const items = words.map((word) => make("li", {}, button("chip", word, () => goToWord(word))));
+  const items = words.map((word) => make("li", {}, button("chip", word, () => goToWord(word), { dir: "auto" })));
   return make("ul", { class: "chips" }, items);
 }
 

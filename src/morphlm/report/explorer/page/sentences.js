@@ -1,11 +1,10 @@
 /* The tab of sentences: how surprising each token is under each model, what was expected, and what comes next. */
 
 import { ask, cancel, later, updating } from "./asking.js";
-import { button, byId, endName, make, number, probability, ranking, setStatus } from "./elements.js";
+import { button, byId, direction, endName, make, number, odds, probabilities, probability, setStatus } from "./elements.js";
 import { currentModel, keepAddress, openTab } from "./explorer.js";
+import { offerExamples, sentenceLinks } from "./start.js";
 import { goToWord } from "./words.js";
-
-const BITS = [1, 2, 4, 6, 8, 11, 14]; // where the colours of surprisal change
 
 let chosenToken = null; // the place of the token that is told about; null: the most surprising one
 
@@ -26,6 +25,9 @@ export function exploreSentence() {
   const text = byId("sentence").value;
   cancel("sentence");
   suggest(text);
+  offerExamples("sentence", () => !byId("sentence").value.trim(), (view) =>
+    view.sentences.length ? [make("p", { class: "muted" }, `Or one that ${view.model} made up:`), sentenceLinks(view.sentences)] : [],
+  );
   if (!text.trim()) {
     byId("sentence-result").replaceChildren();
     setStatus("sentence", "Each word is coloured by how surprising it is after the words before it.");
@@ -35,7 +37,7 @@ export function exploreSentence() {
     const view = await ask("sentence", "/api/sentence", { text, text_is: byId("sentence-is").value, k: 8 });
     if (view === null) return;
     setStatus("sentence", readAs(text, view.models));
-    result.replaceChildren(...sentenceCards(view.models));
+    result.replaceChildren(...sentenceCards(view.models, view.scale));
   });
 }
 
@@ -77,7 +79,7 @@ function take(word, prefix) {
   exploreSentence();
 }
 
-function sentenceCards(views) {
+function sentenceCards(views, scale) {
   const details = make("div", { "aria-live": "polite" });
   const alike = views.every((view) => view.prepared === views[0].prepared);
   const lines = views.map((view, at) => underModel(view, (token) => chooseToken(token, at)));
@@ -92,7 +94,7 @@ function sentenceCards(views) {
   const last = views[0].tokens.length - 1;
   const first = chosenToken === null || chosenToken > last ? mostSurprising(views) : chosenToken;
   chooseToken(first, 0);
-  return [make("section", { class: "card" }, lines, surprisalLegend()), details];
+  return [make("section", { class: "card" }, lines, surprisalLegend(scale)), details];
 }
 
 function press(line, token) {
@@ -113,34 +115,32 @@ function underModel(view, choose) {
   const head = make(
     "div",
     { class: "under-head" },
-    make("h3", {}, view.model),
-    make("span", { class: "muted" }, `${total}${view.bits === null ? "" : `, ${number(view.bits, 1)} bits`}${unknown}`),
+    make("h3", { dir: "ltr" }, view.model),
+    make("span", { class: "muted", dir: "ltr" }, `${total}${view.bits === null ? "" : `, ${number(view.bits, 1)} bits`}${unknown}`),
   );
   const tokens = view.tokens.map((token, at) => tokenButton(token, () => choose(at)));
-  return make("div", { class: "under" }, head, make("div", { class: "tokens" }, tokens));
+  const side = direction(view.tokens.map((token) => token.token));
+  return make("div", { class: "under", dir: side }, head, make("div", { class: "tokens" }, tokens));
 }
 
 function tokenButton(token, click) {
-  const level = token.bits === null ? BITS.length : BITS.filter((bits) => token.bits >= bits).length;
   const bits = token.bits === null ? "no probability" : `${token.bits.toFixed(1)} bits`;
   const isEnd = token.token === "</s>";
-  const className = `token surprise-${level}${token.unknown ? " is-unknown" : ""}${isEnd ? " end-mark" : ""}`;
+  const className = `token surprise-${token.level}${token.unknown ? " is-unknown" : ""}${isEnd ? " end-mark" : ""}`;
   const title = `${bits}${token.unknown ? ", an unknown word" : ""}${isEnd ? ", the end of the sentence" : ""}`;
   const more = { title, "aria-label": `${endName(token.token)}: ${title}` };
   return button(className, isEnd ? "⏎" : token.token, click, more);
 }
 
-function surprisalLegend() {
-  const between = BITS.slice(1).map((bits, at) => `${BITS[at]}–${bits}`);
-  const steps = [`< ${BITS[0]} bit`, ...between, `≥ ${BITS[BITS.length - 1]}`];
-  const entries = steps.map((text, at) => make("li", { class: `surprise-${at}` }, text));
-  return make("ul", { class: "legend scale", "aria-label": "bits of surprisal" }, entries);
+function surprisalLegend(scale) {
+  const entries = scale.map((text, at) => make("li", { class: `surprise-${at}` }, text));
+  return make("ul", { class: "legend scale", "aria-label": "Colours of surprisal in bits" }, entries);
 }
 
 function tokenDetails(views, at) {
   const token = views[0].tokens[at];
   const isWord = token.token !== "</s>" && token.token !== "<unk>";
-  const title = make("h2", {}, endName(token.token));
+  const title = make("h2", { dir: "auto" }, endName(token.token));
   const link = isWord ? button("link", "Explore this word", () => goToWord(token.token)) : null;
   return make(
     "section",
@@ -154,14 +154,14 @@ function expectedUnder(view, at) {
   const token = view.tokens[at];
   const bits = token.bits === null ? "it cannot be" : `${token.bits.toFixed(1)} bits`;
   const unknown = token.unknown ? "an unknown word, scored as such; " : "";
-  const told = `${unknown}probability ${probability(token.probability)}, ${bits}, rank ${number(token.rank)}`;
+  const told = `${unknown}probability ${odds(token.probability)}, ${bits}, rank ${number(token.rank)}`;
   return make(
     "div",
     {},
     make("h3", {}, view.model),
     make("p", { class: "muted" }, told),
     make("p", { class: "muted" }, "Expected here"),
-    ranking(token.expected.map((entry) => [entry.word, entry.probability]), goToWord, probability),
+    probabilities(token.expected, token.token, goToWord),
   );
 }
 

@@ -1,10 +1,11 @@
 /* The tab of words: what a model knows of one, as it is typed. */
 
 import { ask, cancel, later, query, updating } from "./asking.js";
-import { button, byId, make, number, ordinal, plural, rankingCard, sentenceCase, setStatus } from "./elements.js";
+import { button, byId, direction, make, number, ordinal, plural, rankingCard, sentenceCase, setStatus } from "./elements.js";
 import { currentModel, keepAddress, openTab, showTab } from "./explorer.js";
 import { placeOnMap } from "./maps.js";
 import { morphemeChip, partCard, wordChips } from "./parts.js";
+import { offerExamples } from "./start.js";
 
 const typedWord = later(() => exploreWord());
 byId("word").addEventListener("input", () => {
@@ -24,6 +25,7 @@ export function exploreWord() {
   cancel("word");
   cancel("place");
   const several = /\s/.test(word);
+  offerExamples("word", () => !byId("word").value.trim(), exampleWords);
   if (!word || several) {
     byId("word-result").replaceChildren(...(several ? [severalWords(word)] : []));
     byId("word-map-card").hidden = true;
@@ -39,6 +41,11 @@ export function exploreWord() {
   });
 }
 
+function exampleWords(view) {
+  const rows = [["For example", view.words], ["Never seen", view.new_words]].filter(([, words]) => words.length);
+  return rows.map(([title, words]) => make("div", { class: "example-row" }, make("span", { class: "muted" }, title), wordChips(words)));
+}
+
 function severalWords(text) {
   const go = () => {
     byId("sentence").value = text;
@@ -51,7 +58,12 @@ function wordSummary(view) {
   const parts = view.parts.length ? `, ${plural(view.parts.length, "morpheme")}` : "";
   const near = view.neighbours.length ? `, ${plural(view.neighbours.length, "neighbour")}` : "";
   const read = view.form === view.query.trim() ? "" : `Read as ${view.form}, as in the model’s text: `;
-  const how = { known: "known", composed: "never seen, composed", unknown: "not known" }[view.understood];
+  const how = {
+    known: "known",
+    composed: "never seen, composed",
+    affixes: "never seen, only its affixes are known",
+    unknown: "not known",
+  }[view.understood];
   return `${read}${how}${parts}${near}`;
 }
 
@@ -73,10 +85,10 @@ function wordHead(view) {
   const seen = isKnown ? `seen ${plural(view.count, "time")}, the ${ordinal(view.rank)} most frequent word` : null;
   const head = make(
     "div",
-    { class: "word-head" },
-    make("h2", {}, view.form),
-    make("span", { class: `badge ${view.understood}` }, view.understood),
-    seen ? make("span", { class: "muted" }, seen) : null,
+    { class: "word-head", dir: direction([view.form]) },
+    make("h2", { dir: "auto" }, view.form),
+    make("span", { class: `badge ${view.understood}` }, view.understood === "affixes" ? "only affixes known" : view.understood),
+    seen ? make("span", { class: "muted", dir: "ltr" }, seen) : null,
   );
   const notes = view.notes.map((note) => make("p", { class: "missing" }, sentenceCase(note)));
   return make("section", { class: "card" }, head, view.parts.length ? splitWord(view.parts) : null, notes);
@@ -84,7 +96,7 @@ function wordHead(view) {
 
 function splitWord(parts) {
   const pieces = parts.flatMap((part, at) => [at ? make("span", { class: "plus" }, "+") : null, morphemeChip(part)]);
-  return make("div", { class: "split" }, pieces);
+  return make("div", { class: "split", dir: direction(parts.map((part) => part.form)) }, pieces);
 }
 
 function classCard(found) {
