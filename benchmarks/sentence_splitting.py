@@ -1,7 +1,8 @@
 """How well sentence splitters find the sentences of treebanks and news tests: F1 of boundaries, by text and splitter.
 
-Run: python benchmarks/sentence_splitting.py DIR [LANGUAGE ...]. In DIR or below are treebanks of Universal Dependencies
-(`LL_NAME-ud-PART.conllu[.xz]`) and texts of a sentence a line (`newstest2012.LL.txt[.xz]`); of sentencex, pysbd,
+Run: python benchmarks/sentence_splitting.py DIR [--unseen] [LANGUAGE ...]. In DIR or below are treebanks of Universal
+Dependencies (`LL_NAME-ud-dev.conllu[.xz]`) and texts of a sentence a line (`newstest2012.LL.txt[.xz]`), which our own
+rules were written with; --unseen takes `...-test.conllu` and `newstest2013` instead. Of sentencex, pysbd,
 sentence-splitter and icu4py those that are installed are measured. Paragraphs are those that the treebank marks, else
 15 sentences joined by spaces; the end of a paragraph does not count. `whole`: the share of gold sentences that are left
 whole, `again`: of the sentences that it has found itself. MB/s: its speed (CPU time).
@@ -116,9 +117,10 @@ def language_unknown(_: str) -> Splitter:
 SPLITTERS = (sentencex, pysbd, sentence_splitter, icu4py, ours, language_unknown)
 
 
-def texts_in(folder: Path) -> list[tuple[str, Path]]:
+def texts_in(folder: Path, unseen: bool = False) -> list[tuple[str, Path]]:
     """All texts, with their languages."""
-    pattern = re.compile(r"([a-z]{2,3})_.*-dev\.conllu(?:\.xz)?|newstest2012\.([a-z]{2})\.txt(?:\.xz)?")
+    part, year = ("test", 2013) if unseen else ("dev", 2012)
+    pattern = re.compile(rf"([a-z]{{2,3}})_.*-{part}\.conllu(?:\.xz)?|newstest{year}\.([a-z]{{2}})\.txt(?:\.xz)?")
     found = ((pattern.fullmatch(path.name), path) for path in sorted(folder.rglob("*")))
     return [(name[1] or name[2], path) for name, path in found if name]
 
@@ -126,8 +128,9 @@ def texts_in(folder: Path) -> list[tuple[str, Path]]:
 def main(folder: str, languages: list[str]) -> None:
     print(f"{'treebank':22} {'splitter':18} prec.  recall F1     whole  again     MB/s")
     totals: dict[str, list[float]] = {}
-    for language, path in texts_in(Path(folder)):
-        if languages and language not in languages:
+    chosen = [language for language in languages if language != "--unseen"]
+    for language, path in texts_in(Path(folder), "--unseen" in languages):
+        if chosen and language not in chosen:
             continue
         groups = list(paragraphs(path))
         for make in SPLITTERS:

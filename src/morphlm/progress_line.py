@@ -66,8 +66,7 @@ class ProgressLine:
         follower = threading.Thread(target=self._follow, args=(begin, seconds, self._stop), daemon=True)
         with contextlib.ExitStack() as stack:
             if log is not None:
-                make_folder(log.parent)
-                stack.enter_context(contextlib.redirect_stderr(stack.enter_context(_open_log(log))))
+                stack.enter_context(contextlib.redirect_stderr(stack.enter_context(open_log(log))))
             follower.start()
             try:
                 yield
@@ -104,8 +103,9 @@ class ProgressLine:
         self._bar.set_postfix_str(f"about {format_duration(left)} left" if left > 0 else "")
 
 
-def _open_log(path: Path) -> TextIO:
+def open_log(path: Path) -> TextIO:
     """To add messages to it; if that fails, the error names it."""
+    make_folder(path.parent)
     try:
         return io.TextIOWrapper(io.BufferedWriter(NamedOutput(str(path), "ab", str(path))), encoding="utf-8")
     except OSError as error:

@@ -155,7 +155,8 @@ class Learning:
         """What is done with the training text that there is."""
         assert self.record.text is not None
         parts = self.record.text.parts
-        words = read_corpus(self.directory.text("train"), allow_unknown=True).words.types
+        with self.stages.quietly():
+            words = read_corpus(self.directory.text("train"), allow_unknown=True).words.types
         return Plan(TextSize(parts["train"].tokens, words, parts["dev"].tokens), self.budget)
 
     # ------------------------------------------------------------ the choices
@@ -240,16 +241,17 @@ class Learning:
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        words = read_corpus(self.directory.text("train"), allow_unknown=True).words
+        with self.stages.quietly():
+            words = read_corpus(self.directory.text("train"), allow_unknown=True).words
         return words.vocabulary(self.ngrams.kappa, self.request.seed)
 
     def train(self) -> None:
         """Kneser-Ney and CLBL++ on the whole training text; an interrupted training goes on."""
-        if not (self.directory.kneser_ney / MANIFEST).is_file():
-            make_folder(self.directory.work)
-            self._train_ngrams().save(self.directory.kneser_ney)
-        if self.record.choice is not None:
-            with self.stages.stage(TRAIN):
+        with self.stages.stage(TRAIN):
+            if not (self.directory.kneser_ney / MANIFEST).is_file():
+                make_folder(self.directory.work)
+                self._train_ngrams().save(self.directory.kneser_ney)
+            if self.record.choice is not None:
                 self._train_clbl(self.record.choice)
 
     def _train_ngrams(self) -> LanguageModel:

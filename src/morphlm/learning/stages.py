@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stderr
 from pathlib import Path
 
 from morphlm.learning.pace import Budget
-from morphlm.progress_line import ProgressLine
+from morphlm.progress_line import ProgressLine, open_log
 
 
 class _Line(ProgressLine):
@@ -49,6 +50,12 @@ class Stages:
     def left(self) -> float:
         """Seconds that the stages to come will take."""
         return self.budget.pace.seconds(sum(self.waiting.values()))
+
+    @contextmanager
+    def quietly(self) -> Iterator[None]:
+        """Between stages: what is printed goes to the log."""
+        with nullcontext() if self.verbose else open_log(self.log) as log, redirect_stderr(log or sys.stderr):
+            yield
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

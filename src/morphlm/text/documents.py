@@ -66,7 +66,7 @@ class Findings:
 
     documents: int = 0
     skipped: dict[str, list[str]] = field(default_factory=dict)  # why -> files
-    encodings: dict[str, list[str]] = field(default_factory=dict)  # other than UTF-8 -> files
+    encodings: dict[str, list[str]] = field(default_factory=dict)  # other than UTF-8, and how sure -> files
     unsure: list[str] = field(default_factory=list)  # files whose encoding is a bad guess
     marked_up: list[str] = field(default_factory=list)  # files that look like HTML or XML
     repairs: Counter[str] = field(default_factory=Counter)
@@ -246,7 +246,7 @@ class _File:
 
     def _remember(self, encoding: Encoding) -> None:
         if not encoding.is_utf8:
-            self.findings.encodings.setdefault(encoding.name, []).append(self.source)
+            self.findings.encodings.setdefault(encoding.format(), []).append(self.source)
         if encoding.certainty < UNSURE:
             self.findings.unsure.append(self.source)
 
