@@ -30,7 +30,7 @@ from morphlm.vectors.export import export_morphemes, export_vectors
 from morphlm.vectors.vectors import WordVectors
 from morphlm.vocabulary.corpus import read_corpus
 
-CONTEXT_TOKENS = 2000  # a development text of fewer fits one weight a model, not one for each kind of context
+CONTEXT_TOKENS = 500  # a development text of fewer fits one weight a model, not one for each kind of context
 SURE = 3.0  # standard errors by which the mixture must be better: its settings and weights were fitted to this text
 WORDS, NEW_WORDS, BEGINNINGS, BEGINNING_WORDS = 6, 3, 3, 3
 
