@@ -75,7 +75,7 @@ def describe(directory: LearnDirectory, record: LearnRecord, kept: Kept) -> Resu
     text = read_text(test, list(models.values()), allow_unknown=allow_unknown, prepared=True)
     vectors = models[kept.kind].vectors if kept.kind == MIXTURE else None
     never_seen = _never_seen(directory.text("train"), text)
-    composable = composable_share(vectors, never_seen)
+    composable = composable_share(vectors, text.counts)  # as in the report's own headline
     _write_vectors(vectors, directory.vectors)
     named = [(name, str(paths[name]), model) for name, model in models.items()]
     write_report(score_loaded_models(text, named, len(named), seed=seed), directory.report)
