@@ -205,8 +205,8 @@ def test_files_that_are_on_record_as_prepared_are_taken_as_they_are(tmp_path: Pa
 
 def test_prepared_text_with_unk_and_texts_of_its_own(tmp_path: Path, morphlm_command: Command) -> None:
     lines = [line.replace(".", " .").lower().replace("doma", "<unk>") for line in paragraphs(100)]
-    for name, part in (("train", lines[:80]), ("dev", lines[80:90]), ("test", lines[90:])):
-        (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in part))
+    for name, begin, end in (("train", 0, 80), ("dev", 80, 90), ("test", 90, 100)):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines[begin:end]))
     texts = (tmp_path / "train.txt", "--dev", tmp_path / "dev.txt", "--test", tmp_path / "test.txt", "--prepared")
     refused = morphlm_command("learn", *texts, "--out", tmp_path / "out")
     assert refused.status == 2 and "--allow-unk" in refused.stderr and nothing_left(tmp_path)
