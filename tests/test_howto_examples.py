@@ -55,7 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-PAGES = ("comparing", "decoders", "scoring", "vectors")
+PAGES = ("comparing", "decoders", "scoring", "training", "vectors")
 
 
 @pytest.mark.parametrize("page", PAGES)

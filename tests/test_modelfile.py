@@ -371,7 +371,14 @@ def test_the_library_reads_what_is_written(
     arrays, path = arrays_of(specification), tmp_path_factory.mktemp("tensors") / TENSORS
     write_tensors(path, arrays)
     assert_equal_arrays(load(path.read_bytes()), arrays)
-    assert len(path.read_bytes()) == len(save(arrays))
+    assert data_size(path.read_bytes()) == data_size(save(arrays))
+
+
+def data_size(file: bytes) -> int:
+    """Bytes behind the header; its own length depends on the order of the tensors, by the digits of their offsets."""
+    length = int.from_bytes(file[:8], "little")
+    assert length % 8 == 0
+    return len(file) - 8 - length
 
 
 @given(specifications)

@@ -89,7 +89,7 @@ def test_the_counts_are_the_baseline_s_whatever_the_other_knows() -> None:
     small, large = train_ngram([["pro", "pro"]], 1), train_ngram([["pro"] * 20, ["školu"]], 1)
     result = frequency_comparison(small, large, [["pro", "školu"]], names=("small", "large"))
     assert [(group.name, group.tokens) for group in result.groups] == [("unseen", 1), ("1-9", 2)]
-    assert result.notes == ("unknown to small only: 1 tokens (školu)",)
+    assert result.notes == ("unknown to small only: 1 token (školu)",)
     assert result.names == ("small", "large")
 
 

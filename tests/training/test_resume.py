@@ -314,7 +314,7 @@ def unfinished(monkeypatch: pytest.MonkeyPatch, out: Path, k: int = 5, **setting
 def test_an_unfinished_training_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = unfinished(monkeypatch, tmp_path / "model")
     before = contents(checkpoint_path(tmp_path / "model"))
-    with pytest.raises(ConfigError, match=r"model\.checkpoint holds a training that has not ended; give --resume"):
+    with pytest.raises(ConfigError, match=r"model\.checkpoint holds a training that has not ended; --resume goes on"):
         train_model(wanted, tmp_path / "model")
     assert contents(checkpoint_path(tmp_path / "model")) == before
 
