@@ -57,7 +57,8 @@ def cpu_seconds() -> float:
 def run_learn(text: Path, out: Path, options: list[str]) -> tuple[float, float]:
     """CPU seconds and minutes."""
     before, began = cpu_seconds(), time.monotonic()
-    subprocess.run([sys.executable, "-m", "morphlm", "learn", text, "--out", out, *options], check=True)
+    command = [sys.executable, "-m", "morphlm", "learn", text, "--out", out, *options]
+    subprocess.run(command, check=True, stdout=sys.stderr)
     return cpu_seconds() - before, (time.monotonic() - began) / 60
 
 

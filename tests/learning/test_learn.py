@@ -248,7 +248,8 @@ def test_interrupted_within_the_last_training_it_goes_on_from_the_checkpoint(
 def test_trials_that_are_on_record_are_not_made_again(
     text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, made = TrialText.run, []
+    run = TrialText.run
+    made: list[Any] = []
 
     def counted(self: TrialText, choice: Any) -> Any:
         if len(made) == 3:

@@ -74,8 +74,7 @@ def describe(directory: LearnDirectory, record: LearnRecord, kept: Kept) -> Resu
     test = str(directory.text("test"))
     text = read_text(test, list(models.values()), allow_unknown=allow_unknown, prepared=True)
     vectors = models[kept.kind].vectors if kept.kind == MIXTURE else None
-    never_seen = _never_seen(directory.text("train"), text)
-    composable = composable_share(vectors, text.counts)  # as in the report's own headline
+    composable = composable_share(vectors, text.counts)  # as in the report
     _write_vectors(vectors, directory.vectors)
     named = [(name, str(paths[name]), model) for name, model in models.items()]
     write_report(score_loaded_models(text, named, len(named), seed=seed), directory.report)
@@ -86,7 +85,7 @@ def describe(directory: LearnDirectory, record: LearnRecord, kept: Kept) -> Resu
         composable=composable,
         headline=headline(figures[kept.kind].test, kneser_ney, composable),
         words=_telling_words(models),
-        new_words=() if vectors is None else tuple(new_words(vectors, never_seen, NEW_WORDS)),
+        new_words=_new_words(vectors, directory.text("train"), text),
         beginnings=_beginnings(text.sentences),
         commands=repeat_commands(directory, record, kept.kind, weights_by=kept.weights_by),
     )
@@ -108,10 +107,12 @@ def _measure(directory: LearnDirectory, models: dict[str, LanguageModel], allow_
     return figures
 
 
-def _never_seen(train: Path, text: TestText) -> list[str]:
-    """The different words of the test text that the training text does not have."""
+def _new_words(vectors: WordVectors | None, train: Path, text: TestText) -> tuple[str, ...]:
+    """Some words of the test text that the training text does not have, and that can be composed."""
+    if vectors is None:
+        return ()
     seen = set(read_corpus(train, allow_unknown=True).words.forms)
-    return [word for word in text.counts if word not in seen]
+    return tuple(new_words(vectors, (word for word in text.counts if word not in seen), NEW_WORDS))
 
 
 def _telling_words(models: Mapping[str, LanguageModel]) -> tuple[str, ...]:

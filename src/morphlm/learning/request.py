@@ -10,7 +10,7 @@ from typing import Any
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import checked_path, sha256_of, source_name
-from morphlm.text.languages import check_spaced
+from morphlm.text.languages import check_language, check_spaced
 from morphlm.text.preparation import Case, read_preparation
 from morphlm.text.raw import split_lines_from_tokens
 
@@ -40,8 +40,8 @@ class LearnRequest:
 
     def __post_init__(self) -> None:
         if self.language is not None:
-            code = self.language if self.prepared else check_spaced(self.language)
-            object.__setattr__(self, "language", code)
+            check = check_language if self.prepared else check_spaced
+            object.__setattr__(self, "language", check(self.language))
         if self.minutes is not None and not 0 < self.minutes < 1e6:
             raise ConfigError(f"{self.minutes:g} minutes are no time to learn in; give more than 0")
         if not 0 <= self.seed <= LARGEST_SEED:

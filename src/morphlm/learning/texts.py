@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -53,7 +54,7 @@ def make_texts(
         say(message)
     whole.unlink()
     return TextRecord(
-        language=collected.language,
+        language=collected.language or request.language,
         documents=collected.documents,
         whole_documents=division.whole_documents,
         lost=dict(collected.lost),
@@ -148,9 +149,9 @@ def _repeated_share(directory: LearnDirectory) -> float:
 
 
 def write_part(source: Path, target: Path, tokens: int) -> None:
-    """Blocks of a prepared text, spread over it, with about so many tokens; with a record if the text has one."""
-    lines = source.read_bytes().splitlines(keepends=True)
-    blocks = spread_blocks([line.count(b" ") + 1 for line in lines], tokens)
-    with atomic_writer(target) as out:
-        for block in blocks:
-            out.writelines(lines[block.start : block.stop])
+    """Blocks of a prepared text, spread over it, with about so many tokens."""
+    with source.open("rb") as lines:
+        lengths = array("i", (line.count(b" ") + 1 for line in lines))
+    chosen = {number for block in spread_blocks(lengths, tokens) for number in block}
+    with source.open("rb") as lines, atomic_writer(target) as out:
+        out.writelines(line for number, line in enumerate(lines) if number in chosen)
