@@ -59,7 +59,7 @@ def test_score_gives_a_line_for_every_line(model: Path, text: Path, morphlm_comm
     outcome = morphlm_command("score", model, text)
     sums = [logprob("pro školu"), logprob(""), logprob("pro starou školu")]
     assert outcome.stdout == f"{sums[0]:.4f}\t3\t0\n{sums[1]:.4f}\t1\t0\n{sums[2]:.4f}\t4\t1\n"
-    note = f"{model}: no record of how its training text was prepared, so text is taken as it stands\n"
+    note = f"{model}: no record of how its training text was prepared, so text was taken as it stands\n"
     assert (outcome.status, outcome.stderr) == (0, note)
     assert morphlm_command("score", model, text, "--prepared").stderr == ""
     assert morphlm_command("score", model, stdin=text).stdout == outcome.stdout

@@ -189,7 +189,7 @@ def check_composes(path: str, model: LanguageModel, contexts: str) -> None:
 def mention_missing_record(path: str, model: LanguageModel, prepared: bool | None) -> None:
     """Say that text is scored as it stands, because nobody knows how the model's text was prepared."""
     if prepared is None and model.preparation is None:
-        notify(f"{path}: no record of how its training text was prepared, so text is taken as it stands")
+        notify(f"{path}: no record of how its training text was prepared, so text was taken as it stands")
 
 
 def json_line(content: Any) -> str:

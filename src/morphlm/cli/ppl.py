@@ -74,7 +74,6 @@ def command(
     spelling = train_spelling(model.vocabulary) if open_vocabulary else None
     options.check_composes(model_path, model, unknown_contexts)
     results: list[tuple[Perplexity, ScoredText]] = []
-    options.mention_missing_record(model_path, model, prepared)
     for path in paths:
         text = fit_text(model, path, prepared=prepared)
         scored = score_text(
@@ -86,6 +85,7 @@ def command(
             unknown_contexts=unknown_contexts,
         )
         results.append((scored.perplexity(source_name(path), text_signature(model, text)), scored))
+    options.mention_missing_record(model_path, model, prepared)
     if as_json:
         options.print_json([result.to_json() | _details(scored, detail) for result, scored in results])
         return

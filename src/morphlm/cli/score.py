@@ -41,7 +41,6 @@ def command(
     options.check_model_first(model_path, *paths)
     model = load(model_path)
     options.check_composes(model_path, model, scoring["unknown_contexts"])
-    options.mention_missing_record(model_path, model, scoring["prepared"])
     columns = ("line", "position", "token", "logprob", "unknown") if per_token else ("logprob", "tokens", "unknown")
     options.tab_header([*(["file"] if len(paths) > 1 else []), *columns], wanted=has_header and not as_json)
     with atomic_writer("-") as out:
@@ -51,6 +50,7 @@ def command(
                 rows = _json_rows(scores, scoring["unit"], name) if as_json else _rows(scores, per_token, name)
                 out.write("".join(f"{row}\n" for row in rows).encode())
                 out.flush()  # whoever wrote the lines may be waiting for it
+    options.mention_missing_record(model_path, model, scoring["prepared"])
 
 
 def _rows(scores: list[LineScore], per_token: bool, name: str | None) -> Iterator[str]:
