@@ -66,7 +66,7 @@ class ProgressLine:
         follower = threading.Thread(target=self._follow, args=(begin, seconds, self._stop), daemon=True)
         with contextlib.ExitStack() as stack:
             if log is not None:
-                stack.enter_context(contextlib.redirect_stderr(stack.enter_context(open_log(log))))
+                stack.enter_context(contextlib.redirect_stderr(stack.enter_context(self.open_log(log))))
             follower.start()
             try:
                 yield
@@ -74,6 +74,10 @@ class ProgressLine:
                 self._stop.set()
                 follower.join()
         self._before += seconds
+
+    def open_log(self, path: Path) -> TextIO:
+        """The file that the messages of a step are added to."""
+        return open_log(path)
 
     def label(self, name: str) -> str:
         """What stands before the bar while a step runs."""
@@ -103,10 +107,10 @@ class ProgressLine:
         self._bar.set_postfix_str(f"about {format_duration(left)} left" if left > 0 else "")
 
 
-def open_log(path: Path) -> TextIO:
+def open_log(path: Path, kind: type[io.TextIOWrapper] = io.TextIOWrapper) -> Any:
     """To add messages to it; if that fails, the error names it."""
     make_folder(path.parent)
     try:
-        return io.TextIOWrapper(io.BufferedWriter(NamedOutput(str(path), "ab", str(path))), encoding="utf-8")
+        return kind(io.BufferedWriter(NamedOutput(str(path), "ab", str(path))), encoding="utf-8")
     except OSError as error:
         raise cannot_write(path, error) from error

@@ -7,8 +7,10 @@ import json
 import os
 import random
 import re
+import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from morphlm import load
 from morphlm.learning.record import LearnRecord, read_record
 from tests.conftest import Outcome
 from tests.learning.conftest import few_steps, no_report, text  # noqa: F401
-from tests.learning.small import paragraphs, write_text
+from tests.learning.small import model_bytes, paragraphs, write_text
 
 pytestmark = pytest.mark.usefixtures("few_steps", "no_report")
 Command = Callable[..., Outcome]
@@ -311,3 +313,31 @@ def test_without_a_home_directory(tmp_path: Path) -> None:
         command, env=environment | {"HOME": "/nonexistent"}, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+# ---------------------------------------------------------------- in a process of its own
+
+
+def test_killed_it_goes_on_to_the_same_bytes_and_its_examples_run(tmp_path: Path, morphlm_command: Command) -> None:
+    write_text(tmp_path / "text.txt")
+    arguments = ["learn", str(tmp_path / "text.txt"), "--language", "cs", "--out", str(tmp_path / "killed")]
+    process = subprocess.Popen([sys.executable, "-m", "morphlm", *arguments], stderr=subprocess.DEVNULL)
+    record = tmp_path / "killed" / "learn.json"
+    while process.poll() is None and not (record.is_file() and len(learned(record.parent).trials) >= 2):
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    before = learned(record.parent)
+    assert len(before.trials) >= 2 and not before.complete
+    for out in (record.parent, tmp_path / "whole"):
+        command = [sys.executable, "-m", "morphlm", *arguments[:-1], str(out)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    after = learned(record.parent)
+    assert after.trials[: len(before.trials)] == before.trials and after.complete
+    assert model_bytes(tmp_path / "killed") == model_bytes(tmp_path / "whole")
+    for line in done.stdout.partition("Try\n")[2].partition("\n\n")[0].splitlines():
+        command = shlex.split(re.split(r"  +", line.strip())[0])[1:]
+        if command[0] != "explore":
+            command = [str(tmp_path / "text.txt") if word == "TEXT" else word for word in command]
+            outcome = morphlm_command(*command)
+            assert outcome.status == 0 and outcome.stdout, (command, outcome.stderr)

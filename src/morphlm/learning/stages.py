@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import io
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr
 from pathlib import Path
+from typing import TextIO
 
 from morphlm.learning.pace import Budget
 from morphlm.progress_line import ProgressLine, open_log
+
+SHOWN = "compiling"  # the first word of messages that a user should see in any stage
+
+
+class _Log(io.TextIOWrapper):
+    """Keeps messages, and passes some on."""
+
+    say: Callable[[str], None]
+
+    def write(self, text: str) -> int:
+        if text.startswith(SHOWN):
+            self.say(text.rstrip("\n"))
+        return super().write(text)
 
 
 class _Line(ProgressLine):
     def label(self, name: str) -> str:
         return f"{self.name}: {name}"
+
+    def open_log(self, path: Path) -> TextIO:
+        log: _Log = open_log(path, _Log)
+        log.say = self.notify
+        return log
 
 
 class Stages:
@@ -54,7 +74,7 @@ class Stages:
     @contextmanager
     def quietly(self) -> Iterator[None]:
         """Between stages: what is printed goes to the log."""
-        with nullcontext() if self.verbose else open_log(self.log) as log, redirect_stderr(log or sys.stderr):
+        with nullcontext(sys.stderr) if self.verbose else self._line.open_log(self.log) as log, redirect_stderr(log):
             yield
 
     @contextmanager
