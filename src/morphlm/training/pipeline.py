@@ -157,8 +157,8 @@ def train(
     under their names in Python: `vocabulary`, `kappa`, `factors`, `classes`, ... of what the model is made of, `order`,
     `width`, `epochs`, `step`, ... of the model and its training. Vocabulary, factors and classes are made from the
     training text unless they are given, and kept in the folder `artefacts` (beside `out` by default; without `out`
-    nothing is kept) for the next model. With `out`, the model directory is written there, and `resume` goes on with a
-    training that was interrupted. The result does not depend on the number of threads.
+    nothing is kept) for the next model. With `out`, the model directory is written there, `resume` goes on with a
+    training that was interrupted, and `restart=True` begins it anew. Results do not depend on the number of threads.
     """
     artefacts = settings.pop("stages", artefacts)  # its name in 0.1
     inputs = {name: settings.pop(name) for name in InputOptions.declared() if name in settings}
