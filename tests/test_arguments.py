@@ -216,7 +216,7 @@ def test_generating_predicting_and_rescoring_check_their_options() -> None:
     for rng in (None, 5, np.random):
         with pytest.raises(ConfigError, match="no source of randomness"):
             morphlm.generate(model, rng)  # type: ignore[arg-type]
-    for begin in NO_LISTS[:6]:
+    for begin in (one for one in NO_LISTS[:6] if one != "dom"):  # a string is raw text
         with pytest.raises(InputError):
             morphlm.generate(model, np.random.default_rng(1), begin=begin)
         with pytest.raises(InputError):

@@ -51,6 +51,7 @@ COMMANDS = {
     "data list": "",
     "data get generated data --sentences 200": "",
     "prepare raw.txt --language cs --out prepared.txt --processes 1": "",
+    "learn train.txt --out learned --language cs": "",
     "vocab train.txt --out vocabulary.tsv": "",
     "segment --vocab vocabulary.tsv --save segmenter": "",
     "factors segmenter:segmenter --vocab vocabulary.tsv": "",

@@ -54,6 +54,8 @@ class SilentBar:
     def close(self) -> None:
         """The same."""
 
+    clear = close
+
 
 def progress_bar(description: str, total: int | None = None, unit: str = "token") -> Any:
     """A tqdm bar on stderr with rate and estimate; it is silent when stderr is not a terminal."""

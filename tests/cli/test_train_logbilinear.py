@@ -103,6 +103,7 @@ SETTINGS: list[tuple[list[str], str, Any]] = [
     (["--context-dropout", "0.2"], "context_dropout", 0.2),
     (["--prediction-dropout", "0.3"], "prediction_dropout", 0.3),
     (["--seed", "5"], "seed", 5),
+    (["--stop-after", "500"], "stop_after", 500),
     (["--recipe", "paper"], "recipe", "paper+"),
 ]
 

@@ -58,7 +58,7 @@ def generate(
     if not isinstance(rng, np.random.Generator):
         raise ConfigError(f"{shown(rng)} is no source of randomness; give numpy.random.default_rng(seed)")
     predictor, settings = Predictor(model), options or GenerationOptions()
-    words = predictor.tokens(begin) if isinstance(begin, str) else list(begin)
+    words = predictor.tokens(begin) if isinstance(begin, str) else begin
     start = predictor.state_after(words)
     return (_sentence(model, rng, list(words), start, settings) for _ in count())
 
