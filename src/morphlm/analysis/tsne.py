@@ -78,10 +78,10 @@ def _entropies(conditional: Float64Array) -> Float64Array:
     return entropies
 
 
-def _squared_distances(rows: Float64Array) -> Float64Array:
+def _squared_distances(rows: Float64Array, out: Float64Array | None = None) -> Float64Array:
     """(n, d) -> (n, n); of unit vectors they are 2 - 2 cos."""
     squares = (rows**2).sum(1)
-    distances: Float64Array = rows @ (-2 * rows.T)
+    distances: Float64Array = np.matmul(rows, -2 * rows.T, out=out)
     distances += squares[:, None]
     distances += squares
     return np.maximum(distances, 0.0, out=distances)
@@ -101,11 +101,11 @@ def _beginning(rows: Float64Array, seed: int) -> Float64Array:
     return np.asarray(SPREAD * (begin + JITTER * noise), np.float64)
 
 
-def _kernel(coordinates: Float64Array) -> Float64Array:
+def _kernel(coordinates: Float64Array, out: Float64Array | None = None) -> Float64Array:
     """Student's t with one degree of freedom of all distances on the map, (n, n); 0 for a point itself."""
-    kernel = _squared_distances(coordinates)
+    kernel = _squared_distances(coordinates, out)
     kernel += 1.0
-    np.reciprocal(kernel, out=kernel)  # in place: memory is what takes the time
+    np.reciprocal(kernel, out=kernel)
     np.fill_diagonal(kernel, 0.0)
     return kernel
 
@@ -119,8 +119,10 @@ def _descend(shares: Float64Array, coordinates: Float64Array, stages: Sequence[S
 
 def _descend_stage(shares: Float64Array, coordinates: Float64Array, stage: Stage, step: float) -> Float64Array:
     velocity, gains = np.zeros_like(coordinates), np.ones_like(coordinates)
+    attraction = stage.exaggeration * shares
+    kernel, forces = np.empty_like(shares), np.empty_like(shares)  # used again: new ones would take most of the time
     for _ in range(stage.iterations):
-        gradient = _gradient(shares, coordinates, stage.exaggeration)
+        gradient = _gradient(attraction, coordinates, kernel, forces)
         # A coordinate that keeps its direction goes faster, one that turns back slower.
         gains = np.where(velocity * gradient < 0, gains + 0.2, np.maximum(gains * 0.8, 0.01))
         velocity = stage.momentum * velocity - step * gains * gradient
@@ -128,10 +130,12 @@ def _descend_stage(shares: Float64Array, coordinates: Float64Array, stage: Stage
     return coordinates
 
 
-def _gradient(shares: Float64Array, coordinates: Float64Array, exaggeration: float) -> Float64Array:
-    """4 sum_j (p_ij - q_ij) k_ij (y_i - y_j)."""
-    kernel = _kernel(coordinates)
-    forces = kernel * (-1.0 / kernel.sum())  # (n, n): -q_ij
-    forces += shares if exaggeration == 1 else exaggeration * shares
+def _gradient(
+    attraction: Float64Array, coordinates: Float64Array, kernel: Float64Array, forces: Float64Array
+) -> Float64Array:
+    """4 sum_j (p_ij - q_ij) k_ij (y_i - y_j); `kernel` and `forces` are (n, n) to work in."""
+    _kernel(coordinates, kernel)
+    np.multiply(kernel, -1.0 / kernel.sum(), out=forces)  # -q_ij
+    forces += attraction
     forces *= kernel
     return np.asarray(4 * (forces.sum(1)[:, None] * coordinates - forces @ coordinates), np.float64)

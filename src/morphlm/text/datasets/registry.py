@@ -72,7 +72,7 @@ DATASETS: dict[str, DataSet] = {
                 tuple(code for code in help_languages.LANGUAGES if code != "en-gb"),
                 tuple(code for code in help_languages.LANGUAGES if code not in help_languages.ENGLISH),
             ),
-            size="5k-42k lines, 0.03m-0.5m words",
+            size="5k-44k lines, 0.03m-0.5m words",
             licence="MPL-2.0",
             summary="help pages of LibreOffice, from Debian packages; parallel with English",
             make=libreoffice_help.make_libreoffice_help,
