@@ -222,7 +222,8 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         if self.config.wide:
             return self.sentence(tokens)
         ids = [*self.vocabulary.encode(tokens).tolist(), END_ID]
-        return score_plainly(self.config, self.structure, self.parameters, ids).tolist()
+        logprobs: list[float] = score_plainly(self.config, self.structure, self.parameters, ids).tolist()
+        return logprobs
 
     def __copy__(self) -> Self:
         """With queries of its own, but what was composed for them is not composed again."""

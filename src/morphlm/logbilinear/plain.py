@@ -70,4 +70,5 @@ def _log_softmax(blocks: list[Float32Array], chosen: Int32Array | Int64Array) ->
     scores = np.concatenate(blocks, axis=1).astype(np.float64)
     highest = scores.max(axis=1)
     totals = np.exp(scores - highest[:, None]).sum(axis=1)
-    return scores[np.arange(len(scores)), chosen] - highest - np.log(totals)
+    logprobs: Float64Array = scores[np.arange(len(scores)), chosen] - highest - np.log(totals)
+    return logprobs
