@@ -31,8 +31,6 @@ def test_the_demo_falls_back_to_the_generated_language_and_shows_what_learn_does
     result = json.loads(outcome.stdout)
     assert result["data"] == "generated"
     assert (small / "gen" / "report.html").is_file()
-    page = (small / "gen" / "report.html").read_text()
-    assert all(f"<span>{clause}" in page for clause in result["learned"]["result"]["headline"].split("; "))
     assert all(" + " in line and "/STM" in line for line in result["morphemes"])
     model = load(small / "gen")
     test = model.perplexity(small / "gen" / "text" / "test.txt").including_unknown
