@@ -67,11 +67,11 @@ def made_up_sentences(explored: ExploredModel) -> list[str]:
     """Sentences of the model, neither short nor cut; none, if it knows of nothing but unknown words."""
     drawn = generate(explored.model, np.random.default_rng(SEED), options=OPTIONS)
     try:
-        found = [one.words for one in islice(drawn, DRAWN) if one.complete]
+        found = [one for one in islice(drawn, DRAWN) if one.complete]
     except ConfigError:
         return []
-    fitting = [words for words in found if LENGTHS[0] <= len(words) <= LENGTHS[1]]
-    return list(dict.fromkeys(" ".join(words) for words in fitting or found if words))[:SENTENCES]
+    fitting = [one for one in found if LENGTHS[0] <= len(one.words) <= LENGTHS[1]]
+    return list(dict.fromkeys(one.text for one in fitting or found if one.words))[:SENTENCES]
 
 
 # ---------------------------------------------------------------- words that nobody has written
