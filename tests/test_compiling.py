@@ -74,7 +74,7 @@ def test_one_callee_serves_literals_and_all_smaller_integers() -> None:
 @pytest.mark.parametrize(
     ("given", "taken"),
     [
-        (types.literal(3), types.int64),
+        (types.literal(3), types.int64),  # type: ignore[no-untyped-call]
         (types.int32, types.int64),
         (types.int8, types.int64),
         (types.int64, types.int64),

@@ -34,19 +34,19 @@ from typing import Any
 import llvmlite
 import numba
 from llvmlite.binding import Linkage, parse_bitcode
-from numba import types
 from numba.core.caching import _Cache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.dispatcher import _FunctionCompiler
 from numba.core.registry import CPUDispatcher
-from numba.core.runtime import rtsys
 from numba.core.typing.templates import make_concrete_template
 
 from morphlm import kernel_cache
 
 # Numba has no types for these.
+types: Any = importlib.import_module("numba").types
+rtsys: Any = importlib.import_module("numba.core.runtime").rtsys
+FunctionCompiler: Any = importlib.import_module("numba.core.dispatcher")._FunctionCompiler
 config: Any = importlib.import_module("numba.core.config")
 compile_result: Any = importlib.import_module("numba.core.compiler").compile_result
 dumps: Any = importlib.import_module("numba.core.serialize").dumps
@@ -88,7 +88,7 @@ class CalleeLibrary(JITCodeLibrary):
 
     @classmethod
     def from_bitcode(cls, codegen: Any, name: str, bitcode: bytes) -> CalleeLibrary:
-        library = cls(codegen, name)  # type: ignore[no-untyped-call]
+        library = cls(codegen, name)
         library._final_module = parse_bitcode(bitcode)
         library._shared_module, library._finalized = library._final_module, True
         return library
@@ -120,7 +120,7 @@ class KernelCompiler(Compiler):
 
     def define_pipelines(self) -> Any:
         codegen, name = self.state.targetctx.codegen(), self.state.func_id.func_qualname
-        library = self.library_class(codegen, name)  # type: ignore[no-untyped-call]
+        library = self.library_class(codegen, name)
         library.enable_object_caching()  # type: ignore[no-untyped-call]
         self.state.library = library
         self.state.flags.no_cfunc_wrapper = True
@@ -147,8 +147,10 @@ def callee_type(argument: Any) -> Any:
 class Kernel(CPUDispatcher):
     """What `njit` makes of a function: machine code for each signature that Python calls, and callees for kernels."""
 
+    _cache: Any  # Numba's, until `njit` gives it ours
+
     def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None) -> None:
-        super().__init__(py_func, locals, targetoptions, KernelCompiler)  # type: ignore[no-untyped-call]
+        super().__init__(py_func, locals, targetoptions, KernelCompiler)
         self._callees: dict[tuple[Any, ...], Any] = {}
 
     def add_overload(self, cres: Any) -> None:
@@ -158,11 +160,11 @@ class Kernel(CPUDispatcher):
             environments = cres._find_referenced_environments()
         for environment in environments:
             cres.codegen.set_env(environment.env_name, environment)
-        super().add_overload(cres)  # type: ignore[no-untyped-call]
+        super().add_overload(cres)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """For Numba, when a kernel calls this one: its callee is compiled if need be."""
-        signature, folded = self.fold_argument_types(args, kws)  # type: ignore[no-untyped-call]
+        signature, folded = self.fold_argument_types(args, kws)
         arguments = tuple(callee_type(argument) for argument in folded)
         found = self._callee(arguments)
         name = self.py_func.__name__
@@ -182,13 +184,13 @@ class Kernel(CPUDispatcher):
                     if self._is_cached:
                         self._cache.save_callee(arguments, found)
                 found = found._replace(entry_point=object())
-                self.targetctx.insert_user_function(found.entry_point, found.fndesc, [found.library])
+                self.targetctx.insert_user_function(found.entry_point, found.fndesc, [found.library])  # type: ignore[no-untyped-call]
                 self._callees[arguments] = found
         return self._callees[arguments]
 
     def _compile_callee(self, arguments: tuple[Any, ...]) -> Any:
         function, options = self.py_func, self.targetoptions
-        compiler: Any = _FunctionCompiler(function, self.targetdescr, options, self.locals, CalleeCompiler)  # type: ignore[no-untyped-call]
+        compiler = FunctionCompiler(function, self.targetdescr, options, self.locals, CalleeCompiler)
         return compiler.compile(arguments, None)
 
     @property

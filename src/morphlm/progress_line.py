@@ -77,7 +77,8 @@ class ProgressLine:
 
     def open_log(self, path: Path) -> TextIO:
         """The file that the messages of a step are added to."""
-        return open_log(path)
+        stream: TextIO = open_log(path)
+        return stream
 
     def label(self, name: str) -> str:
         """What stands before the bar while a step runs."""
