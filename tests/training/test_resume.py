@@ -505,7 +505,7 @@ def test_what_ended_by_patience_has_ended_with_more_epochs_too(
     ],
 )
 def test_the_end_follows_from_the_log(bests: str, epochs: int, patience: int, expected: tuple[int, str]) -> None:
-    log = [{"epoch": number, "best": mark == "+"} for number, mark in enumerate(bests, 1)]
+    log = [{"epoch": number, "tokens": 9 * number, "best": mark == "+"} for number, mark in enumerate(bests, 1)]
     assert find_end(log, TrainingConfig(epochs=epochs, patience=patience)) == expected
 
 
