@@ -11,7 +11,8 @@ import pytest
 from llvmlite.binding import Linkage
 from numba import types
 
-from morphlm.compiling import callee_type, njit
+from morphlm import compiling_helpers, kernel_cache
+from morphlm.compiling import QUIETLY, Compilations, callee_type, njit
 from morphlm.kernel_cache import PACKAGE
 
 
@@ -74,7 +75,7 @@ def test_one_callee_serves_literals_and_all_smaller_integers() -> None:
 @pytest.mark.parametrize(
     ("given", "taken"),
     [
-        (types.literal(3), types.int64),  # type: ignore[no-untyped-call]
+        (types.IntegerLiteral(3), types.int64),
         (types.int32, types.int64),
         (types.int8, types.int64),
         (types.int64, types.int64),
@@ -115,6 +116,32 @@ def test_an_error_of_a_callee_reaches_python() -> None:
     assert caller(1) == 1
     with pytest.raises(ValueError, match="negative"):
         caller(-1)
+
+
+@pytest.fixture
+def talking(monkeypatch: pytest.MonkeyPatch) -> Compilations:
+    monkeypatch.delenv(QUIETLY, raising=False)
+    return Compilations()
+
+
+def test_what_cannot_be_kept_is_not_said_to_be_compiled_once(
+    talking: Compilations, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel = njit()(smallest_and_largest)
+    for _ in range(2):
+        with talking.announced(kernel, ()):
+            pass
+    assert capsys.readouterr() == ("", "compiling ...\n")
+
+
+def test_without_a_place_for_code_there_are_no_helpers(talking: Compilations, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = njit()(smallest_and_largest)
+    planned = [f"{__name__}.smallest_and_largest\tfloat64[1C]", f"{__name__}.smallest_and_largest\tint64[1C]"]
+    monkeypatch.setattr(compiling_helpers, "planned_kernels", lambda: planned)
+    monkeypatch.setattr(compiling_helpers, "helpers_wanted", lambda: 1)
+    monkeypatch.setattr(kernel_cache, "code_folder", lambda *_: None)
+    monkeypatch.setattr(compiling_helpers, "Helpers", lambda *_: pytest.fail("a helper was started"))
+    assert not talking.was_done_by_helper(kernel, (types.float64[::1],))
 
 
 def test_all_kernels_are_compiled_this_way() -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+
+OBJECTS = 50_000  # made before Python looks for cycles: modules are many objects and no garbage
 
 
 def start() -> None:
     """Import and run; an interrupt while the imports are under way is one like any other."""
+    gc.set_threshold(OBJECTS)
     try:
-        from morphlm import threads  # noqa: PLC0415
+        from morphlm import compiling_helpers, threads  # noqa: PLC0415
         from morphlm.cli.main import run  # noqa: PLC0415
 
-        threads.runs_command = True
+        threads.runs_command, compiling_helpers.command = True, tuple(sys.argv[1:])
     except KeyboardInterrupt:
         sys.exit(130)
     run()

@@ -20,12 +20,15 @@ take `njit` from here.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import importlib
 import os
 import pickle
 import sys
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import FunctionType
@@ -34,23 +37,32 @@ from typing import Any
 import llvmlite
 import numba
 from llvmlite.binding import Linkage, parse_bitcode
+from numba import types
 from numba.core.caching import _Cache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.registry import CPUDispatcher
+from numba.core.datamodel.models import OpaqueModel
+from numba.core.imputils import lower_constant
+from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.typing.templates import make_concrete_template
+from numba.extending import register_model
 
-from morphlm import kernel_cache
+from morphlm import compiling_helpers, kernel_cache
+from morphlm.kernel_signatures import kernel_named, parse_signature, signature_text
+from morphlm.progress import SilentBar, notify, step_bar
 
 # Numba has no types for these.
-types: Any = importlib.import_module("numba").types
-rtsys: Any = importlib.import_module("numba.core.runtime").rtsys
-FunctionCompiler: Any = importlib.import_module("numba.core.dispatcher")._FunctionCompiler
 config: Any = importlib.import_module("numba.core.config")
 compile_result: Any = importlib.import_module("numba.core.compiler").compile_result
+FunctionCompiler: Any = importlib.import_module("numba.core.dispatcher")._FunctionCompiler
+rtsys: Any = importlib.import_module("numba.core.runtime").rtsys
+lookup_environment: Any = importlib.import_module("numba.core.environment").lookup_environment
+normalize_signature: Any = importlib.import_module("numba.core.sigutils").normalize_signature
+unliteral: Any = importlib.import_module("numba.core.types").unliteral
 dumps: Any = importlib.import_module("numba.core.serialize").dumps
 
+QUIETLY = "MORPHLM_COMPILING"  # an environment variable; with the value `quiet` nothing is said
 SOURCES = kernel_cache.KernelSources(kernel_cache.PACKAGE)
 # What changes the code that Numba makes, besides the source, the types of the arguments and the CPU.
 _VERSIONS = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__)
@@ -79,7 +91,13 @@ class SelfContainedLibrary(JITCodeLibrary):
 
 
 class CalleeLibrary(JITCodeLibrary):
-    """The optimised code of a callee, of which every kernel that calls it takes a copy; no machine code."""
+    """The code of a callee, of which every kernel that calls it takes a copy and optimises it; no machine code."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        """Nothing yet."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
@@ -92,6 +110,52 @@ class CalleeLibrary(JITCodeLibrary):
         library._final_module = parse_bitcode(bitcode)
         library._shared_module, library._finalized = library._final_module, True
         return library
+
+
+class NumbasLibrary(CalleeLibrary):
+    """The same for functions of Numba's that a kernel calls, such as those behind `np.empty`.
+
+    Those that Python can call as well get machine code, as Numba would make it.
+    """
+
+    _is_called_by_python = False
+
+    def _finalize_final_module(self) -> None:
+        self._is_called_by_python = any(function.name.startswith("_ZN7cpython") for function in _defined(self))
+        if self._is_called_by_python:
+            JITCodeLibrary._optimize_final_module(self)  # type: ignore[no-untyped-call]
+            JITCodeLibrary._finalize_final_module(self)  # type: ignore[no-untyped-call]
+        else:
+            super()._finalize_final_module()
+
+    @property
+    def codegen(self) -> Any:
+        return self._codegen if self._is_called_by_python else _WithoutEnvironments(self._codegen)
+
+
+class _WithoutEnvironments:
+    """Where machine code is to find its constants is said when there is some."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Later."""
+
+
+@contextmanager
+def _instead_of_numbas_libraries() -> Iterator[None]:
+    """While a kernel is compiled, which happens in one thread at a time."""
+    codegen: Any = cpu_target.target_context.codegen()
+    codegen._library_class = NumbasLibrary
+    try:
+        yield
+    finally:
+        del codegen._library_class  # that of the class stays
+
+
+def _defined(library: Any) -> list[Any]:
+    return [function for function in library._final_module.functions if not function.is_declaration]
 
 
 def _change_linkage(module: Any, before: Linkage, after: Linkage) -> None:
@@ -139,26 +203,168 @@ class CalleeCompiler(KernelCompiler):
 
 def callee_type(argument: Any) -> Any:
     """The type that a callee has for an argument: int64 for literals and smaller integers, which it holds as well."""
-    argument = types.unliteral(argument)
-    is_small = isinstance(argument, types.Integer) and argument.signed and argument.bitwidth < 64
-    return types.int64 if is_small else argument
+    plain: Any = unliteral(argument)
+    is_small = plain in (types.int8, types.int16, types.int32)
+    return types.int64 if is_small else plain
+
+
+class Compilations:
+    """What is compiled in this process: people are told, and helpers compile what will be needed next."""
+
+    def __init__(self) -> None:
+        self.requested: list[tuple[Kernel, tuple[Any, ...]]] = []  # all signatures that Python called, compiled or not
+        self._has_begun, self._is_told = False, False
+        self._expected, self._compiled = 0, 0
+        self._shown: Any = None  # the bar, while something is compiled
+        self._helpers: compiling_helpers.Helpers | None = None
+
+    def was_done_by_helper(self, kernel: Kernel, arguments: tuple[Any, ...]) -> bool:
+        """Whether a kernel that was missing is in the cache by now. The first time, helpers are started."""
+        name = text_of(kernel, arguments)
+        if not self._has_begun:
+            self._has_begun = True
+            self._start_helpers(name)
+        if self._helpers is None:
+            return False
+        with self._bar(kernel) as bar:
+            return self._helpers.take(name, lambda done: bar.update(done - bar.n))
+
+    @contextmanager
+    def announced(self, kernel: Kernel, arguments: tuple[Any, ...]) -> Iterator[None]:
+        """While a kernel is compiled."""
+        if not self._is_told and not sys.stderr.isatty() and os.environ.get(QUIETLY) != "quiet":
+            notify(f"{_description(kernel)} ...")
+        self._is_told = True
+        with self._bar(kernel), _undisturbed(), _instead_of_numbas_libraries():
+            yield
+        self._compiled += 1
+        if self._helpers is not None:
+            self._helpers.finish(text_of(kernel, arguments))
+
+    @contextmanager
+    def _bar(self, kernel: Kernel) -> Iterator[Any]:
+        """The bar that is shown, or a new one; it goes away when the work of the command goes on."""
+        if self._shown is not None:
+            yield self._shown
+            return
+        is_quiet, total = os.environ.get(QUIETLY) == "quiet", self._expected or None
+        done = self._compiled if self._helpers is None else self._helpers.done
+        with SilentBar() if is_quiet else step_bar(_description(kernel), done, total) as bar:
+            self._shown = bar
+            try:
+                yield bar
+            finally:
+                self._shown = None
+
+    def _start_helpers(self, first: str) -> None:
+        """For the kernels that the command will need, `first` before all others."""
+        planned, processes = compiling_helpers.planned_kernels(), compiling_helpers.helpers_wanted()
+        if first not in planned or kernel_cache.code_folder(kernel_cache.PACKAGE, config.CACHE_DIR) is None:
+            return
+        missing = [first, *(name for name in planned if name != first and not _is_kept(name))]
+        self._expected = len(missing)
+        if processes and len(missing) > 1:
+            self._helpers = compiling_helpers.Helpers(missing, compile_planned, processes)
+
+
+COMPILATIONS = Compilations()
+
+
+def _description(kernel: Kernel) -> str:
+    return "compiling" + (", once after installation" if kernel._cache.cache_path is not None else "")
+
+
+def _environments(library: Any) -> list[Any]:
+    """What machine code finds the constants of its functions in."""
+    names = [variable.name for variable in library._final_module.global_variables]
+    found = [lookup_environment(name) for name in names if name.startswith("_ZN08NumbaEnv")]
+    return [environment for environment in found if environment is not None]
+
+
+def text_of(kernel: Kernel, arguments: tuple[Any, ...]) -> str:
+    """A kernel in the lists of those that commands need."""
+    return f"{kernel.__module__}.{kernel.__name__}\t{signature_text(arguments)}"
+
+
+def compile_planned(text: str) -> None:
+    """Compile a kernel that is on the list of a command, and keep it."""
+    name, _, signature = text.partition("\t")
+    kernel_named(name).compile(parse_signature(signature))
+
+
+def _is_kept(text: str) -> bool:
+    name, _, signature = text.partition("\t")
+    return bool(kernel_named(name).is_kept(parse_signature(signature)))
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """The compiler makes many objects and few cycles: looking for these takes a tenth of its time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+class KernelType(types.Dispatcher):
+    """For Numba: the type of one kernel."""
+
+
+register_model(KernelType)(OpaqueModel)
+
+
+@lower_constant(KernelType)  # type: ignore[no-untyped-call, untyped-decorator]
+def _no_address(context: Any, builder: Any, kind: Any, kernel: Any) -> Any:
+    """For Numba, where a kernel names another: not the address in this process, as code with it could not be kept."""
+    return context.get_dummy_value()
 
 
 class Kernel(CPUDispatcher):
     """What `njit` makes of a function: machine code for each signature that Python calls, and callees for kernels."""
 
-    _cache: Any  # Numba's, until `njit` gives it ours
+    # Numba does not say that these are there.
+    __name__: str
+    _cache: Any
+    _cache_hits: Any
+    _cache_misses: Any
+    _compiler: Any
+    overloads: Any
+    targetctx: Any
 
     def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None) -> None:
-        super().__init__(py_func, locals, targetoptions, KernelCompiler)
+        super().__init__(py_func, locals or {}, targetoptions, KernelCompiler)
         self._callees: dict[tuple[Any, ...], Any] = {}
+        self._type = KernelType(self)
+        dict.__setitem__(self.typingctx._globals, weakref.ref(self), self._type)  # in place of the usual type
+
+    @property
+    def _numba_type_(self) -> KernelType:
+        return self._type
+
+    def compile(self, sig: Any) -> Any:
+        """For Numba, when Python calls: the machine code for a signature, from the cache if it is there."""
+        arguments, return_type = normalize_signature(sig)
+        with global_compiler_lock:
+            found = self.overloads.get(tuple(arguments))
+            if found is None:
+                found = self._cache.load_overload(sig, self.targetctx)
+                COMPILATIONS.requested.append((self, tuple(arguments)))
+                if found is None and COMPILATIONS.was_done_by_helper(self, tuple(arguments)):
+                    found = self._cache.load_overload(sig, self.targetctx)
+                (self._cache_misses if found is None else self._cache_hits)[sig] += 1
+                if found is None:
+                    with self._compiling_counter, COMPILATIONS.announced(self, tuple(arguments)):
+                        found = self._compiler.compile(arguments, return_type)
+                        self._cache.save_overload(sig, found)
+                self.add_overload(found)
+            return found.entry_point
 
     def add_overload(self, cres: Any) -> None:
         """For Numba: machine code can be called from now on. That of callees finds their constants only from here."""
-        environments = cres.referenced_envs
-        if environments is None:
-            environments = cres._find_referenced_environments()
-        for environment in environments:
+        for environment in _environments(cres.library) if cres.referenced_envs is None else cres.referenced_envs:
             cres.codegen.set_env(environment.env_name, environment)
         super().add_overload(cres)
 
@@ -184,14 +390,18 @@ class Kernel(CPUDispatcher):
                     if self._is_cached:
                         self._cache.save_callee(arguments, found)
                 found = found._replace(entry_point=object())
-                self.targetctx.insert_user_function(found.entry_point, found.fndesc, [found.library])  # type: ignore[no-untyped-call]
+                self.targetctx.insert_user_function(found.entry_point, found.fndesc, [found.library])
                 self._callees[arguments] = found
         return self._callees[arguments]
 
     def _compile_callee(self, arguments: tuple[Any, ...]) -> Any:
         function, options = self.py_func, self.targetoptions
-        compiler = FunctionCompiler(function, self.targetdescr, options, self.locals, CalleeCompiler)
+        compiler: Any = FunctionCompiler(function, self.targetdescr, options, self.locals, CalleeCompiler)
         return compiler.compile(arguments, None)
+
+    def is_kept(self, arguments: tuple[Any, ...]) -> bool:
+        """Whether there is machine code for a signature, in memory or in the cache."""
+        return arguments in self.overloads or (self._is_cached and self._cache.has_overload(arguments, self.targetctx))
 
     @property
     def _is_cached(self) -> bool:
@@ -235,14 +445,19 @@ class KernelCache(_Cache):
         compiled = library.name, library._get_compiled_object(), symbols
         self._write(sig, "kernel", cres, compiled, tuple(cres.reload_init), cres._find_referenced_environments())
 
+    def has_overload(self, sig: Any, target_context: Any) -> bool:
+        """Whether there is a file for a signature."""
+        name = self._file_name(sig, target_context.codegen(), "kernel")
+        folders = kernel_cache.readable_folders(self._source.parent, config.CACHE_DIR)
+        return self._enabled and any((folder / name).is_file() for folder in folders)
+
     def load_callee(self, arguments: tuple[Any, ...], target_context: Any) -> Any:
         """The code for other kernels to link, if there is some."""
         stored = self._read(arguments, target_context, "callee")
         if stored is None:
             return None
-        (name, bitcode), description, environment, signature, initialisers = stored
+        (name, bitcode), description, environment, signature = stored
         library = CalleeLibrary.from_bitcode(target_context.codegen(), name, bitcode)
-        library._reload_init.update(initialisers)
         return _result(target_context, library, description, environment, signature)
 
     def save_callee(self, arguments: tuple[Any, ...], cres: Any) -> None:
@@ -250,7 +465,7 @@ class KernelCache(_Cache):
         library = cres.library
         library._ensure_finalized()
         code = library.name, library._shared_module.as_bitcode()
-        self._write(arguments, "callee", cres, code, tuple(library._reload_init))
+        self._write(arguments, "callee", cres, code)
 
     def _read(self, sig: Any, target_context: Any, kind: str) -> Any:
         if not self._enabled:
@@ -293,7 +508,7 @@ class KernelCache(_Cache):
         described = repr((kind, sig, codegen.magic_tuple(), _VERSIONS, settings, digest, code.co_code, dumps(closure)))
         key = hashlib.sha256(described.encode()).hexdigest()[:32]
         name = f"{self._source.stem}.{function.__qualname__}-{code.co_firstlineno}".replace("<", "").replace(">", "")
-        return f"{name}.{key}{kernel_cache.SUFFIX}"
+        return f"{name}.{kind}.{key}{kernel_cache.SUFFIX}"
 
 
 @cache

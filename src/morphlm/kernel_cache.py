@@ -11,16 +11,17 @@ digests are kept in a record, so that usually some dates are compared and nothin
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import os
+import re
+import signal
 import stat
 import sys
 import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -31,6 +32,7 @@ from morphlm.progress import notify
 PACKAGE = Path(__file__).resolve().parent
 RECORD = "kernels.json"
 SUFFIX = ".nbc"  # as Numba's own
+_IMPORT = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 CURE = "set NUMBA_CACHE_DIR to a folder that only you can write to"
 
 
@@ -120,10 +122,9 @@ def _closure(name: str, needed: Mapping[str, list[str]]) -> list[str]:
 
 
 def imported(content: bytes) -> set[str]:
-    """The names in a source's `from` imports that may be modules."""
-    nodes = [node for node in ast.walk(ast.parse(content)) if isinstance(node, ast.ImportFrom)]
-    names = {node.module or "" for node in nodes}
-    return names | {f"{node.module}.{alias.name}" for node in nodes for alias in node.names}
+    """The names in a source's `from` imports that may be modules; to parse all sources would take longer."""
+    found = [(module, re.findall(r"\w+", names)) for module, names in _IMPORT.findall(content.decode())]
+    return {module for module, _ in found} | {f"{module}.{name}" for module, names in found for name in names}
 
 
 def _read_record(path: Path) -> dict[str, Any]:
@@ -333,8 +334,21 @@ def read_code(path: Path) -> bytes | None:
 
 def write_code(path: Path, content: bytes) -> None:
     """Keep compiled code; where that fails, as on a full disk, it is only compiled again."""
-    with suppress(OSError):
+    with suppress(OSError), _signals_held():
         _replace(path, hashlib.sha256(content).digest() + content)
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """A process that compiles beside another is ended by a signal: not while it writes, or half a file would stay."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _replace(path: Path, content: bytes) -> None:

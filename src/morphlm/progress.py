@@ -66,6 +66,18 @@ def progress_bar(description: str, total: int | None = None, unit: str = "token"
     return tqdm(total=total, desc=escaped(description), unit=unit, unit_scale=True, leave=False)
 
 
+def step_bar(description: str, done: int, total: int | None) -> Any:
+    """The same for few long steps, of which some are done: their numbers, no rate."""
+    if not sys.stderr.isatty():
+        return SilentBar(total)
+    from tqdm import tqdm  # noqa: PLC0415
+
+    shown = "{desc} ..." if total is None else "{desc}: {n} of {total} |{bar}|"
+    return tqdm(
+        total=total, initial=done, desc=escaped(description), bar_format=shown, leave=False, mininterval=0, miniters=1
+    )
+
+
 def with_progress(
     items: Iterable[Item], description: str, total: int | None = None, unit: str = "token"
 ) -> Iterator[Item]:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from morphlm.arrays import Float32Array, Float64Array, Int32Array, Int64Array
+from morphlm.arrays import Float32Array, Float64Array, Int32Array, Int64Array, read_only
 from morphlm.logbilinear.config import LearningConfig, LogBilinearConfig
 from morphlm.logbilinear.kernels import batch as batching
 from morphlm.logbilinear.kernels import context, noise, numerics, softmax
@@ -78,13 +78,13 @@ class Engine:
     ) -> Float32Array:
         """(U, d): the vectors of some words."""
         out = self.space.rows(name, len(words), self.config.width)
-        dropout = SurfaceDropout(side.surfaces, np.uint64(key), np.float32(rate))
+        dropout, table = SurfaceDropout(side.surfaces, np.uint64(key), np.float32(rate)), read_only(table)
         self._run_rows(lambda a, b: context.compose_words(a, b, words, table, side.rows, dropout, out), len(words))
         return out
 
     def predict(self, batch: Batch, vectors: Float32Array) -> Float32Array:
         """(L, d): p = sum_j q_j C_j."""
-        length, transforms = len(batch.targets), self.parameters.C[: self.config.distances]
+        length, transforms = len(batch.targets), read_only(self.parameters.C[: self.config.distances])
         out = self.space.rows("predictions", length, self.config.width)
         if self.config.diagonal:
             self._run_rows(lambda a, b: context.predict_diagonal(a, b, batch.slots, vectors, transforms, out), length)
@@ -110,7 +110,7 @@ class Engine:
         """p += u C, if the model has wide contexts; returns u."""
         if self.wide is None or wide is None:
             return None
-        return self.wide.add(batch, wide, vectors, self.parameters.C[-1], predictions)
+        return self.wide.add(batch, wide, vectors, read_only(self.parameters.C[-1]), predictions)
 
     # ------------------------------------------------------------ evaluation
 
@@ -137,7 +137,7 @@ class Engine:
 
     def output_vectors(self) -> Float32Array:
         """R = M R^(f) by position, in working space that training uses too."""
-        layout, table = self.structure.layout, self.parameters.R
+        layout, table = self.structure.layout, read_only(self.parameters.R)
         vectors = self.space.rows("output", len(layout.members), self.config.width)
         self._run_rows(lambda a, b: softmax.compose_positions(a, b, layout, table, vectors), len(vectors))
         return vectors
@@ -151,7 +151,7 @@ class Engine:
         self.add_wide(batch, wide, composed, predictions)
         scores = np.zeros(end - begin)
         if self.config.classes:
-            class_of, classes = self.structure.class_of, Layer(self.parameters.S, self.parameters.t)
+            class_of, classes = self.structure.class_of, Layer(*map(read_only, (self.parameters.S, self.parameters.t)))
             self.workers.run_ranges(
                 lambda a, b: softmax.score_classes(a, b, batch, class_of, predictions, classes, scores),
                 end - begin,

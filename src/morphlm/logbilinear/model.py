@@ -222,8 +222,7 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         if self.config.wide:
             return self.sentence(tokens)
         ids = [*self.vocabulary.encode(tokens).tolist(), END_ID]
-        logprobs: list[float] = score_plainly(self.config, self.structure, self.parameters, ids).tolist()
-        return logprobs
+        return list(map(float, score_plainly(self.config, self.structure, self.parameters, ids)))
 
     def __copy__(self) -> Self:
         """With queries of its own, but what was composed for them is not composed again."""

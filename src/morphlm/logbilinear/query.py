@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arguments import finite_number, word_id, word_ids
-from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array
+from morphlm.arrays import Float32Array, Float64Array, Int32Array, read_only
 from morphlm.errors import ConfigError
 from morphlm.language_model.guards import no_state
 from morphlm.logbilinear.config import LogBilinearConfig
@@ -58,14 +58,8 @@ def compile_model(
         class_of=layout.class_of,
         starts=layout.starts,
     )
-    read_only: dict[str, Any] = {name: _read_only(part) for name, part in arrays._asdict().items() if name != "offset"}
-    return arrays._replace(**read_only)
-
-
-def _read_only(array: Array) -> Array:
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
+    frozen: dict[str, Any] = {name: read_only(part) for name, part in arrays._asdict().items() if name != "offset"}
+    return arrays._replace(**frozen)
 
 
 def _context_table(
@@ -75,14 +69,14 @@ def _context_table(
     if config.diagonal:
         return parameters.Q if not config.context_factors else _composed(side, parameters.Q, pool, words)
     out = np.empty((config.order - 1, len(words), config.width), np.float32)
-    arguments = words, parameters.Q, side.rows, parameters.C, out
+    arguments = words, read_only(parameters.Q), side.rows, read_only(parameters.C), out
     pool.run_ranges(lambda a, b: kernels.transform_range(a, b, *arguments), len(words), SMALLEST_PIECE)
     return out.reshape(-1, config.width)
 
 
 def _composed(side: FactorRows, table: Float32Array, pool: Workers, words: Int32Array) -> Float32Array:
     """The vectors of some words."""
-    out = np.empty((len(words), table.shape[1]), np.float32)
+    out, table = np.empty((len(words), table.shape[1]), np.float32), read_only(table)
     pool.run_ranges(lambda a, b: kernels.compose_range(a, b, words, table, side.rows, out), len(words), SMALLEST_PIECE)
     return out
 

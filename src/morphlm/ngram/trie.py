@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from morphlm.arguments import as_integer, integers, word_id, word_ids
-from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array, Int64Array
+from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array, Int64Array, read_only
 from morphlm.errors import ConfigError
 from morphlm.language_model.guards import no_state
 from morphlm.ngram import kernels
@@ -44,13 +44,15 @@ class NgramTrie:
 
     def __post_init__(self) -> None:
         """What every query needs is at hand."""
-        arrays = self.first_child, self.words, self.logprob, self.backoff, self.suffix
+        arrays: tuple[Array, ...] = self.first_child, self.words, self.logprob, self.backoff, self.suffix
+        arrays = tuple(map(read_only, arrays))
         for name, value in (("arrays", arrays), ("contexts", len(self.backoff)), ("vocabulary_size", self.sizes[0])):
             object.__setattr__(self, name, value)
 
     def begin(self) -> NgramState:
         """The state at the start of a sentence."""
-        return int(kernels.shortest_equivalent(BEGIN_ID, self.first_child, self.backoff, self.suffix))
+        first_child, _, _, backoff, suffix = self.arrays
+        return int(kernels.shortest_equivalent(BEGIN_ID, first_child, backoff, suffix))
 
     def score(self, state: NgramState, word: int) -> tuple[float, NgramState]:
         """ln p(word | state) and the state after it."""

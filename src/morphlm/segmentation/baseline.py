@@ -58,7 +58,7 @@ class BaselineSearch:
 
     def __init__(self, words: EncodedWords, corpus_weight: float) -> None:
         self.words = words
-        lengths = np.diff(words.bounds)
+        lengths = np.diff(words.bounds).astype(np.int32)
         table = make_table(words.letters.text, len(lengths) + 1024)
         self.roots = insert_all(table, words.letters, words.bounds[:-1], lengths)
         self.state = kernels.BaselineState(

@@ -309,7 +309,7 @@ def morphs_of_pieces(words: EncodedWords, lengths: Array, sizes: Array) -> WordM
     np.cumsum(np.where(mask, lengths, 0), out=ends[1:])  # the pieces of all words lie end to end, as the words do
     table = make_table(words.letters.text, int(np.count_nonzero(mask)))
     morphs = np.zeros(len(mask), np.int32)
-    morphs[mask] = insert_all(table, words.letters, ends[:-1][mask], lengths[mask])
+    morphs[mask] = insert_all(table, words.letters, ends[:-1][mask], lengths[mask].astype(np.int32))
     return WordMorphs(table, morphs, sizes)
 
 

@@ -72,7 +72,7 @@ class PathModel(PickledWithoutCaches):
         lengths = np.diff(bounds)
         longest = int(lengths.max())
         table = make_table(text, len(self.morphs))
-        insert_all(table, self._letters(text, longest), bounds[:-1], lengths)
+        insert_all(table, self._letters(text, longest), bounds[:-1], lengths.astype(np.int32))
         letter_counts = np.bincount(text, minlength=len(self._alphabet))
         unknown = unknown_stems(self.new_stem, letter_counts, NEW_SPELLING)
         return PathCosts(table, longest, self.emissions, self.transitions, unknown)
