@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from morphlm.analysis.bootstrap import RESAMPLES, PerplexityChange, bootstrap_note, bootstrap_record, paired_changes
 from morphlm.arrays import BoolArray, Float64Array, Int32Array, Int64Array
+from morphlm.display import Row, Tabular, dataclass_repr, flattened
 from morphlm.errors import InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.fitting import fit_text, warn_if_foreign
@@ -44,6 +45,8 @@ class PairedScores:
     other: Float64Array
     signatures: tuple[Signature, Signature]
 
+    __repr__ = dataclass_repr
+
     @property
     def ends(self) -> Positions:
         return np.flatnonzero(self.tokens == END_ID)
@@ -65,6 +68,8 @@ class Group:
     other: float
     change: PerplexityChange  # of the other against the baseline
 
+    __repr__ = dataclass_repr
+
     def to_json(self) -> dict[str, Any]:
         return {
             "name": self.name,
@@ -77,7 +82,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class GroupComparison:
+class GroupComparison(Tabular):
     """The groups of a text, and the text as a whole."""
 
     title: str  # what the groups are by
@@ -89,6 +94,8 @@ class GroupComparison:
     seed: int
     resamples: int = RESAMPLES
     notes: tuple[str, ...] = ()
+
+    __repr__ = dataclass_repr
 
     def to_table(self) -> Table:
         header = [self.title, "tokens", "share", *self.names, "change"]
@@ -104,6 +111,9 @@ class GroupComparison:
         ]
         signatures = [f"{name}: {signature}" for name, signature in zip(self.names, self.signatures, strict=True)]
         return Table(header, rows, (*self.notes, bootstrap_note(self.seed, self.resamples), *signatures))
+
+    def frame_rows(self) -> list[Row]:
+        return [flattened(group.to_json()) for group in (*self.groups, self.whole)]
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -12,8 +12,10 @@ from typing import Any
 from morphlm.analysis.bootstrap import RESAMPLES, bootstrap_note, bootstrap_record
 from morphlm.analysis.model_triple import COLUMNS, ModelTriple, triple_from_scores
 from morphlm.analysis.scores import SentenceScores, shared_signature
+from morphlm.display import Row, Tabular, dataclass_repr, flattened
 from morphlm.errors import ConfigError
 from morphlm.tables import Table
+from morphlm.wording import option
 
 
 @dataclass(frozen=True)
@@ -24,12 +26,14 @@ class ScalingPoint:
     vocabulary: int  # words
     models: ModelTriple
 
+    __repr__ = dataclass_repr
+
     def to_json(self) -> dict[str, Any]:
         return {"tokens": self.tokens, "vocabulary": self.vocabulary, **self.models.to_json()}
 
 
 @dataclass(frozen=True)
-class Scaling:
+class Scaling(Tabular):
     """Two series, each in order of the amounts of text; one may be empty."""
 
     fixed: tuple[ScalingPoint, ...]  # the vocabulary stays
@@ -37,6 +41,8 @@ class Scaling:
     text: str = ""  # what was scored
     seed: int = 1
     resamples: int = RESAMPLES
+
+    __repr__ = dataclass_repr
 
     @property
     def series(self) -> dict[str, tuple[ScalingPoint, ...]]:
@@ -65,6 +71,11 @@ class Scaling:
         signatures = [signature for point in points for signature in point.models.signatures]
         notes += [f"signatures: {shared_signature(signatures)}"] if signatures else []
         return notes
+
+    def frame_rows(self) -> list[Row]:
+        return [
+            {"series": name, **flattened(point.to_json())} for name, points in self.series.items() for point in points
+        ]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -100,7 +111,9 @@ def _check_vocabulary_stays(points: tuple[ScalingPoint, ...]) -> None:
     sizes = {point.vocabulary for point in points}
     if len(sizes) > 1:
         listed = ", ".join(f"{size:,}" for size in sorted(sizes))
-        raise ConfigError(f"models with a fixed vocabulary have {listed} words; train them with one --vocab")
+        raise ConfigError(
+            f"models with a fixed vocabulary have {listed} words; train them with one {option('--vocab')}"
+        )
 
 
 def scaling_point(scores: Mapping[str, SentenceScores], *, seed: int = 1, resamples: int = RESAMPLES) -> ScalingPoint:

@@ -33,6 +33,7 @@ from morphlm.language_model.perplexity import text_signature
 from morphlm.text.reading import END
 from morphlm.vocabulary.corpus import Source, describe
 from morphlm.vocabulary.vocabulary import UNK_ID
+from morphlm.wording import option
 
 TITLE = "part of speech"
 SENTENCE_END = "end of sentence"
@@ -136,7 +137,10 @@ def _by_tag(spans: Sequence[Sequence[_TaggedSpan]], coarse: bool) -> dict[str, P
         positions_of[_label(unit.tag, coarse)] += unit.positions
     if coarse and not any(coarse_class(unit.tag) for unit in chain.from_iterable(spans)):
         tag = spans[0][0].tag
-        raise ConfigError(f"coarse classes are known of UPOS and STTS tags, not of such as {tag}; leave --coarse out")
+        raise ConfigError(
+            f"coarse classes are known of UPOS and STTS tags, not of such as {tag}; leave "
+            f"{option('--coarse', True)} out"
+        )
     return {name: np.array(positions, np.int64) for name, positions in positions_of.items()}
 
 

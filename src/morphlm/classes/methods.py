@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from morphlm.classes.exchange import ANNEALED_PASSES, cluster
 from morphlm.classes.frequency import frequency_bins
 from morphlm.classes.partition import Partition
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.settings import Settings, setting
 from morphlm.vocabulary.corpus import Corpus
+from morphlm.wording import option
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,14 @@ class ClassOptions(Settings):
     )
     seed: int = 1
 
+    __repr__ = dataclass_repr
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.max_class_size is not None and self.method != "exchange":
             raise ConfigError(
-                "frequency bins have no limit of size; use --method exchange or leave out --max-class-size"
+                f"frequency bins have no limit of size; use {option('--method', 'exchange')} or leave out "
+                f"{option('--max-class-size')}"
             )
 
 

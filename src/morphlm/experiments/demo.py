@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import FetchError
 from morphlm.learning.directory import LearnDirectory
 from morphlm.learning.learn import learn_request
@@ -30,6 +31,8 @@ class DemoConfig:
     language: str = "cs"
     minutes: float | None = None  # None: what the text needs
     seed: int = 1
+
+    __repr__ = dataclass_repr
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import numpy as np
 from morphlm.arguments import whole_number, word_ids
 from morphlm.arrays import Float64Array, Int32Array
 from morphlm.classes.partition import Partition
+from morphlm.display import described, html_facts
 from morphlm.errors import ConfigError
 from morphlm.language_model.fitting import fit_text
 from morphlm.language_model.guards import (
@@ -58,6 +59,24 @@ class LanguageModel(ABC):
         super().__init_subclass__(**named)
         if not checks_itself:
             guard_methods(cls)
+
+    def __repr__(self) -> str:
+        directory = None if self.origin is None else str(self.origin.directory)
+        facts = {"kind": self.kind, "order": self.order, "words": len(self.vocabulary)}
+        return described(self, **facts, **({} if directory is None else {"directory": directory}))
+
+    def _repr_html_(self) -> str:
+        training = self.training
+        facts = {
+            "kind": self.kind,
+            "order": self.order,
+            "words": len(self.vocabulary),
+            "training tokens": training.get("tokens"),
+            "development perplexity": training.get("development_perplexity"),
+            "directory": None if self.origin is None else str(self.origin.directory),
+            "signature": str(self.signature),
+        }
+        return html_facts(facts, type(self).__name__)
 
     @abstractmethod
     def begin(self, *, sentence: bool = True, unknown_contexts: UnknownContexts = "unk") -> Any:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morphlm.costs import format_duration
+from morphlm.display import dataclass_repr
 from morphlm.files import atomic_writer
 from morphlm.lazy import cached_property
 from morphlm.learning.commands import next_commands
@@ -15,6 +16,7 @@ from morphlm.learning.record import LearnRecord
 from morphlm.learning.request import LearnRequest
 from morphlm.learning.schema import CLBL, KNESER_NEY, MIXTURE
 from morphlm.learning.usage import usage_text
+from morphlm.wording import option
 
 if TYPE_CHECKING:  # a finished directory is described without loading anything
     from morphlm.language_model.base import LanguageModel
@@ -27,6 +29,8 @@ class Learned:
     directory: Path | None
     record: LearnRecord
     was_complete: bool = False  # nothing was left to do
+
+    __repr__ = dataclass_repr
 
     @cached_property
     def model(self) -> LanguageModel:
@@ -60,7 +64,9 @@ class Learned:
         lines = []
         if self.was_complete:
             took = format_duration(record.seconds)
-            lines.append(f"{root} is complete already; it was learned in {took}. --restart begins anew.")
+            lines.append(
+                f"{root} is complete already; it was learned in {took}. {option('--restart', True)} begins anew."
+            )
         lines += [result.headline + ".", *self._perplexities(), self._chosen(), _sentence(text.format_losses()), ""]
         commands = next_commands(root, record)
         width = max(len(command) for command, _ in commands)

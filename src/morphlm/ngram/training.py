@@ -15,6 +15,7 @@ from morphlm.text.preparation import PrepareOptions
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus, Source, as_text, preparation_record, read_corpus, warn_if_raw
 from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
+from morphlm.wording import either
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def train_ngram_on(corpus: Corpus, config: NgramConfig, preparation: dict[str, A
     if not config.open_vocabulary and (corpus.tokens == UNK_ID).any():
         raise ConfigError(
             "unknown words occur in the training text (kappa, a given vocabulary, or <unk> in it), so the vocabulary "
-            "cannot be closed; leave --closed out"
+            f"cannot be closed; {either('leave --closed out', 'leave out open_vocabulary=False')}"
         )
     trie, discounts = estimate(count_ngrams(corpus, config.order), open_vocabulary=config.open_vocabulary)
     training: dict[str, Any] = {

@@ -9,6 +9,7 @@ import numpy as np
 
 from morphlm.arguments import as_integer, integers, word_id, word_ids
 from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array, Int64Array, read_only
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.language_model.guards import no_state
 from morphlm.ngram import kernels
@@ -37,6 +38,8 @@ class NgramTrie:
     arrays: tuple[Array, ...] = field(init=False, repr=False)  # what the query kernels take, in their order
     contexts: int = field(init=False, repr=False)  # states are ROOT and the nodes below this number
     vocabulary_size: int = field(init=False, repr=False)  # word ids are below it
+
+    __repr__ = dataclass_repr
 
     @property
     def order(self) -> int:

@@ -12,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer, check_can_write
 from morphlm.language_model.perplexity import Perplexity
@@ -38,6 +39,8 @@ class WrittenReport:
     sections: tuple[str, ...]
     perplexities: tuple[tuple[str, Perplexity], ...]
     headline: Headline
+
+    __repr__ = dataclass_repr
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from morphlm.arrays import Array
+from morphlm.display import dataclass_repr
 from morphlm.schema.documents import parse_json
 from morphlm.schema.tensors import Tensor, TensorLayout, check_layout, check_values
 from morphlm.schema.values import ListOf, Number, Record, SchemaError, String, Value
@@ -60,6 +61,8 @@ class Contents:
     layouts: Mapping[str, TensorLayout] = field(default_factory=dict)
     parts: tuple[str, ...] = ()
 
+    __repr__ = dataclass_repr
+
 
 Texts = Mapping[str, Text]
 Tensors = Mapping[str, Tensor]
@@ -82,6 +85,8 @@ class ArtefactSchema:
     sizes: Callable[[Mapping[str, Any]], Mapping[str, int]] | None = None  # that the configuration tells
     relations: tuple[Callable[[Contents], str], ...] = ()
     has_parts: bool = False  # other artefacts in `components/`
+
+    __repr__ = dataclass_repr
 
     def check_records(self, configuration: Any, training: Any, self_test: Any) -> None:
         """The JSON of the manifest. Raises SchemaError."""

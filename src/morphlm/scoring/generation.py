@@ -12,11 +12,13 @@ import numpy as np
 
 from morphlm.arguments import finite_number, shown, whole_number
 from morphlm.arrays import Float64Array
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
 from morphlm.scoring.prediction import Predictor
 from morphlm.vectors.search import largest
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
+from morphlm.wording import option
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Generated:
     text: str  # the words put together as a person would write them
     logprob: float  # ln p of what was drawn, under the model itself, its end included
     complete: bool  # whether it came to its end; else it was cut
+
+    __repr__ = dataclass_repr
 
     def to_json(self) -> dict[str, Any]:
         return {"text": self.text, "words": list(self.words), "logprob": self.logprob, "complete": self.complete}
@@ -90,7 +94,8 @@ def _selectable(probabilities: Float64Array, *, unknown: bool) -> Float64Array:
 def draw(probabilities: Float64Array, rng: np.random.Generator, options: GenerationOptions) -> int:
     """The id of a word, drawn from a distribution whose sum need not be 1."""
     if not probabilities.max() > 0:
-        raise ConfigError("after these words the model knows of nothing but unknown words; admit them by --unknown")
+        admitted = option("--unknown", True)
+        raise ConfigError(f"after these words the model knows of nothing but unknown words; admit them by {admitted}")
     candidates = largest(probabilities, options.top_k) if options.top_k else np.arange(len(probabilities))
     if options.temperature == 0:
         return int(candidates[np.argmax(probabilities[candidates])])

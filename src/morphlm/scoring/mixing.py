@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Float64Array, Int64Array
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import check_can_make
 from morphlm.language_model.base import LanguageModel
@@ -33,6 +34,7 @@ from morphlm.scoring.mixture import (
 from morphlm.tables import counted, format_columns
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus, Source, describe, encode_text
+from morphlm.wording import option
 
 GAIN = 1e-7  # EM ends when a step gains less than this a token, in nats
 PSEUDO_TOKENS = 10.0  # the weight of the overall weights in every bucket, in tokens
@@ -57,6 +59,8 @@ class Mixed:
     names: tuple[str, ...]  # of the components, as they were given, each another
     development: tuple[Perplexity, ...]  # of each component, then of the mixture; none without the text
     test: tuple[Perplexity, ...]
+
+    __repr__ = dataclass_repr
 
     def format(self) -> str:
         texts = {"development": self.development, "test": self.test}
@@ -176,7 +180,10 @@ def _check_choices(
     if len(models) < 2:
         raise ConfigError("a mixture has two models or more; name another one")
     if dev is None and weights is None:
-        raise ConfigError("there is nothing to fit the weights to; give development text (--dev), or --weights")
+        raise ConfigError(
+            f"there is nothing to fit the weights to; give development text ({option('--dev')}), or "
+            f"{option('--weights')}"
+        )
     if weights_by not in (None, "none", "context"):
         raise ConfigError(f"weights by {weights_by!r} are not known; choose none or context")
     if weights is not None:

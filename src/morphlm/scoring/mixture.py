@@ -22,6 +22,7 @@ import numpy as np
 from morphlm.arguments import word_ids
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.classes.partition import Partition
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel, check_unknown_contexts
 from morphlm.language_model.guards import check_sentences, composed_ids, no_state
@@ -32,6 +33,7 @@ from morphlm.modelfile import COMPONENTS, ModelFiles, PartWriter, check_self_tes
 from morphlm.scoring.contexts import AllContexts, ComponentContexts, Contexts, LastWordContexts, SortsContexts
 from morphlm.vectors.vectors import WordVectors
 from morphlm.vocabulary.vocabulary import BEGIN_ID, UNK_ID
+from morphlm.wording import either
 
 KIND = "mixture"
 WEIGHTS, DEV_TOKENS, WEIGHTS_FILE = "weights", "development_tokens", "weights.tsv"
@@ -49,6 +51,8 @@ class Component:
     ids: Int32Array | None  # the component's id of each word of the mixture; None: the ids are the same
     directory: Path | None = None  # that it was read from
     digest: str = ""  # of the manifest that was read there
+
+    __repr__ = dataclass_repr
 
     def score_id(self, state: Any, word: int) -> tuple[float, Any]:
         """ln p of a word by the mixture's id, and the component's next state."""
@@ -339,8 +343,12 @@ def _mapped(first: LanguageModel, other: LanguageModel) -> Int32Array | None:
         example = f"only the first has {lacking!r}" if lacking is not None else f"only the second has {extra!r}"
         raise ConfigError(
             f"{first.kind} knows {len(ours):,} words and {other.kind} knows {len(theirs):,}, and they are not the "
-            f"same ({example}); train both on one vocabulary, with `morphlm vocab --out V` and `morphlm train ... "
-            "--vocab V`, or together with `morphlm train --all`"
+            f"same ({example}); train both on one vocabulary, "
+            + either(
+                "with `morphlm vocab --out V` and `morphlm train ... --vocab V`, or together with `morphlm "
+                "train --all`",
+                "with `train(..., vocabulary=)`, or together with `train_kinds`",
+            )
         )
     return theirs.encode(ours.words)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from morphlm.arguments import check_word, whole_number
 from morphlm.arrays import Float64Array, Int64Array
+from morphlm.display import dataclass_repr, described
 from morphlm.errors import located
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.fitting import line_preparer
@@ -44,6 +45,8 @@ class Continuations:
     unknown: int  # how many of its words the model does not know; it reads them as UNK
     words: tuple[Prediction, ...]
 
+    __repr__ = dataclass_repr
+
     def to_json(self) -> dict[str, Any]:
         return {
             "line": self.line,
@@ -62,6 +65,9 @@ class Predictor(PickledWithoutCaches):
         self.model = model
         self._prepared = prepared
         self._last: tuple[Any, Float64Array] | None = None
+
+    def __repr__(self) -> str:
+        return described(self, model=self.model)
 
     def next_words(
         self, text: str | Sequence[str], k: int = 10, prefix: str = "", *, end: bool = True, unknown: bool = False

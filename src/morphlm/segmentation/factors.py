@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from morphlm.arguments import as_integer, check_words, shown, word_id
 from morphlm.arrays import Array, BoolArray, Int32Array, Int64Array
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, FormatError
 from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.segmentation.morphemes import Segmentation
@@ -59,6 +60,8 @@ class Factors(PickledWithoutCaches):
     indices: Int32Array  # ids of factors, the surface factor first and the others in the order of the word
     source: str  # where they come from
     analyser: Analyser | None = None  # gives the factors of words that are not in the vocabulary; None: they have none
+
+    __repr__ = dataclass_repr
 
     def __len__(self) -> int:
         return len(self.names)

@@ -16,7 +16,8 @@ import numpy as np
 
 from morphlm.arguments import check_word, shown
 from morphlm.arrays import Array, Int64Array
-from morphlm.errors import ConfigError, FormatError, InputError
+from morphlm.display import dataclass_repr, described, html_table
+from morphlm.errors import FormatError, InputError
 from morphlm.files import atomic_writer
 from morphlm.machine import machine_type
 from morphlm.modelfile import LEARNED_SEGMENTER, ModelFiles, learned_part, read_model, write_model
@@ -77,6 +78,8 @@ class SegmenterConfig(Settings):
     )
     seed: int = 1  # order of the words in the search
 
+    __repr__ = dataclass_repr
+
 
 @dataclass(frozen=True)
 class MorphemeSegmenter:
@@ -87,6 +90,12 @@ class MorphemeSegmenter:
     config: SegmenterConfig
     paths: PathModel
     training: Mapping[str, Any]  # costs, number of words and morphs
+
+    def __repr__(self) -> str:
+        return described(self, words=len(self.segmentation), morphs=len(self.paths.morphs), config=self.config)
+
+    def _repr_html_(self) -> str:
+        return html_table(self.segmentation.frame_rows(), repr(self))
 
     def segment(self, word: str) -> Analysis:
         """The morphemes of a word, seen or not; joined they give the word in NFC."""
@@ -165,7 +174,9 @@ class MorphemeSegmenter:
             failed = [
                 case["word"] for case in files.self_test if segmenter._best_path(case["word"]) != case["best_path"]
             ]
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, InputError, ConfigError) as error:
+        except FormatError:
+            raise
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise FormatError(f"{path}: parts are missing or do not fit ({error}); train it again") from error
         if failed:
             raise FormatError(

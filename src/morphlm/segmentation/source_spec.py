@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from morphlm.errors import ConfigError
+from morphlm.errors import ConfigError, MorphlmError
 from morphlm.progress import notify
 from morphlm.segmentation.analyser import MorphemeAnalyser, RestorableAnalyser
 from morphlm.segmentation.morphemes import Segmentation
@@ -46,6 +46,8 @@ def choose_source(spec: str, vocabulary: Vocabulary, *, labels: bool = True) -> 
     read = loaded(source.read)
     try:
         factors = read(argument, vocabulary) if source.takes_vocabulary else read(argument)
+    except MorphlmError:
+        raise
     except ValueError as error:
         raise ConfigError(f"{spec}: {error}; write it like {source.name}:{source.argument}") from error
     if isinstance(factors, str):

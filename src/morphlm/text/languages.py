@@ -13,6 +13,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from morphlm.errors import ConfigError
+from morphlm.wording import option
 
 OTHER = "und"  # undetermined: a language that is not in the table; general rules apply
 
@@ -235,7 +236,7 @@ def check_spaced(code: str) -> str:
         raise ConfigError(
             f"{language_name(checked)} ({checked}) is written without spaces between words, and morphlm does not "
             f"segment it; put spaces between the words first (with {_WITHOUT_SPACES[checked]}, for example) and give "
-            "the text with --prepared"
+            f"the text with {option('--prepared', True)}"
         )
     return checked
 

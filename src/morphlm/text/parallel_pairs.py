@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError, located
 from morphlm.files import source_name
 from morphlm.processes import ordered_map
@@ -29,6 +30,7 @@ from morphlm.text.prepare import (
     write_prepared,
 )
 from morphlm.text.reading import Block, Mending, read_blocks
+from morphlm.wording import either, option
 
 MAX_RATIO = 3.0
 ALWAYS_CLOSE = 5  # tokens of difference that are always accepted: `Ano .` may be `Yes , that is right .`
@@ -43,6 +45,8 @@ class PairOptions:
     source: PrepareOptions
     target: PrepareOptions
     max_ratio: float = MAX_RATIO  # most tokens of the longer side for each of the shorter; 0 keeps all
+
+    __repr__ = dataclass_repr
 
     def __post_init__(self) -> None:
         if self.max_ratio and not self.max_ratio >= 1:
@@ -64,7 +68,10 @@ def pair_options(
     if cyrillic_share and "ru" not in languages:
         raise ConfigError("cyrillic-share is for Russian and neither side is ru; prepare the other side by itself")
     if steps.get("tokeniser", "words") != "none" and None in languages:
-        raise ConfigError("the tokeniser needs both languages; give them (--languages en,cs) or say --tokeniser none")
+        named = either("--languages en,cs", "languages=('en', 'cs')")
+        raise ConfigError(
+            f"the tokeniser needs both languages; give them ({named}) or say {option('--tokeniser', 'none')}"
+        )
     source, target = (
         PrepareOptions(
             language=language,

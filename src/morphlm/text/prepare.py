@@ -29,6 +29,7 @@ from morphlm.text.reading import RESERVED, UNKNOWN, Block, Mending, read_blocks,
 from morphlm.text.sentences import split_long, split_sentences
 from morphlm.text.tokenise import moses_detokenise, moses_tokenise, sacremoses_version
 from morphlm.text.words import tokenise_words
+from morphlm.wording import option
 
 PIECE_BYTES = 1 << 16  # what one process does at a time: well below a second with the tokeniser
 
@@ -100,7 +101,10 @@ def join_tokens(tokens: Sequence[str], options: PrepareOptions | None) -> str:
 def _without_reserved(tokens: list[str], repairs: Counter[str] | None) -> list[str]:
     marks = [token for token in tokens if token in RESERVED]
     if marks and repairs is None:
-        raise InputError(f"the text would contain {marks[0]}, a mark that morphlm sets itself; remove it or use --mend")
+        raise InputError(
+            f"the text would contain {marks[0]}, a mark that morphlm sets itself; remove it or use "
+            f"{option('--mend', True)}"
+        )
     if repairs is not None and marks:
         repairs["reserved marks removed"] += len(marks)
     return [token for token in tokens if token not in RESERVED]

@@ -18,6 +18,7 @@ from typing import Literal, TypeVar, cast
 
 from morphlm.errors import InputError
 from morphlm.files import open_binary, source_name
+from morphlm.wording import either, option
 
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
 RESERVED = (UNKNOWN, BEGIN, END)
@@ -29,7 +30,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 Item = TypeVar("Item")
 Marks = Literal["none", "unk", "any"]
 _REFUSED: dict[Marks, tuple[bytes, ...]] = {"none": (b"<unk>", b"<s>", b"</s>"), "unk": (b"<s>", b"</s>"), "any": ()}
-_MEND, _MEND_TABLE = "`morphlm prepare --mend` does it", "`dos2unix` does it"  # `prepare` is for sentences
+_MEND_TABLE = "`dos2unix` does it"  # `prepare` is for sentences
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def split_tokens(line: str) -> list[str]:
 
 
 def read_blocks(
-    path: str | Path, *, marks: Marks = "none", mending: Mending | None = None, cure: str = _MEND
+    path: str | Path, *, marks: Marks = "none", mending: Mending | None = None, cure: str | None = None
 ) -> Iterator[Block]:
     """Yield the checked text of a file ('-': standard input) as blocks of whole lines.
 
@@ -118,7 +119,7 @@ def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
 
 
 def _whole_lines(
-    stream: io.BufferedReader, source: str, mending: Mending | None, marks: Marks, cure: str
+    stream: io.BufferedReader, source: str, mending: Mending | None, marks: Marks, cure: str | None
 ) -> Iterator[tuple[int, bytes]]:
     """Cut what arrives into (line number, whole lines); the last line gets a newline if it lacks one.
 
@@ -149,7 +150,7 @@ def _whole_lines(
         yield line, pending + b"\n"
 
 
-def _checked(block: bytes, source: str, line: int, marks: Marks, cure: str) -> tuple[bytes, InputError | None]:
+def _checked(block: bytes, source: str, line: int, marks: Marks, cure: str | None) -> tuple[bytes, InputError | None]:
     """The lines before the first one that is refused, and its error; all lines, and None, if there is none."""
     refusal = None
     while block:
@@ -162,13 +163,13 @@ def _checked(block: bytes, source: str, line: int, marks: Marks, cure: str) -> t
     return block, refusal
 
 
-def _check(block: bytes, source: str, line: int, marks: Marks, cure: str) -> None:
+def _check(block: bytes, source: str, line: int, marks: Marks, cure: str | None) -> None:
     """Raise an InputError for the first thing that is wrong in a block that starts at `line`."""
 
     def refuse(offset: int, message: str) -> InputError:
         return InputError(message, source=source, line=line + block.count(b"\n", 0, offset))
 
-    hint = _MEND_TABLE if marks == "any" else cure
+    hint = _MEND_TABLE if marks == "any" else cure or _how_to_mend()
     if line == 1 and block.startswith(BYTE_ORDER_MARK):
         raise refuse(0, f"the file begins with a byte order mark; remove it ({hint})")
     if (nul := block.find(b"\0")) >= 0:
@@ -186,10 +187,14 @@ def _check(block: bytes, source: str, line: int, marks: Marks, cure: str) -> Non
                 raise _too_long(source, line + number, marks, cure)
     if reserved := _find_reserved(block, marks):
         token = reserved.group().decode()
-        is_replaced = token == UNKNOWN and cure == _MEND
-        on_purpose = ", or say --allow-unk if words were replaced by it" if is_replaced else ""
+        is_replaced = token == UNKNOWN and cure is None
+        on_purpose = f", or say {option('--allow-unk', True)} if words were replaced by it" if is_replaced else ""
         message = f"the text contains {token}, a mark that morphlm sets itself; remove it ({hint}){on_purpose}"
         raise refuse(reserved.start(), message)
+
+
+def _how_to_mend() -> str:
+    return f"{either('`morphlm prepare --mend`', '`prepare_files(..., mend=True)`')} does it"
 
 
 def _find_reserved(block: bytes, marks: Marks) -> re.Match[bytes] | None:
@@ -204,8 +209,12 @@ def _pattern(refused: tuple[bytes, ...]) -> re.Pattern[bytes]:
     return re.compile(rb"(?<![^ \t\n])(?:" + b"|".join(refused) + rb")(?![^ \t\n])")
 
 
-def _too_long(source: str, line: int, marks: Marks, cure: str) -> InputError:
-    remedy = "shorten or remove it" if marks == "any" else f"put one sentence on a line (or drop it: {cure})"
+def _too_long(source: str, line: int, marks: Marks, cure: str | None) -> InputError:
+    remedy = (
+        "shorten or remove it"
+        if marks == "any"
+        else f"put one sentence on a line (or drop it: {cure or _how_to_mend()})"
+    )
     return InputError(f"the line has {MAX_LINE_BYTES:,} bytes or more; {remedy}", source=source, line=line)
 
 

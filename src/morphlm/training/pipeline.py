@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.artefacts import find_or_make
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, TrainingError
 from morphlm.files import check_can_make
 from morphlm.kinds import ModelKind, kind_named, kind_names
@@ -28,6 +29,7 @@ from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
 from morphlm.training.job import ModelShelf, RunOptions, TrainingJob
 from morphlm.training.log import describe_position, read_log
 from morphlm.vocabulary.corpus import Source, as_text
+from morphlm.wording import either, option
 
 ARTEFACTS_FOLDER = "artefacts"
 
@@ -38,6 +40,8 @@ class ModelOptions:
 
     settings: Mapping[str, Any]
     seed: int
+
+    __repr__ = dataclass_repr
 
     def __init__(self, settings: Mapping[str, Any] | None = None, *, seed: int = 1, **more: Any) -> None:
         object.__setattr__(self, "settings", dict(settings or {}) | more)
@@ -66,6 +70,8 @@ class Trained:
     development: Perplexity
     test: Perplexity | None
     log: list[dict[str, Any]]  # one entry an evaluation; empty without a directory and for n-grams
+
+    __repr__ = dataclass_repr
 
     @property
     def best_epoch(self) -> int | None:
@@ -115,6 +121,8 @@ class Comparison:
 
     models: tuple[Trained, ...]
     failures: Mapping[str, str] = field(default_factory=dict)  # kind -> why its training could not go on
+
+    __repr__ = dataclass_repr
 
     def format(self) -> str:
         """A table of perplexities, unknown words included; after it, what failed."""
@@ -245,7 +253,7 @@ def artefact_folder(out: Path | None, artefacts: str | Path | None) -> str | Pat
         if Path(folder).resolve().is_relative_to(taken.resolve()):
             raise ConfigError(
                 f"{out}: vocabulary, segmenter and classes are kept in {folder}, which cannot be part of the model; "
-                "choose another --out or --artefacts"
+                f"choose another {option('--out')} or {option('--artefacts')}"
             )
     return folder
 
@@ -273,8 +281,14 @@ def check_options(kinds: Sequence[str], options: ModelOptions) -> None:
         if name not in used:
             users = [record.name for record in others if name in setting_names(record)]
             if not users:
-                raise ConfigError(f"there is no setting {name}; see `morphlm train {kinds[0]} --help`")
+                raise ConfigError(f"there is no setting {name}; {_where_listed(kinds[0])}")
             raise ConfigError(f"{name} means nothing to {', '.join(kinds)}; leave it out, it is for {', '.join(users)}")
+
+
+def _where_listed(kind: str) -> str:
+    """Where somebody finds the settings of a kind."""
+    names = ", ".join(declared_settings(kind_named(kind)))
+    return either(f"see `morphlm train {kind} --help`", f"{kind} has {names}")
 
 
 def inputs_of(

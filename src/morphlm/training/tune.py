@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, TrainingError
 from morphlm.kinds import kind_named, kind_names
 from morphlm.progress import notify
@@ -65,6 +66,8 @@ class Trial:
     is_cut: bool  # whether the time ended it
     is_default: bool
 
+    __repr__ = dataclass_repr
+
     def to_json(self) -> dict[str, Any]:
         return vars(self.candidate) | {
             "round": self.round,
@@ -92,6 +95,8 @@ class TuneResult:
     arguments: tuple[str, ...]  # the other options of the command that trains with them
     out: str | None = None  # where that command writes the model
     interrupted: bool = False  # Ctrl-C ended the search, so that there may be better ones
+
+    __repr__ = dataclass_repr
 
     @property
     def best(self) -> Trial:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Float32Array
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import atomic_writer, cannot_write
 from morphlm.segmentation.factors import BLOCK_WORDS
@@ -21,6 +22,7 @@ from morphlm.tensorfile import write_tensors
 from morphlm.text.reading import RESERVED, read_blocks, split_tokens
 from morphlm.vectors.forms import word_forms
 from morphlm.vectors.vectors import WordVectors
+from morphlm.wording import option
 
 FORMATS = ("word2vec", "word2vec-binary", "npy", "safetensors")
 EXTENSIONS = {"npy": ".npy", "safetensors": ".safetensors"}  # what these files must be called
@@ -39,6 +41,8 @@ class Exported:
     dimensions: int
     composed: int  # of the words: not in the vocabulary, but composed
     left_out: tuple[str, ...]  # words that were asked for, but of which nothing is known
+
+    __repr__ = dataclass_repr
 
     def format(self) -> str:
         line = f"{self.path}: {counted(self.words, 'vector')} of {self.dimensions}, {self.composed:,} of them composed"
@@ -103,7 +107,9 @@ def check_export(path: str | Path, file_format: str, *, half: bool = False) -> N
         raise ConfigError(f"{path}: {file_format} vectors go to a file whose name ends in {extension}; rename it")
     promised = FORMAT_OF.get(Path(path).suffix, file_format)
     if promised != file_format:
-        raise ConfigError(f"{path}: the name says {promised}, the format is {file_format}; change one (--format)")
+        raise ConfigError(
+            f"{path}: the name says {promised}, the format is {file_format}; change one ({option('--format')})"
+        )
 
 
 def _new_words(vectors: WordVectors, words: Iterable[str], prepared: bool) -> list[str]:

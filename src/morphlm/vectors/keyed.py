@@ -8,6 +8,7 @@ import numpy as np
 
 from morphlm.arguments import check_word, check_words, shown
 from morphlm.arrays import Array, Float32Array
+from morphlm.display import described
 from morphlm.errors import ConfigError
 from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.tables import counted
@@ -38,6 +39,9 @@ class KeyedVectors(PickledWithoutCaches):
     def vector_size(self) -> int:
         size: int = self.vectors.shape[1]
         return size
+
+    def __repr__(self) -> str:
+        return described(self, words=len(self), dimensions=self.vector_size)
 
     def __len__(self) -> int:
         return len(self.index_to_key)

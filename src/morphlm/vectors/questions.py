@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.vectors.composition import Composition, Origin
 from morphlm.vectors.forms import word_forms
@@ -24,6 +25,8 @@ class QueryAnswer:
     understood: Understood
     neighbours: tuple[Neighbour, ...]
     compositions: tuple[Composition, ...] = ()  # what the vectors of its words are made of; a morpheme has none
+
+    __repr__ = dataclass_repr
 
     @property
     def notes(self) -> list[str]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from morphlm.arguments import check_word, check_words, shown
 from morphlm.arrays import Float32Array, Float64Array, Int32Array
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.segmentation.encoding import normalised
@@ -36,6 +37,8 @@ class SideVectors:
 
     table: Float32Array  # (F, d), or (V, d) without factors
     factors: Factors | None  # None: every word has a row of its own
+
+    __repr__ = dataclass_repr
 
     def of_words(self, words: Int32Array) -> Float32Array:
         """Rows of M Q^(f): the vectors of the words with these ids."""

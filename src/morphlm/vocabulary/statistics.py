@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from morphlm.display import dataclass_repr
 from morphlm.tables import format_columns
 from morphlm.vocabulary.corpus import WordCounts
 from morphlm.vocabulary.vocabulary import check_kappa
@@ -21,6 +22,8 @@ class CorpusStatistics:
     singletons: int  # types that occur once
     vocabulary: int  # types that are left when a share kappa of the singletons has become UNK
     kappa: float
+
+    __repr__ = dataclass_repr
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from morphlm.display import described
 from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.report.explorer.comparison import ComparisonView, compare
@@ -46,6 +47,9 @@ class Explorer:
         self._cards = [explored.card for explored in self.models]
         self._examples: dict[int, ExamplesView] = {}
         self._maps = [MapKeeper(explored) for explored in self.models]
+
+    def __repr__(self) -> str:
+        return described(self, models=[explored.name for explored in self.models])
 
     def warm(self) -> None:
         """Run each operation once, so that the first request need not wait for compilation and caches."""

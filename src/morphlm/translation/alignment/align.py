@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Array
+from morphlm.display import dataclass_repr
 from morphlm.tables import counted
 from morphlm.translation.alignment.config import AlignmentConfig
 from morphlm.translation.alignment.links import Alignments
@@ -27,6 +28,8 @@ class Aligned:
     text: ParallelText
     alignments: Alignments
     passes: dict[str, tuple[Pass, ...]]  # by direction
+
+    __repr__ = dataclass_repr
 
     @property
     def unlinked(self) -> tuple[float, float]:

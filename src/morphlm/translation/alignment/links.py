@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from morphlm.arrays import Array, starts_of
+from morphlm.display import dataclass_repr
 from morphlm.errors import InputError
 
 
@@ -18,6 +19,8 @@ class Alignments:
     starts: Array  # (S+1,) int64: where the links of each pair begin
     source: Array  # int32: position in the source sentence
     target: Array  # int32: position in the target sentence
+
+    __repr__ = dataclass_repr
 
     def __len__(self) -> int:
         return len(self.starts) - 1

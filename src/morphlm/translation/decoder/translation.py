@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Float64Array
+from morphlm.display import dataclass_repr, described
 from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.translation.decoder.config import DecoderConfig
 from morphlm.translation.decoder.derivation import DerivationTree, derivation_of, rule_of, span_of
@@ -29,6 +30,8 @@ class KBestTranslation:
     kbest: KBest
     number: int  # of its derivation in `kbest`
 
+    __repr__ = dataclass_repr
+
     @property
     def features(self) -> dict[str, float]:
         return dict(zip(self.feature_names, self.values.tolist(), strict=True))
@@ -48,6 +51,9 @@ class Translation(PickledWithoutCaches):
     def __init__(self, chart: Chart, config: DecoderConfig) -> None:
         self.chart, self.config = chart, config
         self.source = chart.grammar.tokens
+
+    def __repr__(self) -> str:
+        return described(self, source=" ".join(self.source))
 
     @cached_property
     def best(self) -> KBestTranslation:

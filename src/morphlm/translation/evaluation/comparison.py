@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import source_name
 from morphlm.tables import Table, counted
@@ -30,6 +31,8 @@ class SystemScores:
     p: float | None  # that it differs from the baseline by chance; None for the baseline
     p_before: float | None  # that it differs from the system before it by chance; None for the baseline
 
+    __repr__ = dataclass_repr
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"bleu": self.bleu.to_json(), "chrf": self.chrf.to_json()}
 
@@ -43,6 +46,8 @@ class SystemComparison:
     bleu_signature: str
     chrf_signature: str
     shuffles: int
+
+    __repr__ = dataclass_repr
 
     def to_table(self) -> Table:
         both = len(self.systems) > 2  # else the system before is the baseline

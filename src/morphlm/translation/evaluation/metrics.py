@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import InputError
 from morphlm.extras import import_extra
 from morphlm.tables import Table, counted
@@ -26,6 +27,8 @@ class Evaluation:
     bleu_signature: str
     chrf_signature: str
     statistics: Statistics  # (sentences, SIZE), of which `bleu` is made
+
+    __repr__ = dataclass_repr
 
     def to_table(self) -> Table:
         rows = [["BLEU", f"{self.bleu:.2f}"], ["chrF", f"{self.chrf:.2f}"], ["length ratio", f"{self.brevity:.3f}"]]

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.arrays import Float32Array, Int32Array, Int64Array, starts_of
+from morphlm.display import dataclass_repr
 from morphlm.errors import InputError, located
 from morphlm.files import atomic_writer, open_binary
 from morphlm.tables import counted
@@ -58,6 +59,8 @@ class Rule:
     features: Mapping[str, float] = field(default_factory=dict)
     links: Links = ()  # positions of words that translate one another
 
+    __repr__ = dataclass_repr
+
     def to_line(self) -> str:
         features = " ".join(f"{name}={value:.9g}" for name, value in self.features.items())
         links = " ".join(f"{source}-{target}" for source, target in self.links)
@@ -79,6 +82,8 @@ class RuleTable:
     features: Float32Array  # (R, K)
     link_starts: Int64Array  # (R + 1,) into links
     links: NDArray[np.int16]  # (N, 2) positions in the source and the target of a rule
+
+    __repr__ = dataclass_repr
 
     def __len__(self) -> int:
         return len(self.source_starts) - 1

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from morphlm.arguments import check_words
 from morphlm.artefacts import fingerprint
+from morphlm.display import described
 from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel
 from morphlm.progress import notify
@@ -33,6 +34,7 @@ from morphlm.translation.system.directory import (
     read_manifest,
 )
 from morphlm.translation.system.weights import TunedWeights, read_tuned, start_weights
+from morphlm.wording import either
 
 Result = TypeVar("Result")
 Sentence = str | Sequence[str]  # as a person writes it, or its tokens
@@ -61,6 +63,9 @@ class TranslationSystem:
         self.decoder.weights.check(self.feature_names)
         self.tuned: TunedWeights | None = None
         self.identity = ""  # a hash of what weights are tuned for
+
+    def __repr__(self) -> str:
+        return described(self, models=list(self.decoder.models.names), bitext=self.extractor.bitext)
 
     @classmethod
     def load(
@@ -158,7 +163,8 @@ def _needed_stages(directory: Path, manifest: Manifest) -> dict[str, Stage]:
     for name in NEEDED:
         if name not in manifest.stages:
             problem = (
-                f"the stage {name} is missing; run the same `morphlm translate build` again, it goes on from there"
+                f"the stage {name} is missing; run the same "
+                f"{either('`morphlm translate build`', '`build_system`')} again, it goes on from there"
             )
             raise FormatError(f"{directory}: this system is not complete, {problem}")
     stages = {name: stage for name, stage in manifest.stages.items() if name in (*NEEDED, EXTRA_RULES)}

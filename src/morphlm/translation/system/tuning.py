@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from morphlm.artefacts import Shelf, find_or_make, fingerprint, lock
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import source_name
 from morphlm.progress import notify, with_progress
@@ -18,7 +19,7 @@ from morphlm.text.reading import Mending, read_blocks
 from morphlm.translation.decoder.decoder import Rules
 from morphlm.translation.decoder.kbest import KBestArrays
 from morphlm.translation.decoder.translation import Translation
-from morphlm.translation.system.config import MENDS, SOURCE, TARGET, SystemConfig
+from morphlm.translation.system.config import SOURCE, TARGET, SystemConfig, how_to_mend
 from morphlm.translation.system.directory import LOCK, TUNING
 from morphlm.translation.system.system import TranslationSystem
 from morphlm.translation.system.weights import TunedWeights, read_tuned, start_weights
@@ -38,6 +39,8 @@ class TuningText:
     sources: tuple[tuple[str, ...], ...]
     references: tuple[tuple[str, ...], ...]
 
+    __repr__ = dataclass_repr
+
     def __len__(self) -> int:
         return len(self.sources)
 
@@ -50,7 +53,7 @@ def read_tuning_text(
     sides = [
         [
             tuple(tokens)
-            for block in read_blocks(path, mending=mending, cure=MENDS)
+            for block in read_blocks(path, mending=mending, cure=how_to_mend())
             for tokens in config.sentences(block, side, mending=mending)
         ]
         for path, side in ((source, SOURCE), (reference, TARGET))
