@@ -43,6 +43,8 @@ def directive(package: str, name: str) -> str:
     value, path = getattr(importlib.import_module(package), name), f"{package}.{name}"
     if package != ROOT and name in importlib.import_module(ROOT).__all__:
         return f":py:obj:`{ROOT}.{name}`\n    The same name of :py:mod:`{ROOT}`.\n"
+    if inspect.ismodule(value):
+        return f":doc:`{path} <{name}>`\n    {as_markup((value.__doc__ or '').partition(chr(10))[0])}\n"
     if inspect.isclass(value):
         return f".. autoclass:: {path}\n   :members:\n"
     if inspect.isfunction(value):

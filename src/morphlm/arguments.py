@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from morphlm.arrays import Array, Int32Array
-from morphlm.errors import ArgumentTypeError, ConfigError, WordIdError
+from morphlm.errors import ArgumentTypeError, ConfigError, InputError, WordIdError
 
 SHOWN = 60  # characters of a value in a message
 
@@ -60,6 +60,13 @@ def check_word(word: object) -> None:
     """Refuse what is no string."""
     if not isinstance(word, str):
         raise ArgumentTypeError(f"{shown(word)} is no word; give a str")
+
+
+def check_token(word: object) -> None:
+    """Refuse what is no single word: no string, an empty one, or one with white space in it."""
+    check_word(word)
+    if not cast(str, word).isalnum() and cast(str, word).split() != [word]:
+        raise InputError(f"{shown(word)} is not one word; give the words of a sentence one by one, or score it whole")
 
 
 def check_words(words: object) -> None:

@@ -27,7 +27,7 @@ LONGEST_CELL = 300  # characters of a value in HTML
 SHOWN_ITEMS = 3  # of a collection
 SHOWN_ROWS = 20  # of a table in a notebook
 # A page may not hold these characters, however they are written, or they turn round the text that follows.
-_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\u202a-\u202e\u2066-\u2069]")
+FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\u202a-\u202e\u2066-\u2069]")
 
 
 # ---------------------------------------------------------------- reprs
@@ -35,7 +35,9 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\
 
 def dataclass_repr(instance: Any) -> str:
     """The repr of a dataclass: `Name(field=value, ...)`, without fields that have their default, and short."""
-    values = ((field.name, field.default, getattr(instance, field.name, None)) for field in fields(instance))
+    values = (
+        (field.name, field.default, getattr(instance, field.name, None)) for field in fields(instance) if field.repr
+    )
     return described(instance, **{name: value for name, default, value in values if not _is_same(value, default)})
 
 
@@ -98,7 +100,7 @@ def _cut(text: str, longest: int) -> str:
 
 def escape_html(text: str) -> str:
     """Any text as HTML, also within the quotes of an attribute."""
-    return html.escape(_FORBIDDEN.sub("\ufffd", text))
+    return html.escape(FORBIDDEN.sub("\ufffd", text))
 
 
 def html_table(rows: Iterable[Row], caption: str = "") -> str:

@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, redirect_stderr, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import wraps
 from types import FrameType
-from typing import Any, Self, TextIO, TypeVar
+from typing import Any, ParamSpec, Self, TextIO, TypeVar, cast
 
 from morphlm.errors import ConfigError
 from morphlm.wording import is_command
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
 
 # C0 but for tab and newline, DEL, C1, the marks that change the direction of text, and bytes of C1 that are no UTF-8.
 CONTROLS = (
@@ -68,6 +71,17 @@ def reporting(progress: ProgressOption) -> Iterator[None]:
     finally:
         if token is not None:
             _option.reset(token)
+
+
+def reports_progress(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """A function whose keyword argument `progress` says how its progress is shown."""
+
+    @wraps(function)
+    def reporting_function(*positional: Arguments.args, **named: Arguments.kwargs) -> Result:
+        with reporting(cast(ProgressOption, named.get("progress"))):
+            return function(*positional, **named)
+
+    return reporting_function
 
 
 @contextmanager

@@ -32,6 +32,7 @@ from morphlm.language_model.origin import Origin
 from morphlm.language_model.perplexity import Perplexity, ScoredText, UnknownContexts, score_text, text_signature
 from morphlm.language_model.signature import Signature, in_thousands
 from morphlm.lazy import without_cached
+from morphlm.progress import ProgressOption, reports_progress
 from morphlm.text.preparation import PrepareOptions, options_of_record
 from morphlm.text.prepare import join_tokens
 from morphlm.text.raw import tokens_of
@@ -196,6 +197,7 @@ class LanguageModel(ABC):
         """Whether `score_composed` differs from scoring with UNK in contexts."""
         return False
 
+    @reports_progress
     def perplexity(
         self,
         source: Source,
@@ -204,6 +206,7 @@ class LanguageModel(ABC):
         spelling: Spelling | None = None,
         unknown_contexts: UnknownContexts = "unk",
         prepared: bool | None = None,
+        progress: ProgressOption = None,
     ) -> Perplexity:
         """Perplexity of a file, several paths, raw lines, or lists of tokens; `allow_unknown` admits <unk> in them.
 
@@ -219,6 +222,7 @@ class LanguageModel(ABC):
         )
         return scored.perplexity(describe(source), text_signature(self, source))
 
+    @reports_progress
     def score_text(
         self,
         source: Source,
@@ -227,6 +231,7 @@ class LanguageModel(ABC):
         spelling: Spelling | None = None,
         unknown_contexts: UnknownContexts = "unk",
         prepared: bool | None = None,
+        progress: ProgressOption = None,
     ) -> ScoredText:
         """The log-probability of every token, with rows for sentences and tokens; arguments as of `perplexity`."""
         return score_text(

@@ -33,6 +33,7 @@ from morphlm.learning.texts import make_texts, write_part
 from morphlm.machine import machine_type
 from morphlm.modelfile import MANIFEST
 from morphlm.ngram.training import train_ngram
+from morphlm.progress import ProgressOption, reports_progress
 from morphlm.text.preparation import Case
 from morphlm.threads import available_cores
 from morphlm.training.inputs import InputOptions, TrainingInputs, find_segmenter, prepare_inputs
@@ -44,6 +45,7 @@ from morphlm.vocabulary.vocabulary import Vocabulary
 READ = "reading"
 
 
+@reports_progress
 def learn(
     texts: Texts,
     out: str | Path | None = None,
@@ -59,6 +61,7 @@ def learn(
     seed: int = 1,
     threads: int | None = None,
     restart: bool = False,
+    progress: ProgressOption = None,
 ) -> Learned:
     """Learn a model from raw text: a file or folder (also several, as `Path`s), raw lines, or lists of tokens.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morphlm.costs import format_duration
-from morphlm.display import dataclass_repr
+from morphlm.display import Row, Tabular, dataclass_repr, flattened, frame_of
 from morphlm.files import atomic_writer
 from morphlm.lazy import cached_property
 from morphlm.learning.commands import next_commands
@@ -19,11 +19,13 @@ from morphlm.learning.usage import usage_text
 from morphlm.wording import option
 
 if TYPE_CHECKING:  # a finished directory is described without loading anything
+    from pandas import DataFrame
+
     from morphlm.language_model.base import LanguageModel
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class Learned(Tabular):
     """What was learned, and where it is."""
 
     directory: Path | None
@@ -101,6 +103,17 @@ class Learned:
         assert self.directory is not None
         with atomic_writer(LearnDirectory(self.directory).readme, is_ours=True) as file:
             file.write(usage_text(self.directory, self.record).encode())
+
+    def frame_rows(self) -> list[Row]:
+        result = self.record.result
+        return (
+            [] if result is None else [{"model": name} | vars(figures) for name, figures in result.perplexities.items()]
+        )
+
+    def trials_frame(self) -> DataFrame:
+        """The trials by which the settings were chosen, as a `pandas.DataFrame`; needs the extra `pandas`."""
+        trials = [*map(asdict, self.record.ngram_trials), *map(asdict, self.record.trials)]
+        return frame_of(map(flattened, trials))
 
     def to_json(self) -> dict[str, Any]:
         return {"out": None if self.directory is None else str(self.directory)} | self.record.to_json()

@@ -10,6 +10,7 @@ from morphlm.machine import machine_type
 from morphlm.ngram.counting import count_ngrams
 from morphlm.ngram.estimation import estimate
 from morphlm.ngram.model import NgramModel
+from morphlm.progress import ProgressOption, reports_progress
 from morphlm.settings import Settings, setting
 from morphlm.text.preparation import PrepareOptions
 from morphlm.version import __version__
@@ -36,6 +37,7 @@ class NgramConfig:
     open_vocabulary: bool = True  # words never seen share the mass of an unseen word; closed: they get nothing
 
 
+@reports_progress
 def train_ngram(
     source: Source,
     order: int = 4,
@@ -46,6 +48,7 @@ def train_ngram(
     vocabulary: Vocabulary | None = None,
     allow_unknown: bool = False,
     language: str | None = None,
+    progress: ProgressOption = None,
 ) -> NgramModel:
     """Train modified Kneser-Ney on a file ('-': standard input), several paths, raw lines, or lists of tokens.
 

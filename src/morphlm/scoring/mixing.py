@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Float64Array, Int64Array
-from morphlm.display import dataclass_repr
+from morphlm.display import Row, Tabular, dataclass_repr
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import check_can_make
 from morphlm.language_model.base import LanguageModel
@@ -18,7 +18,7 @@ from morphlm.language_model.fitting import fit_text, unknown_share, warn_if_fore
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
 from morphlm.machine import machine_type
 from morphlm.modelfile import check_can_hold_model, learned_part, read_model
-from morphlm.progress import notify
+from morphlm.progress import ProgressOption, notify, reports_progress
 from morphlm.scoring.contexts import Contexts
 from morphlm.scoring.loading import load, model_from_files
 from morphlm.scoring.mixture import KIND as MIXTURE
@@ -51,7 +51,7 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Mixed:
+class Mixed(Tabular):
     """A mixture, and the perplexities of it and of its components."""
 
     model: MixtureModel
@@ -72,6 +72,15 @@ class Mixed:
         ]
         lines = [format_columns(["", "weight", *shown], rows), f"signature: {self.model.signature}"]
         return "\n".join(lines + ([] if self.out is None else [f"written to {self.out}"]))
+
+    def frame_rows(self) -> list[Row]:
+        names, weights = [*self.names, MIXTURE], [*self.model.training["weights"], None]
+        results = {"development_perplexity": self.development, "test_perplexity": self.test}
+        return [
+            {"model": name, "weight": weight}
+            | {column: figures[row].including_unknown for column, figures in results.items() if figures}
+            for row, (name, weight) in enumerate(zip(names, weights, strict=True))
+        ]
 
     def to_json(self) -> dict[str, Any]:
         names = [*self.names, MIXTURE]
@@ -108,6 +117,7 @@ class _ComponentScores:
 # ---------------------------------------------------------------- the calls
 
 
+@reports_progress
 def mix(
     models: Sequence[str | Path | LanguageModel],
     dev: Source | None = None,
@@ -117,6 +127,7 @@ def mix(
     weights_by: WeightsBy | None = None,
     allow_unknown: bool = False,
     prepared: bool | None = None,
+    progress: ProgressOption = None,
 ) -> MixtureModel:
     """Interpolate models of one vocabulary: p = sum_m lambda_m p_m.
 
@@ -131,6 +142,7 @@ def mix(
     return mixed.model
 
 
+@reports_progress
 def mix_and_test(
     models: Sequence[str | Path | LanguageModel],
     dev: Source | None = None,
@@ -141,6 +153,7 @@ def mix_and_test(
     test: Source | None = None,
     allow_unknown: bool = False,
     prepared: bool | None = None,
+    progress: ProgressOption = None,
 ) -> Mixed:
     """As `mix`, and measure the perplexities of all components and of the mixture."""
     directory = None if out is None else Path(out)

@@ -12,7 +12,7 @@ import numpy as np
 
 from morphlm.arguments import check_word, whole_number
 from morphlm.arrays import Float64Array, Int64Array
-from morphlm.display import dataclass_repr, described
+from morphlm.display import ResultList, Row, Tabular, dataclass_repr, described
 from morphlm.errors import located
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.fitting import line_preparer
@@ -36,7 +36,7 @@ class Prediction:
 
 
 @dataclass(frozen=True)
-class Continuations:
+class Continuations(Tabular):
     """The likely next words after a text."""
 
     line: int  # the number of the text, from 1
@@ -46,6 +46,9 @@ class Continuations:
     words: tuple[Prediction, ...]
 
     __repr__ = dataclass_repr
+
+    def frame_rows(self) -> list[Row]:
+        return [word.to_json() for word in self.words]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -71,7 +74,7 @@ class Predictor(PickledWithoutCaches):
 
     def next_words(
         self, text: str | Sequence[str], k: int = 10, prefix: str = "", *, end: bool = True, unknown: bool = False
-    ) -> list[Prediction]:
+    ) -> ResultList[Prediction]:
         """The k likeliest words after a sentence so far, raw or as tokens, of equal ones the more frequent first.
 
         With a prefix, only words that begin with it. Without, `end` admits the sentence's end and `unknown` UNK.
@@ -85,7 +88,7 @@ class Predictor(PickledWithoutCaches):
         candidates = self._with_prefix(prefix) if prefix else self._all(end, unknown)
         allowed = probabilities[candidates]
         mass = float(allowed.sum())
-        predictions = []
+        predictions = ResultList[Prediction]()
         for index in largest(allowed, k).tolist():
             probability = float(allowed[index])
             word = self.model.vocabulary.words[int(candidates[index])]
@@ -133,7 +136,9 @@ class Predictor(PickledWithoutCaches):
         return np.concatenate([np.array(marks, np.int64), np.arange(len(RESERVED), len(self.model.vocabulary))])
 
 
-def next_words(model: LanguageModel, text: str | Sequence[str], k: int = 10, prefix: str = "") -> list[Prediction]:
+def next_words(
+    model: LanguageModel, text: str | Sequence[str], k: int = 10, prefix: str = ""
+) -> ResultList[Prediction]:
     """The k likeliest words after a sentence so far, raw or as tokens. For many queries make one `Predictor`."""
     return Predictor(model).next_words(text, k, prefix)
 

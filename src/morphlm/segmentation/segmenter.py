@@ -21,7 +21,7 @@ from morphlm.errors import FormatError, InputError
 from morphlm.files import atomic_writer
 from morphlm.machine import machine_type
 from morphlm.modelfile import LEARNED_SEGMENTER, ModelFiles, learned_part, read_model, write_model
-from morphlm.progress import progress_bar
+from morphlm.progress import ProgressOption, progress_bar, reports_progress
 from morphlm.segmentation.baseline import WordMorphs, train_baseline
 from morphlm.segmentation.categories import CategoryConfig, CategoryModel, used_slots, usual_threshold
 from morphlm.segmentation.encoding import (
@@ -102,7 +102,8 @@ class MorphemeSegmenter:
         check_word(word)
         return self.segment_all([word])[word]
 
-    def segment_all(self, words: Iterable[str]) -> Segmentation:
+    @reports_progress
+    def segment_all(self, words: Iterable[str], *, progress: ProgressOption = None) -> Segmentation:
         """The morphemes of many words."""
         if isinstance(words, str | bytes) or not isinstance(words, Iterable):
             raise InputError(f"{shown(words)} is no list of words; give one, or ask segment for a single word")
@@ -217,7 +218,8 @@ def _parse_morpheme(text: str) -> Morpheme:
 # ---------------------------------------------------------------- training
 
 
-def train_segmenter(words: WordSource, **settings: Any) -> MorphemeSegmenter:
+@reports_progress
+def train_segmenter(words: WordSource, *, progress: ProgressOption = None, **settings: Any) -> MorphemeSegmenter:
     """Learn morphemes from words and their counts, or from a vocabulary; `settings` are fields of SegmenterConfig."""
     config = SegmenterConfig(**settings)
     encoded = encode_words(words, config.dampening)

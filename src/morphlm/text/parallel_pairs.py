@@ -17,6 +17,7 @@ from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError, located
 from morphlm.files import source_name
 from morphlm.processes import ordered_map
+from morphlm.progress import ProgressOption, reports_progress
 from morphlm.text.preparation import Counts, Preparation, PrepareOptions
 from morphlm.text.prepare import (
     PIECE_BYTES,
@@ -146,8 +147,15 @@ class PairPreparer:
             yield tokens
 
 
+@reports_progress
 def prepare_pair_files(
-    paths: Paths, outs: Paths, options: PairOptions, *, mend: bool = False, processes: int = 1
+    paths: Paths,
+    outs: Paths,
+    options: PairOptions,
+    *,
+    mend: bool = False,
+    processes: int = 1,
+    progress: ProgressOption = None,
 ) -> tuple[Preparation, Preparation]:
     """Prepare the two files of a parallel text, line by line translations, into two others with their records."""
     check_streams(paths)

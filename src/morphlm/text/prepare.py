@@ -20,7 +20,7 @@ from typing import IO
 from morphlm.errors import ConfigError, InputError, located
 from morphlm.files import COMPRESSIONS, atomic_writer
 from morphlm.processes import ordered_map
-from morphlm.progress import progress_bar
+from morphlm.progress import ProgressOption, progress_bar, reports_progress
 from morphlm.text.casing import DOTLESS_I, lowercase
 from morphlm.text.documents import Document, read_documents
 from morphlm.text.joining import join_words
@@ -209,14 +209,16 @@ def prepare_paragraph(
         yield from keep_or_split(tokens, options)[0]
 
 
+@reports_progress
 def prepare_files(
-    paths: Sequence[str | Path],
+    paths: str | Path | Sequence[str | Path],
     out: str | Path,
     options: PrepareOptions,
     *,
     mend: bool = False,
     split: bool = False,
     processes: int = 1,
+    progress: ProgressOption = None,
 ) -> Preparation:
     """Prepare files ('-': standard input) into one, with its record beside it unless `out` is '-'.
 
@@ -226,6 +228,7 @@ def prepare_files(
     The bytes do not depend on the number of processes. A script that asks for more than one needs the usual
     `if __name__ == "__main__":`, since each of them imports it.
     """
+    paths = [paths] if isinstance(paths, str | Path) else paths
     check_streams(paths)
     mending = Mending() if mend and not split else None
     if split:

@@ -268,7 +268,7 @@ def find_segmenter(
     vocabulary: Vocabulary, options: InputOptions, folder: str | Path | None = None
 ) -> MorphemeSegmenter:
     """The segmenter of these words, found in the folder or learned."""
-    settings = {"corpus_weight": options.corpus_weight, "seed": options.seed}
+    settings: dict[str, Any] = {"corpus_weight": options.corpus_weight, "seed": options.seed}
     return find_or_make(
         SEGMENTER,
         SEGMENTER.key(**settings, **_words(vocabulary)),

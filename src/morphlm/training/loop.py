@@ -528,9 +528,8 @@ class TrainingRun:
         """Write a checkpoint, then raise KeyboardInterrupt; called between minibatches only."""
         self._checkpoint()
         if self.out is not None:
-            notify(
-                f"stopped; {checkpoint_path(self.out)} holds the training so far, go on with {option('--resume', True)}"
-            )
+            path, cure = checkpoint_path(self.out), option("--resume", True)
+            notify(f"stopped; {path} holds the training so far, go on with {cure}", important=True)
         raise KeyboardInterrupt
 
     @contextmanager
@@ -547,7 +546,7 @@ class TrainingRun:
             if self._is_evaluating:
                 raise KeyboardInterrupt
             with suppress(RuntimeError):  # the signal came in the middle of other output
-                notify("stopping after this minibatch (Ctrl-C again stops at once)")
+                notify("stopping after this minibatch (Ctrl-C again stops at once)", important=True)
 
         signal.signal(signal.SIGINT, interrupt)
         try:

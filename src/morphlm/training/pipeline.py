@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.artefacts import find_or_make
-from morphlm.display import dataclass_repr
+from morphlm.display import Row, Tabular, dataclass_repr
 from morphlm.errors import ConfigError, TrainingError
 from morphlm.files import check_can_make
 from morphlm.kinds import ModelKind, kind_named, kind_names
@@ -20,7 +20,7 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import Perplexity
 from morphlm.language_model.signature import common_signature
 from morphlm.modelfile import check_can_hold_model
-from morphlm.progress import notify
+from morphlm.progress import ProgressOption, notify, reports_progress
 from morphlm.settings import DeclaredSetting, Settings, former_name
 from morphlm.tables import format_columns
 from morphlm.text.preparation import PrepareOptions
@@ -62,7 +62,7 @@ class ModelOptions:
 
 
 @dataclass(frozen=True)
-class Trained:
+class Trained(Tabular):
     """A model and what it reaches."""
 
     model: LanguageModel
@@ -99,6 +99,9 @@ class Trained:
         lines.append(f"  signature    {self.model.signature}")
         return "\n".join(lines + ([] if self.out is None else [f"  written to   {self.out}"]))
 
+    def frame_rows(self) -> list[Row]:
+        return [_trained_row(self)]
+
     def to_json(self) -> dict[str, Any]:
         return {
             "kind": self.model.kind,
@@ -116,7 +119,7 @@ class Trained:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Tabular):
     """Several models of the same text."""
 
     models: tuple[Trained, ...]
@@ -136,15 +139,34 @@ class Comparison:
             lines.append(f"signature: {shared}")
         return "\n".join(lines)
 
+    def frame_rows(self) -> list[Row]:
+        return [
+            *map(_trained_row, self.models),
+            *({"kind": kind, "failed": why} for kind, why in self.failures.items()),
+        ]
+
     def to_json(self) -> list[dict[str, Any]]:
         """All figures of each model; of those that failed, why."""
         failures = [{"kind": kind, "failed": why} for kind, why in self.failures.items()]
         return [trained.to_json() for trained in self.models] + failures
 
 
+def _trained_row(trained: Trained) -> Row:
+    """The figures of a model as a line of a table."""
+    figures = {"development": trained.development, "test": trained.test}
+    return {
+        "kind": trained.model.kind,
+        "best_epoch": trained.best_epoch,
+        **{f"{name}_perplexity": result.including_unknown for name, result in figures.items() if result is not None},
+        "words": len(trained.model.vocabulary),
+        "out": None if trained.out is None else str(trained.out),
+    }
+
+
 # ---------------------------------------------------------------- the calls
 
 
+@reports_progress
 def train(
     kind: str,
     source: Source,
@@ -156,6 +178,7 @@ def train(
     resume: bool = False,
     artefacts: str | Path | None = None,
     language: str | None = None,
+    progress: ProgressOption = None,
     **settings: Any,
 ) -> LanguageModel:
     """Train a model of any kind (`mkn`, `lbl`, ..., `clbl++`); gives the best by the development text.
@@ -167,20 +190,28 @@ def train(
     training text unless they are given, and kept in the folder `artefacts` (beside `out` by default; without `out`
     nothing is kept) for the next model. With `out`, the model directory is written there, `resume` goes on with a
     training that was interrupted, and `restart=True` begins it anew. Results do not depend on the number of threads.
+
+    `progress` says how progress is shown: None as bars on terminals and in notebooks, True as bars in any case, False
+    not at all; a function is called with a `morphlm.ProgressUpdate` again and again.
     """
     artefacts = settings.pop("stages", artefacts)  # its name in 0.1
-    inputs = {name: settings.pop(name) for name in InputOptions.declared() if name in settings}
-    run = {name: settings.pop(name) for name in RunOptions.declared() if name in settings}
-    return train_one(
-        kind,
-        as_text(source, PrepareOptions(language=language)),
-        dev,
-        out,
-        InputOptions(seed=seed, threads=threads, **inputs),
-        ModelOptions(settings, seed=seed),
-        RunOptions(resume=resume, threads=threads, **run),
-        artefacts=artefacts,
-    ).model
+    text = as_text(source, PrepareOptions(language=language))
+    inputs, options, run = sort_settings(settings, seed, RunOptions(resume=resume, threads=threads))
+    return train_one(kind, text, dev, out, inputs, options, run, artefacts=artefacts).model
+
+
+def sort_settings(
+    settings: Mapping[str, Any], seed: int, run: RunOptions
+) -> tuple[InputOptions, ModelOptions, RunOptions]:
+    """Settings by name: those of vocabulary, factors and classes, those of the model, and those of the run."""
+    inputs = {name: value for name, value in settings.items() if name in InputOptions.declared()}
+    of_run = {name: value for name, value in settings.items() if name in RunOptions.declared()}
+    others = {name: value for name, value in settings.items() if name not in inputs and name not in of_run}
+    return (
+        InputOptions(seed=seed, threads=run.threads, **inputs),
+        ModelOptions(others, seed=seed),
+        replace(run, **of_run),
+    )
 
 
 def train_one(

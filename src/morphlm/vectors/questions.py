@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from morphlm.display import dataclass_repr
+from morphlm.display import Row, Tabular, dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.vectors.composition import Composition, Origin
 from morphlm.vectors.forms import word_forms
@@ -18,7 +18,7 @@ Analogy = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class QueryAnswer:
+class QueryAnswer(Tabular):
     """The neighbours of one query, nearest first."""
 
     query: str
@@ -35,6 +35,11 @@ class QueryAnswer:
             f"{composition.word}: {composition.format()}; {_ADVICE[composition.origin]}"
             for composition in self.compositions
             if composition.origin in _ADVICE
+        ]
+
+    def frame_rows(self) -> list[Row]:
+        return [
+            {"query": self.query, "understood": self.understood, **neighbour._asdict()} for neighbour in self.neighbours
         ]
 
     def to_json(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from morphlm.arguments import check_word, check_words, shown
 from morphlm.arrays import Float32Array, Float64Array, Int32Array
-from morphlm.display import dataclass_repr
+from morphlm.display import ResultList, dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.segmentation.encoding import normalised
@@ -176,7 +176,7 @@ class WordVectors(PickledWithoutCaches):
     def _id_of(self, word: str) -> int:
         """The word as it stands, or else in Unicode NFC."""
         check_word(word)
-        return self.vocabulary.ids.get(word) or self.vocabulary.id_of(normalised(word))
+        return self.vocabulary.ids.get(word) or self.vocabulary.ids.get(normalised(word), UNK_ID)
 
     def rows(self, words: Sequence[str]) -> Float32Array:
         """The vectors of many words, a row each."""
@@ -247,25 +247,27 @@ class WordVectors(PickledWithoutCaches):
 
     # ------------------------------------------------------------ neighbours
 
-    def neighbours(self, query: str | Float32Array, k: int = 10, *, morpheme: bool = False) -> list[Neighbour]:
+    def neighbours(self, query: str | Float32Array, k: int = 10, *, morpheme: bool = False) -> ResultList[Neighbour]:
         """The words nearest to a word, to a morpheme (`morpheme=True`), or to a vector; the word itself left out."""
         return self.neighbours_of_all(_listed(query), k, morphemes=morpheme)[0]
 
     def neighbours_of_all(
         self, queries: Sequence[str] | Float32Array, k: int = 10, *, morphemes: bool = False
-    ) -> list[list[Neighbour]]:
+    ) -> list[ResultList[Neighbour]]:
         """The neighbours of many words, or morphemes, or of the rows of a matrix."""
         rows = self._query_rows(queries, morphemes)
         skip = [[] if morphemes or not isinstance(query, str) else self._indices([query]) for query in queries]
         return self._named(nearest(self._units, rows, k, skip), self.words)
 
-    def nearest_morphemes(self, query: str | Float32Array, k: int = 10, *, morpheme: bool = False) -> list[Neighbour]:
+    def nearest_morphemes(
+        self, query: str | Float32Array, k: int = 10, *, morpheme: bool = False
+    ) -> ResultList[Neighbour]:
         """The morphemes nearest to a word, to a morpheme, which is left out, or to a vector."""
         return self.nearest_morphemes_of_all(_listed(query), k, morphemes=morpheme)[0]
 
     def nearest_morphemes_of_all(
         self, queries: Sequence[str] | Float32Array, k: int = 10, *, morphemes: bool = False
-    ) -> list[list[Neighbour]]:
+    ) -> list[ResultList[Neighbour]]:
         """The morphemes nearest to many words, morphemes, or rows of a matrix."""
         if self.factors is None:
             raise ConfigError("this model has no morphemes; ask one with factors (+c, +o or ++)")
@@ -273,11 +275,11 @@ class WordVectors(PickledWithoutCaches):
         skip = [[self.factors.ids[query] - first] if morphemes and isinstance(query, str) else [] for query in queries]
         return self._named(nearest(self._morpheme_units, rows, k, skip), self.morphemes)
 
-    def analogy(self, a: str, b: str, c: str, k: int = 10) -> list[Neighbour]:
+    def analogy(self, a: str, b: str, c: str, k: int = 10) -> ResultList[Neighbour]:
         """a is to b as c is to what? The words nearest to b - a + c (3CosAdd), these three left out."""
         return self.analogies([(a, b, c)], k)[0]
 
-    def analogies(self, triples: Sequence[tuple[str, str, str]], k: int = 10) -> list[list[Neighbour]]:
+    def analogies(self, triples: Sequence[tuple[str, str, str]], k: int = 10) -> list[ResultList[Neighbour]]:
         """The answers to many analogies."""
         for triple in triples:
             if not isinstance(triple, tuple | list) or len(triple) != 3:
@@ -299,9 +301,9 @@ class WordVectors(PickledWithoutCaches):
         return checked_vectors(queries, self.dimensions)
 
     @staticmethod
-    def _named(ranked: Iterable[RankedRows], names: Sequence[str]) -> list[list[Neighbour]]:
+    def _named(ranked: Iterable[RankedRows], names: Sequence[str]) -> list[ResultList[Neighbour]]:
         return [
-            [Neighbour(names[row], float(cosine)) for row, cosine in zip(rows.tolist(), cosines, strict=True)]
+            ResultList(Neighbour(names[row], float(cosine)) for row, cosine in zip(rows.tolist(), cosines, strict=True))
             for rows, cosines in ranked
         ]
 

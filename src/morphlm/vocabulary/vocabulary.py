@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from morphlm.arguments import check_word, check_words
+from morphlm.arguments import check_token, check_words
 from morphlm.arrays import BoolArray, Int32Array, Int64Array
 from morphlm.display import Row, Tabular, described
 from morphlm.errors import ConfigError, InputError
@@ -67,9 +67,13 @@ class Vocabulary(Tabular, PickledWithoutCaches):
         return iter(self.words)
 
     def id_of(self, word: str) -> int:
-        """The id of a word, UNK's if it is not known."""
-        if type(word) is not str:
-            check_word(word)
+        """The id of a word, UNK's if it is not known; what cannot be a word is refused."""
+        number = self.ids.get(word) if type(word) is str else None
+        return self._id_of_other(word) if number is None else number
+
+    def _id_of_other(self, word: str) -> int:
+        """Of what is not known as it stands; this is apart, since decoders ask for words that are known."""
+        check_token(word)
         return self.ids.get(word, UNK_ID)
 
     def encode(self, tokens: Sequence[str]) -> Int32Array:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from morphlm.display import dataclass_repr
+from morphlm.display import Row, Tabular, dataclass_repr
 from morphlm.errors import FormatError, InputError, MorphlmError
 from morphlm.files import cannot_write, checked_path, partial_folder, sha256_of
 from morphlm.modelfile import canonical_json
@@ -61,7 +61,7 @@ class FileFacts:
 
 
 @dataclass(frozen=True)
-class DataFolder:
+class DataFolder(Tabular):
     """A finished data set on disk."""
 
     directory: Path
@@ -74,6 +74,11 @@ class DataFolder:
     reused: bool = False  # it was there already
 
     __repr__ = dataclass_repr
+
+    def frame_rows(self) -> list[Row]:
+        return [
+            {"file": name, "lines": facts.lines, "words": facts.words} for name, facts in sorted(self.files.items())
+        ]
 
     def path(self, part: str, language: str) -> Path:
         """The file of a part ('train', 'dev', 'test') in a language."""

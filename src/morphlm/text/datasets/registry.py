@@ -12,6 +12,7 @@ from typing import Any
 
 from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
+from morphlm.progress import ProgressOption, reports_progress
 from morphlm.text.datasets import help_languages, libreoffice_help, own_files, wmt13
 from morphlm.text.datasets.folder import DataFolder, DatasetOrigin, DatasetRequest, make_folder
 from morphlm.wording import either, option
@@ -116,6 +117,7 @@ def list_datasets() -> list[DataSet]:
     return list(DATASETS.values())
 
 
+@reports_progress
 def get_dataset(
     name: str | Path,
     directory: str | Path,
@@ -123,6 +125,7 @@ def get_dataset(
     language: str | None = None,
     parallel: str | None = None,
     seed: int = DEFAULT_SEED,
+    progress: ProgressOption = None,
     **options: Any,
 ) -> DataFolder:
     """Make a data set, or text of one's own if `name` is a path, a folder of train, dev and test files.

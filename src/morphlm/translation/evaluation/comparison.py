@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from morphlm.display import dataclass_repr
+from morphlm.display import Row, Tabular, dataclass_repr, flattened
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import source_name
 from morphlm.tables import Table, counted
@@ -38,7 +38,7 @@ class SystemScores:
 
 
 @dataclass(frozen=True)
-class SystemComparison:
+class SystemComparison(Tabular):
     """All systems, the baseline first."""
 
     systems: tuple[SystemScores, ...]
@@ -71,6 +71,9 @@ class SystemComparison:
 
     def _change(self, number: int, other: int) -> float:
         return self.systems[number].bleu.mean - self.systems[other].bleu.mean
+
+    def frame_rows(self) -> list[Row]:
+        return [flattened(system.to_json()) for system in self.systems]
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"systems": [system.to_json() for system in self.systems]}

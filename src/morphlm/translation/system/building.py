@@ -20,7 +20,7 @@ from morphlm.errors import ConfigError, InputError, MissingFileError, MorphlmErr
 from morphlm.files import cannot_write, make_folder, open_binary, partial_folder, sha256_of
 from morphlm.language_model.base import LanguageModel
 from morphlm.modelfile import copy_model, learned_part, read_model
-from morphlm.progress import notify, progress_bar
+from morphlm.progress import ProgressOption, notify, progress_bar, reports_progress
 from morphlm.scoring.loading import load, model_from_files
 from morphlm.text.parallel_pairs import prepare_pair_files
 from morphlm.text.tokenise import sacremoses_version
@@ -151,6 +151,7 @@ def _check_search_limits(config: SystemConfig) -> None:
                 raise ConfigError(f"{name} is {value}; build a system with 1 to {largest}")
 
 
+@reports_progress
 def build_system(
     out: str | Path,
     sources: Sources,
@@ -158,6 +159,7 @@ def build_system(
     *,
     mend: bool = False,
     threads: int | None = None,
+    progress: ProgressOption = None,
 ) -> BuiltSystem:
     """Make the directory of a system, or go on with it; it is not tuned yet."""
     directory = Path(out)

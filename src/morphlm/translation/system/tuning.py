@@ -13,7 +13,7 @@ from morphlm.artefacts import Shelf, find_or_make, fingerprint, lock
 from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import source_name
-from morphlm.progress import notify, with_progress
+from morphlm.progress import ProgressOption, notify, reports_progress, with_progress
 from morphlm.tables import counted
 from morphlm.text.reading import Mending, read_blocks
 from morphlm.translation.decoder.decoder import Rules
@@ -75,6 +75,7 @@ def read_tuning_text(
     return TuningText(sources, references)
 
 
+@reports_progress
 def tune_system(
     directory: str | Path,
     text: TuningText,
@@ -83,6 +84,7 @@ def tune_system(
     seeds: Sequence[int] = (1,),
     threads: int | None = None,
     system: TranslationSystem | None = None,
+    progress: ProgressOption = None,
 ) -> TunedWeights:
     """Tune the system in a directory and put the weights there; what is there from an interrupted tuning is used.
 
