@@ -205,7 +205,7 @@ def test_the_names_that_examples_import_are_public(page: Path) -> None:
             assert set(names.split(", ")) <= set(public), package
 
 
-PACKAGES = ["morphlm", *(f"morphlm.{name}" for name in ("analysis", "extension", "report", "scoring"))]
+PACKAGES = ["morphlm", *(f"morphlm.{name}" for name in ("analysis", "experiments", "extension", "report", "scoring"))]
 PACKAGES += ["morphlm.segmentation", "morphlm.translation"]
 
 

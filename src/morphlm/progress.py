@@ -15,6 +15,7 @@ from functools import wraps
 from types import FrameType
 from typing import Any, ParamSpec, Self, TextIO, TypeVar, cast
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.wording import is_command
 
@@ -51,6 +52,8 @@ class ProgressUpdate:
     done: float  # how much of it, in the unit
     total: float | None  # how much there is to do; None if that is not known
     unit: str  # "token", "word", "B" (bytes), "s" (seconds), ...
+
+    __repr__ = dataclass_repr
 
 
 # None: bars where somebody can see them; True: bars in any case; False: none; or a function to call with every update.

@@ -45,6 +45,8 @@ class DemoResult:
     morphemes: list[str]  # some words as their labelled morphemes
     neighbours: list[QueryAnswer]  # of some words of the text, and of some that only the test text has
 
+    __repr__ = dataclass_repr
+
     def to_json(self) -> dict[str, Any]:
         return {
             "data": self.data,

@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError
 from morphlm.experiments.pairs import Pair
 from morphlm.experiments.parts import PARTS
@@ -66,6 +67,8 @@ class Recipe:
     options: ModelOptions = field(default_factory=ModelOptions)  # without the seed
     translation: TranslationOptions = field(default_factory=TranslationOptions)
     budget: Budget = field(default_factory=Budget)
+
+    __repr__ = dataclass_repr
 
     def pairs_into(self, language: str) -> list[Pair]:
         return [pair for pair in map(Pair.of, self.translation.pairs) if pair.target == language]

@@ -113,6 +113,8 @@ class Preview:
     estimator: Estimator
     forecast: Forecast
 
+    __repr__ = dataclass_repr
+
     def format(self) -> str:
         """The steps, a line each, and the estimate."""
         lines = []
@@ -151,6 +153,8 @@ class Reproduction:
     folder: Path  # where they are written
     failed: dict[str, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()  # recipes that have no report
+
+    __repr__ = dataclass_repr
 
     def format(self) -> str:
         return "\n\n".join([*(report.format() for report in self.reports), *map(_left_out, self.left_out)])

@@ -28,6 +28,8 @@ class Text:
     lines: str = ""  # the name of a size: the number of lines
     largest: int = LARGEST_TEXT  # bytes
 
+    __repr__ = dataclass_repr
+
     def check(self, name: str, text: str, sizes: MutableMapping[str, int]) -> None:
         """Note the number of lines. Raises SchemaError if the last one does not end."""
         if text and not text.endswith("\n"):
@@ -44,6 +46,8 @@ class JsonText(Text):
 
     value: Value = field(default_factory=lambda: Record({}))
     largest: int = 1 << 24
+
+    __repr__ = dataclass_repr
 
     def check(self, name: str, text: str, sizes: MutableMapping[str, int]) -> None:
         self.value.check(parse_json(text.encode(), name), name)

@@ -30,6 +30,8 @@ class GenerationOptions:
     top_k: int = 0  # sample from the k most likely words; 0: from all
     unknown: bool = False  # whether UNK may be drawn
 
+    __repr__ = dataclass_repr
+
     def __post_init__(self) -> None:
         whole_number("max-words", self.max_words, at_least=1)
         finite_number("temperature", self.temperature, at_least=0)

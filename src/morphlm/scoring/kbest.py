@@ -50,6 +50,8 @@ class Columns:
     text: int = 2
     score: int | None = None  # 0: there is none; None: the third, where a line has it
 
+    __repr__ = dataclass_repr
+
     def __post_init__(self) -> None:
         if min(self.id, self.text) < 1 or (self.score or 0) < 0:
             raise ConfigError(

@@ -31,6 +31,8 @@ class Prediction:
     probability: float  # under the model
     share: float  # of the probability of all words that were asked for: those with the prefix
 
+    __repr__ = dataclass_repr
+
     def to_json(self) -> dict[str, Any]:
         return {"word": self.word, "probability": self.probability, "share": self.share}
 

@@ -64,6 +64,8 @@ class TokenScore:
     logprob: float
     unknown: bool
 
+    __repr__ = dataclass_repr
+
     def to_json(self) -> dict[str, Any]:
         return {"token": self.token, "logprob": finite_or_none(self.logprob), "unknown": self.unknown}
 
