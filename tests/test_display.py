@@ -62,7 +62,7 @@ def public_classes() -> list[type]:
 
 
 DATACLASSES = [one for one in public_classes() if dataclasses.is_dataclass(one)]
-OWN = {morphlm.Vocabulary, morphlm.Partition, morphlm.MorphemeSegmenter, morphlm.WordVectors}
+OWN = {morphlm.Learned, morphlm.Vocabulary, morphlm.Partition, morphlm.MorphemeSegmenter, morphlm.WordVectors}
 OWN |= {importlib.import_module("morphlm.segmentation").Segmentation}
 
 

@@ -15,47 +15,74 @@ ROOT = Path(__file__).parent.parent
 
 def test_the_public_surface_is_exactly_this() -> None:
     assert sorted(vars(morphlm)["__all__"]) == [
+        "ArgumentTypeError",
+        "Comparison",
         "ConfigError",
         "FetchError",
+        "FileAccessError",
         "FormatError",
         "GenerationOptions",
         "InputError",
         "KeyedVectors",
         "LanguageModel",
         "Learned",
+        "MissingExtraError",
+        "MissingFileError",
+        "MissingModelError",
         "MorphemeSegmenter",
         "MorphlmError",
         "NgramModel",
+        "PairOptions",
         "Partition",
         "Perplexity",
         "PrepareOptions",
+        "ProgressUpdate",
         "Rescorer",
         "RescoringOptions",
+        "ScoredText",
         "StateError",
         "TrainingError",
+        "TuneResult",
         "Vocabulary",
         "WordIdError",
         "WordVectors",
         "__version__",
+        "analysis",
         "cluster",
         "evaluate_similarity",
+        "experiments",
         "export_vectors",
+        "extension",
         "generate",
         "get_dataset",
         "learn",
+        "list_datasets",
         "load",
         "load_vectors",
         "load_vocabulary",
+        "make_vocabulary",
         "mix",
         "next_words",
+        "pair_options",
+        "prepare_files",
         "prepare_lines",
+        "prepare_pair_files",
         "read_corpus",
+        "read_given_classes",
         "read_pairs",
+        "report",
         "rescore",
+        "scoring",
+        "segmentation",
+        "text_statistics",
         "train",
+        "train_classes",
+        "train_kinds",
         "train_ngram",
         "train_segmenter",
         "train_spelling",
+        "translation",
+        "tune",
     ]
     for name in vars(morphlm)["__all__"]:
         assert getattr(morphlm, name) is not None
@@ -63,7 +90,7 @@ def test_the_public_surface_is_exactly_this() -> None:
         getattr(morphlm, "nothing")  # noqa: B009
 
 
-@pytest.mark.parametrize("package", ["morphlm.analysis", "morphlm.report", "morphlm.scoring"])
+@pytest.mark.parametrize("package", ["morphlm.analysis", "morphlm.experiments", "morphlm.report", "morphlm.scoring"])
 def test_all_public_names_of_the_packages_can_be_imported(package: str) -> None:
     module = importlib.import_module(package)
     assert module.__all__

@@ -9,7 +9,7 @@ import html
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields, is_dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -118,7 +118,9 @@ def html_table(rows: Iterable[Row], caption: str = "") -> str:
 def html_facts(facts: Mapping[str, Any], caption: str) -> str:
     """Names and values below one another; what is None is left out."""
     body = "".join(
-        f"<tr><th>{escape_html(name)}</th>{_cell(value)}</tr>" for name, value in facts.items() if value is not None
+        f'<tr><th style="text-align: left">{escape_html(name)}</th>{_cell(value)}</tr>'
+        for name, value in facts.items()
+        if value is not None
     )
     return f"<table><caption>{escape_html(caption)}</caption><tbody>{body}</tbody></table>"
 
@@ -129,7 +131,8 @@ def _cell(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         text = value if isinstance(value, str) else brief(value)
         return f'<td style="text-align: left">{escape_html(_cut(text, LONGEST_CELL))}</td>'
-    return f"<td>{value:,}</td>" if isinstance(value, int) else f"<td>{value:,.6g}</td>"
+    shown = f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+    return f'<td style="text-align: right">{shown}</td>'
 
 
 # ---------------------------------------------------------------- tables
@@ -147,7 +150,10 @@ class Tabular:
         return frame_of(self.frame_rows())
 
     def _repr_html_(self) -> str:
-        return html_table(self.frame_rows(), type(self).__name__)
+        rows = iter(self.frame_rows())
+        first = list(islice(rows, 2))
+        name = type(self).__name__
+        return html_facts(first[0], name) if len(first) == 1 else html_table(chain(first, rows), name)
 
 
 class ResultList(list[Item]):

@@ -104,7 +104,8 @@ def canonical_json(content: dict[str, Any]) -> bytes:
 def write_model(directory: str | Path, files: ModelFiles, parts: Mapping[str, PartWriter] | None = None) -> str:
     """Write the directory beside its final place, then put it there in one step; gives the digest of its manifest.
 
-    `parts` write the models that this one is made of, each into the folder that it is called with.
+    `files` are its content. `parts` write the models that this one is made of, each into the folder that it is called
+    with.
     """
     check_can_hold_model(directory)
     target = Path(directory).resolve()  # a link stays, what it points to is replaced
@@ -454,7 +455,7 @@ def _read_manifest(path: Path, raw: bytes) -> dict[str, Any]:
 def check_self_test(
     directory: str | Path, self_test: list[dict[str, Any]], score: Callable[[list[str]], list[float]]
 ) -> None:
-    """Score the stored sentences with the model that was just loaded; the figures must be those of its making."""
+    """Call `score` with the sentences of a `self_test`; they must give the figures that they gave when it was saved."""
     for case in self_test:
         got = score(case["tokens"])
         if len(got) != len(case["logprobs"]) or not np.allclose(got, case["logprobs"], rtol=1e-4, atol=1e-4):

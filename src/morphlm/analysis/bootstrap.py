@@ -34,6 +34,7 @@ class PerplexityChange:
 
     @property
     def has_interval(self) -> bool:
+        """Whether an interval is known."""
         return not (np.isnan(self.low) or np.isnan(self.high))
 
     @property

@@ -49,6 +49,7 @@ class PairedScores:
 
     @property
     def ends(self) -> Positions:
+        """Where sentences end."""
         return np.flatnonzero(self.tokens == END_ID)
 
     @property
@@ -184,7 +185,11 @@ def compare_groups(
     resamples: int = RESAMPLES,
     notes: Sequence[str] = (),
 ) -> GroupComparison:
-    """Sum up each group; group_of[k] is the group of token k, or NO_GROUP, which counts in the whole only."""
+    """Sum up each group of a text that was `scored` by `score_both`.
+
+    `group_of[k]` is the group of token k, or NO_GROUP, which counts in the whole only; `names` are those of the groups
+    and `models` those of the two models. `title` says what the groups are by; `notes` stand below the table.
+    """
     members = {name: np.flatnonzero(np.asarray(group_of) == number) for number, name in enumerate(names)}
     return compare_members(scored, members, title, models, seed=seed, resamples=resamples, notes=notes)
 

@@ -32,6 +32,7 @@ class ModelTriple:
 
     @property
     def has_intervals(self) -> bool:
+        """Whether the changes have intervals."""
         return self.second.has_interval
 
     def cells(self) -> list[str]:

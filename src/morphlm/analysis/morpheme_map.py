@@ -137,9 +137,10 @@ def map_morphemes(
     seed: int = 1,
     perplexity: float = PERPLEXITY,
 ) -> MorphemeMap:
-    """Put the most frequent morphemes on a map; of certain labels only, or (None) of all.
+    """Put the `count` most frequent morphemes on a map; of certain `labels` only, or (None) of all.
 
     Of all, half of the places at most are for prefixes and suffixes, and the others for stems.
+    `perplexity` is that of t-SNE: about the number of neighbours of each point.
     """
     factors = _factors_of(vectors, count)
     tokens = _token_counts(factors)

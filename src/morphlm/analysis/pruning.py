@@ -43,6 +43,7 @@ class Pruning(Tabular):
 
     @property
     def languages(self) -> tuple[str, ...]:
+        """The languages, in the order of the rows."""
         return tuple(dict.fromkeys(row.language for row in self.rows))
 
     @property

@@ -46,6 +46,7 @@ class Scaling(Tabular):
 
     @property
     def series(self) -> dict[str, tuple[ScalingPoint, ...]]:
+        """The series that are not empty, by name."""
         by_name = {"fixed": self.fixed, "growing": self.growing}
         return {name: points for name, points in by_name.items() if points}
 
@@ -94,7 +95,10 @@ def compare_scaling(
     seed: int = 1,
     resamples: int = RESAMPLES,
 ) -> Scaling:
-    """Sort the points by the amount of text; each amount occurs once in a series."""
+    """Sort points of `scaling_point` by the amount of text; each amount occurs once in a series.
+
+    Those of `fixed` have one vocabulary; in `growing` it grows with the text. `text` is what was scored.
+    """
     series = [tuple(sorted(points, key=lambda point: point.tokens)) for points in (fixed, growing)]
     if not any(series):
         raise ConfigError("there is no amount of training text; give models of at least one")

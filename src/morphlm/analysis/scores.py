@@ -131,7 +131,10 @@ def score_folder(
     allow_unknown: bool = False,
     prepared: bool | None = None,
 ) -> dict[str, SentenceScores]:
-    """Score a text under the models FOLDER/KIND, as `morphlm train --all` writes them."""
+    """Score a text under the models `folder`/KIND of some `kinds`, as `train_kinds` writes them.
+
+    Models that are not there are left out, unless `need_all`.
+    """
     directories = {kind: Path(folder) / kind for kind in kinds}
     missing = [kind for kind, directory in directories.items() if not directory.is_dir()]
     if len(missing) == len(kinds) or (missing and need_all):

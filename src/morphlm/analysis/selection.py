@@ -104,6 +104,7 @@ class Selection(Tabular):
 
     @property
     def languages(self) -> tuple[str, ...]:
+        """The languages."""
         return tuple(self.perplexities)
 
     @property
@@ -183,6 +184,7 @@ class Selection(Tabular):
 
     @property
     def has_intervals(self) -> bool:
+        """Whether any change has an interval."""
         return any(change.has_interval for changes in self.changes.values() for change in changes.values())
 
     def frame_rows(self) -> list[Row]:
@@ -228,7 +230,10 @@ def select(
     resamples: int = RESAMPLES,
     signatures: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Selection:
-    """From the perplexity of each kind of model in each language; changes that are not given have no interval."""
+    """From `perplexities` by language and kind of model; `changes` that are not given have no interval.
+
+    `signatures`, by language and kind too, are shown below the table.
+    """
     if not perplexities:
         raise ConfigError("there is no language; name at least one")
     unknown = sorted({kind for models in perplexities.values() for kind in models} - set(PAPER_KINDS))

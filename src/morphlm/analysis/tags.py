@@ -53,7 +53,7 @@ def tag_comparison(
     seed: int = 1,
     resamples: int = RESAMPLES,
 ) -> GroupComparison:
-    """Compare two models on tagged text (`read_tagged`), by tag and on all matches of each tag sequence.
+    """Compare two models on tagged text (`read_tagged`), by tag and on all matches of each of the `sequences`.
 
     The text scored is made of the tagged tokens, prepared as the models' training text was; or it is `text`, whose
     lines must be the tagged sentences (`prepared` is as of `LanguageModel.perplexity`). With `coarse`, tags are grouped

@@ -43,7 +43,7 @@ def preview_recipe(
     tokens: int | None = None,
     minutes: float | None = None,
 ) -> Preview:
-    """What `run_recipe` would do with the same arguments, how long it takes and how much it writes; nothing is run."""
+    """What `run_recipe` would do with the same `recipe` and arguments, how long it takes and how much it writes."""
     return look_ahead(_request(recipe, data, store, None, languages, tokens, minutes))
 
 

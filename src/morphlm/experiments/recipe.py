@@ -71,6 +71,7 @@ class Recipe:
     __repr__ = dataclass_repr
 
     def pairs_into(self, language: str) -> list[Pair]:
+        """The pairs of languages whose target is this one."""
         return [pair for pair in map(Pair.of, self.translation.pairs) if pair.target == language]
 
 

@@ -63,11 +63,16 @@ def learn(
     restart: bool = False,
     progress: ProgressOption = None,
 ) -> Learned:
-    """Learn a model from raw text: a file or folder (also several, as `Path`s), raw lines, or lists of tokens.
+    """Learn a model from raw `texts`: a file or folder (also several, as `Path`s), raw lines, or lists of tokens.
 
     The language is recognised unless it is named; settings are chosen by a development text, which like the test text
     is a part of the text unless it is given. `out` is the directory that is written; the same call again goes on with
     what was interrupted, or gives the finished result at once. Without it nothing is kept but the model in memory.
+    `restart` begins anew where something was learned from other input.
+
+    `minutes` bounds the time; by default it is what the text needs. `prepared` text has a sentence a line and tokens
+    between spaces. `field` is that of .jsonl files which holds the text. `case` is "lower", which learns most from
+    little text, or "keep". Results do not depend on the number of `threads`.
     """
     given, is_tokens = as_request_texts(texts)
     with contextlib.ExitStack() as stack:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morphlm.costs import format_duration
-from morphlm.display import Row, Tabular, dataclass_repr, flattened, frame_of
+from morphlm.display import Row, Tabular, described, flattened, frame_of
 from morphlm.files import atomic_writer
 from morphlm.lazy import cached_property
 from morphlm.learning.commands import next_commands
@@ -32,7 +32,9 @@ class Learned(Tabular):
     record: LearnRecord
     was_complete: bool = False  # nothing was left to do
 
-    __repr__ = dataclass_repr
+    def __repr__(self) -> str:
+        headline = None if self.record.result is None else self.record.result.headline
+        return described(self, directory=self.directory, headline=headline)
 
     @cached_property
     def model(self) -> LanguageModel:
@@ -100,6 +102,7 @@ class Learned(Tabular):
         return f"Chosen in {trials}: {words}; {model}."
 
     def write_readme(self) -> None:
+        """Write README.txt, which says how to use the directory."""
         assert self.directory is not None
         with atomic_writer(LearnDirectory(self.directory).readme, is_ours=True) as file:
             file.write(usage_text(self.directory, self.record).encode())

@@ -54,6 +54,8 @@ def train_ngram(
 
     Raw lines, which are strings, are prepared by the rules of the language.
 
+    `order` is n. Without `open_vocabulary`, words that are not known have no probability.
+
     Words outside a given vocabulary become UNK; without one the vocabulary is made from the text, where a share
     `kappa` of the words that occur once becomes UNK. `allow_unknown` admits the token <unk> in the text.
     """

@@ -60,7 +60,10 @@ def generate(
     begin: str | Sequence[str] = (),
     options: GenerationOptions | None = None,
 ) -> Iterator[Generated]:
-    """Sample sentences with the given beginning, raw or as tokens; the iterator does not end."""
+    """Sample sentences that `begin` with some words, raw or as tokens; the iterator does not end.
+
+    `rng` is the generator of random numbers: equal ones give equal sentences.
+    """
     if not isinstance(rng, np.random.Generator):
         raise ConfigError(f"{shown(rng)} is no source of randomness; give numpy.random.default_rng(seed)")
     predictor, settings = Predictor(model), options or GenerationOptions()

@@ -233,16 +233,20 @@ class MixtureModel(LanguageModel, checks_itself=True):
 
     @property
     def context_buckets(self) -> int:
+        """Into how many buckets contexts are sorted."""
         return self.contexts.buckets
 
     def buckets_before(self, tokens: Int32Array) -> Int64Array:
+        """The bucket of the state before every token of encoded sentences."""
         return self.contexts.before(word_ids(tokens, len(self.vocabulary)))
 
     def bucket_of_state(self, state: State) -> int:
+        """The bucket of a state."""
         self.check_state(state)
         return int(state[0])
 
     def describe_bucket(self, bucket: int) -> str:
+        """What the contexts of a bucket have in common."""
         return self.contexts.describe(bucket)
 
     @property

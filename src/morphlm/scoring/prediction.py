@@ -111,6 +111,7 @@ class Predictor(PickledWithoutCaches):
         return line_preparer(self.model, prepared=self._prepared, allow_unknown=True)(text)
 
     def count_unknown(self, tokens: Sequence[str]) -> int:
+        """How many tokens the model does not know."""
         return sum(token not in self.model.vocabulary for token in tokens)
 
     def _distribution(self, state: Any) -> Float64Array:
@@ -141,7 +142,7 @@ class Predictor(PickledWithoutCaches):
 def next_words(
     model: LanguageModel, text: str | Sequence[str], k: int = 10, prefix: str = ""
 ) -> ResultList[Prediction]:
-    """The k likeliest words after a sentence so far, raw or as tokens. For many queries make one `Predictor`."""
+    """The k likeliest words after a `text`, raw or as tokens. For many queries make one `Predictor`."""
     return Predictor(model).next_words(text, k, prefix)
 
 
@@ -165,7 +166,7 @@ def predict_texts(
     source: str = "<texts>",
     first: int = 1,
 ) -> list[Continuations]:
-    """The likely next words after each text."""
+    """The likely next words after each of `texts`; messages call the first one line `first` of `source`."""
     results = []
     for number, text in enumerate(texts, first):
         tokens, begun = split_query(predictor, text, complete)

@@ -62,6 +62,7 @@ class RescoringOptions:
 
     @property
     def ranks(self) -> bool:
+        """Whether hypotheses get a new order."""
         return self.weights is not None or bool(self.lm_weights)
 
 
@@ -77,6 +78,7 @@ class Rescored:
     __repr__ = dataclass_repr
 
     def to_line(self) -> str:
+        """The line of the new list."""
         return self.format.render(self.hypothesis, self.added, self.total)
 
     def to_json(self) -> dict[str, Any]:
@@ -109,6 +111,7 @@ class Rescorer:
 
     @property
     def names(self) -> list[str]:
+        """The features that are added to each hypothesis."""
         counts = [WORDS] if self.options.word_count else []
         for name in self._models:
             counts += [name, *([name + UNKNOWN_SUFFIX] if self.options.unknown_count else [])]
@@ -163,6 +166,7 @@ class Rescorer:
                 )
 
     def total(self, hypothesis: Hypothesis, layout: KBestFormat, added: Features) -> float:
+        """The new score of a hypothesis, with the features that were added."""
         if self.options.weights is None:
             base = layout.score(hypothesis)
         else:
@@ -224,7 +228,7 @@ def feature_names(models: Sequence[LanguageModel], names: Sequence[str] = ()) ->
 def rescore(
     rescorer: Rescorer, path: str | Path, *, layout: FormatName = "auto", columns: Columns | None = None
 ) -> Iterator[list[Rescored]]:
-    """Rescore a list ('-': standard input); each item holds what could be read without waiting."""
+    """Rescore a list ('-': standard input) with a `rescorer`; each item holds what could be read without waiting."""
     ranks = rescorer.options.ranks
     if rescorer.options.best and not ranks:
         raise ConfigError(

@@ -42,6 +42,7 @@ class BoundaryScores(Tabular):
 
     @property
     def f1(self) -> float:
+        """The harmonic mean of precision and recall."""
         both = self.predicted + self.expected
         return 2 * self.correct / both if both else 1.0
 

@@ -192,7 +192,7 @@ class _Entries:
 def build_factors(
     vocabulary: Vocabulary, factorisation: Factorisation | Segmentation, *, surface: bool = True
 ) -> Factors:
-    """The matrix M of a vocabulary, with the source's analyser for other words.
+    """The matrix M of a vocabulary, by a `factorisation` of `choose_source`, whose analyser is for other words.
 
     A morpheme that is the whole word, `word/STM`, is another factor than the word's surface form. Without `surface`,
     only the reserved words and those that the source does not know have a surface factor.

@@ -143,6 +143,7 @@ class MorphemeSegmenter:
             yield f"{count} {' + '.join(map(str, self.segmentation[word]))}"
 
     def write_segmentation(self, path: str | Path) -> None:
+        """Write the training words as `lines` gives them."""
         with atomic_writer(path) as file:
             file.writelines(f"{line}\n".encode() for line in self.lines())
 

@@ -37,7 +37,7 @@ FactorInput = (
 
 
 def choose_source(spec: str, vocabulary: Vocabulary, *, labels: bool = True) -> Factorisation:
-    """The source that `NAME:ARGUMENT` names. Without `labels`, `in/PRE` and `in/STM` are one factor."""
+    """The source that a `spec`, NAME:ARGUMENT, names. Without `labels`, `in/PRE` and `in/STM` are one factor."""
     name, _, argument = spec.partition(":")
     source = find_factor_source(name) if argument else None
     if source is None:
@@ -60,7 +60,10 @@ def choose_source(spec: str, vocabulary: Vocabulary, *, labels: bool = True) -> 
 def as_factorisation(
     factors: FactorInput, vocabulary: Vocabulary, *, source: str = "", labels: bool = True
 ) -> Factorisation:
-    """The factors in any form that users may give them; `source` names them in records, if they have no name."""
+    """The factors in any form that users may give them; `source` names them in records, if they have no name.
+
+    Without `labels`, `in/PRE` and `in/STM` are one factor.
+    """
     if isinstance(factors, str):
         return choose_source(factors, vocabulary, labels=labels)
     if isinstance(factors, Factorisation):

@@ -55,6 +55,7 @@ class PairOptions:
 
     @property
     def sides(self) -> tuple[PrepareOptions, PrepareOptions]:
+        """Both sides, the source first."""
         return self.source, self.target
 
 
@@ -65,7 +66,11 @@ def pair_options(
     max_ratio: float = MAX_RATIO,
     **steps: Any,  # the other fields of PrepareOptions
 ) -> PairOptions:
-    """Equal steps for both sides, each in its language; only a Russian side is filtered for Cyrillic."""
+    """Equal steps for both sides, each in its language; `steps` are other fields of `PrepareOptions`.
+
+    Only a Russian side is filtered for Cyrillic, by `cyrillic_share`. Pairs whose longer side has more than `max_ratio`
+    times the tokens of the shorter are dropped.
+    """
     if cyrillic_share and "ru" not in languages:
         raise ConfigError("cyrillic-share is for Russian and neither side is ru; prepare the other side by itself")
     if steps.get("tokeniser", "words") != "none" and None in languages:
@@ -157,7 +162,10 @@ def prepare_pair_files(
     processes: int = 1,
     progress: ProgressOption = None,
 ) -> tuple[Preparation, Preparation]:
-    """Prepare the two files of a parallel text, line by line translations, into two others with their records."""
+    """Prepare the two files of a parallel text, line by line translations, into two others with their records.
+
+    `options` are of `pair_options`.
+    """
     check_streams(paths)
     if "-" in map(str, outs) or Path(outs[0]).absolute() == Path(outs[1]).absolute():
         raise ConfigError("parallel text is written to two files; name two different ones (not '-')")

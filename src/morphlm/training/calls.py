@@ -60,7 +60,7 @@ def tune(
     progress: ProgressOption = None,
     **settings: Any,
 ) -> TuneResult:
-    """Search step, weight decay and width of a log-bilinear model (`lbl`, ..., `clbl++`) on the development text.
+    """Search step, weight decay and width of a `kind` of log-bilinear model on the development text.
 
     `minutes` is the time for the whole search; `steps`, `decays` and `widths` are the values to try, by default those
     about the recipe's. Texts, `settings` and the other arguments are as of `morphlm.train`. The `settings` of the

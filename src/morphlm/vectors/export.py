@@ -71,7 +71,7 @@ def export_vectors(
     extra_words: Iterable[str] = (),
     prepared: bool = False,
 ) -> Exported:
-    """Write the vectors of all words, and of extra ones that can be composed; `half` writes float16.
+    """Write the vectors of all words, and of `extra_words` that can be composed; `half` writes float16.
 
     Extra words are brought to the form of the model's text, unless they are `prepared`.
     """

@@ -37,6 +37,7 @@ class KeyedVectors(PickledWithoutCaches):
 
     @property
     def vector_size(self) -> int:
+        """The number of dimensions."""
         size: int = self.vectors.shape[1]
         return size
 
@@ -119,6 +120,7 @@ class KeyedVectors(PickledWithoutCaches):
         return float(self.get_vector(w1, norm=True) @ self.get_vector(w2, norm=True))
 
     def distance(self, w1: str, w2: str) -> float:
+        """1 minus the cosine of two words."""
         return 1 - self.similarity(w1, w2)
 
     def n_similarity(self, some: Sequence[str], others: Sequence[str]) -> float:

@@ -136,7 +136,10 @@ def format_similarities(results: Sequence[Similarity]) -> str:
 def evaluate_similarity(
     vectors: Vectors, pairs: RatedPairs, *, seed: int = 1, resamples: int = RESAMPLES, prepared: bool = False
 ) -> Similarity:
-    """Spearman's rho under each policy. Words are brought to the form of the model's text, unless `prepared`."""
+    """Spearman's rho of `pairs`, of `read_pairs`, under each policy.
+
+    Words are brought to the form of the model's text, unless they are `prepared`.
+    """
     pairs = pairs.in_form(word_forms(vectors, prepared=prepared))
     known = _both(pairs, vectors.known)
     covered = _both(pairs, lambda word: vectors.known(word) or vectors.composable(word))

@@ -128,6 +128,7 @@ class WordVectors(PickledWithoutCaches):
 
     @property
     def dimensions(self) -> int:
+        """The length of a vector; that of both sides together, if they are joined."""
         width: int = self.context.table.shape[1]
         return 2 * width if self.side == "both" else width
 

@@ -91,7 +91,7 @@ class Vocabulary(Tabular, PickledWithoutCaches):
 
 
 def parse_vocabulary(text: str, source: str) -> Vocabulary:
-    """Read `word TAB count` lines; the first three are the reserved marks."""
+    """Read `text`, a `word TAB count` a line, the reserved marks first; messages call it `source`."""
     words, counts = _split_columns(text) or _split_lines(text, source)
     if words[: len(RESERVED)] != RESERVED:
         raise InputError(

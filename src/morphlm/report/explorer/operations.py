@@ -61,6 +61,7 @@ class Explorer:
                 view_word(explored, word, 1, self.limits)
 
     def deadline(self) -> Deadline:
+        """When an operation that begins now has to end."""
         return Deadline.after(self.limits.seconds)
 
     # ------------------------------------------------------------ operations
@@ -121,11 +122,13 @@ class Explorer:
         return self.map_keeper(model).view()
 
     def place(self, model: str, word: str) -> PlaceView:
+        """Where a word lies on the map of a model."""
         view = view_word(self._find(model), word, 0, self.limits)
         position = None if view.understood == "unknown" else self.map_keeper(model).place(view.form)
         return PlaceView(view.model, view.form, position)
 
     def map_keeper(self, model: str) -> MapKeeper:
+        """What makes and keeps the map of a model."""
         return self._maps[self._find(model).number]
 
     def _find(self, key: str) -> ExploredModel:

@@ -130,7 +130,8 @@ def get_dataset(
 ) -> DataFolder:
     """Make a data set, or text of one's own if `name` is a path, a folder of train, dev and test files.
 
-    A folder that holds the same data set already is used as it is (`.reused`). The options are those of the data set:
+    The text is in `language`, and if `parallel` is given, also in that one. A folder that holds the same data set
+    already is used as it is (`.reused`). `seed` is that of the split. The options are those of the data set:
     `sentences` for generated; `part`, `add`, `add_parallel`, `cache` for wmt13; `parallel_path` for one's own files.
     """
     entry = DATASETS.get(str(name))

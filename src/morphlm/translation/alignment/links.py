@@ -72,7 +72,10 @@ def _keys(alignments: Alignments, size: int) -> Array:
 
 
 def alignment_error_rate(predicted: Alignments, sure: Alignments, possible: Alignments | None = None) -> float:
-    """1 - (|A & S| + |A & P|) / (|A| + |S|), Och & Ney (2003); sure links are also possible ones. 0 is perfect."""
+    """1 - (|A & S| + |A & P|) / (|A| + |S|), Och & Ney (2003), of `predicted` links A; 0 is perfect.
+
+    Links of `sure` are also possible ones.
+    """
     check_same_pairs(predicted, sure, "the alignment and the sure links")
     right = _common(predicted, sure)
     also = right

@@ -89,6 +89,7 @@ class Decoder:
         return rules if rules.weights == self.weights else rules.with_weights(self.weights)
 
     def decode(self, tokens: Sequence[str], rules: Rules) -> Translation:
+        """Translate the tokens of a sentence with its rules."""
         grammar = sentence_grammar(self.prepare(rules), tokens)
         with self._caches() as caches:
             return Translation(search(grammar, self.config, caches), self.config)

@@ -67,14 +67,17 @@ class Translation(PickledWithoutCaches):
 
     @property
     def score(self) -> float:
+        """The score of the best translation."""
         return self.best.score
 
     @property
     def features(self) -> dict[str, float]:
+        """The features of the best translation."""
         return self.best.features
 
     @property
     def derivation(self) -> DerivationTree:
+        """The rules that the best translation was made by."""
         return self.best.derivation
 
     @property

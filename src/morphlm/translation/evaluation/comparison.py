@@ -92,7 +92,10 @@ def compare_systems(
     seed: int = 1,
     shuffles: int = SHUFFLES,
 ) -> SystemComparison:
-    """Compare systems, each with the translations of one or several runs, with the first and the one before."""
+    """Compare `systems`, each with the translations of one or several runs, with the first and the one before.
+
+    `references` are lines as people write them; `shuffles` is how often p-values shuffle the translations.
+    """
     counts = {len(runs) for runs in systems.values()}
     if len(counts) != 1 or 0 in counts:
         listed = ", ".join(f"{name} {len(runs)}" for name, runs in systems.items())

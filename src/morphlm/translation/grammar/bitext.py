@@ -79,7 +79,7 @@ def _listed(words: tuple[str, ...]) -> str:
 
 
 def build_bitext(text: ParallelText, alignments: Alignments, name: str = "<alignment>") -> Bitext:
-    """Sort the suffixes of both sides and count the links; `name` is that of the alignment in messages."""
+    """Sort the suffixes of both sides of `text` and count its `alignments`, which messages call `name`."""
     check_inside(alignments, text, name)
     _check_lengths(text)
     source_words, source_tokens, source_starts = _with_ends(text.source)

@@ -161,7 +161,7 @@ def build_system(
     threads: int | None = None,
     progress: ProgressOption = None,
 ) -> BuiltSystem:
-    """Make the directory of a system, or go on with it; it is not tuned yet."""
+    """Make the directory of a system from `sources`, or go on with it; it is not tuned yet."""
     directory = Path(out)
     check_can_hold_system(directory)
     _check_search_limits(config)

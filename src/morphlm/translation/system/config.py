@@ -89,6 +89,7 @@ class SystemConfig(Settings):
         return moses_detokenise(tokens, language) if self.tokenise and language else " ".join(tokens)
 
     def with_decoder(self, **changes: Any) -> SystemConfig:
+        """The same with other settings of the search."""
         return replace(self, decoder=replace(self.decoder, **changes))
 
     def to_json(self) -> dict[str, Any]:

@@ -111,6 +111,7 @@ class TranslationSystem:
 
     @property
     def weights(self) -> dict[str, float]:
+        """The weights of all features."""
         return dict(self.decoder.weights.values)
 
     # ------------------------------------------------------------ translating
@@ -120,6 +121,7 @@ class TranslationSystem:
         return next(self.translate_all([sentence], threads=1))
 
     def translate_text(self, text: str) -> str:
+        """Translate a sentence as a person writes it."""
         return self.config.text_of(self.translate(text).tokens)
 
     def translate_all(self, sentences: Iterable[Sentence], *, threads: int | None = None) -> Iterator[Translation]:
@@ -139,6 +141,7 @@ class TranslationSystem:
         return decoder.map(task, map(self._tokens, sentences), self.rules, threads=threads)
 
     def rules(self, tokens: Sequence[str]) -> RuleTable:
+        """The rules for a sentence."""
         if self.grammar is None:
             rules = self.extractor.extract(tokens)
         else:

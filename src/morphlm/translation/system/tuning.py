@@ -48,7 +48,7 @@ class TuningText:
 def read_tuning_text(
     source: str | Path, reference: str | Path, config: SystemConfig, *, mend: bool = False
 ) -> TuningText:
-    """Read and prepare two files of which line n of one translates line n of the other; empty ones are left out."""
+    """Read and prepare two files: line n of `reference` translates line n of `source`; empty ones are left out."""
     mending = Mending(keep_lines=True) if mend else None
     sides = [
         [

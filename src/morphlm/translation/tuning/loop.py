@@ -73,6 +73,7 @@ class TuningProblem:
     __repr__ = dataclass_repr
 
     def weights_of(self, values: Sequence[float] | Float64Array) -> dict[str, float]:
+        """Weights by the names of their features."""
         return dict(zip(self.feature_names, map(float, values), strict=True))
 
 
@@ -143,7 +144,10 @@ def tune(
     seeds: Sequence[int] = (1,),
     threads: int | None = None,
 ) -> tuple[TuningRun, ...]:
-    """One run for each seed, in the folder; equal seeds give equal weights, whatever was interrupted."""
+    """One run of a `problem` for each seed, from the weights of `start`, in the `folder`.
+
+    Equal `seeds` give equal weights, whatever was interrupted.
+    """
     config = config or TuningConfig()
     if len(set(seeds)) < len(seeds) or not seeds or min(seeds) < 0:
         raise ConfigError("each run has another seed, a whole number from 0 on; give at least one")
