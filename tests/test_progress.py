@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import logging
 import subprocess
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import morphlm
 from morphlm import progress
 from morphlm.errors import ConfigError
 from morphlm.progress import ProgressUpdate, messages_to, notify, progress_bar, reporting, reports_progress, step_bar
@@ -174,3 +177,44 @@ def test_a_command_that_a_notebook_runs_shows_no_bars(capsys: pytest.CaptureFixt
     with command_line():
         run_task()
     assert capsys.readouterr().err == ""
+
+
+# ---------------------------------------------------------------- the long calls
+
+
+TEXT = [["na", "dům"], ["na", "hrad"], ["pod", "hrad"]] * 10
+
+
+def test_a_training_tells_its_epochs() -> None:
+    seen: list[ProgressUpdate] = []
+    morphlm.train("clbl", TEXT, TEXT[:3], epochs=2, width=4, classes=2, progress=seen.append)
+    epochs = [update for update in seen if update.task.startswith("epoch")]
+    assert {update.task for update in epochs} == {"epoch 1", "epoch 2"}
+    assert epochs[-1].done == epochs[-1].total == 90
+
+
+def test_learning_tells_its_stages_and_what_is_in_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    seen: list[ProgressUpdate] = []
+    lines = [" ".join(sentence) for sentence in TEXT * 40]
+    morphlm.learn(lines, tmp_path / "learned", minutes=0.2, progress=seen.append)
+    tasks = [update.task for update in seen]
+    assert {"learn", "learn: reading", "learn: training"} <= set(tasks)
+    assert all(update.total is None or update.done <= update.total + 1e-6 for update in seen if "learn" in update.task)
+    assert "tokens" in capsys.readouterr().err  # what is said stays, as records of logging
+
+
+def test_all_long_calls_take_progress() -> None:
+    calls: list[Callable[..., Any]] = [
+        morphlm.learn,
+        morphlm.train,
+        morphlm.train_kinds,
+        morphlm.train_ngram,
+        morphlm.tune,
+        morphlm.mix,
+    ]
+    calls += [morphlm.train_segmenter, morphlm.train_classes, morphlm.make_vocabulary, morphlm.prepare_files]
+    calls += [morphlm.get_dataset, morphlm.LanguageModel.perplexity, morphlm.LanguageModel.score_text]
+    calls += [morphlm.analysis.select_folders, morphlm.report.make_report, morphlm.experiments.run_recipe]
+    calls += [morphlm.translation.align, morphlm.translation.build_system, morphlm.translation.tune_system]
+    for call in calls:
+        assert "progress" in inspect.signature(call).parameters, call

@@ -68,11 +68,12 @@ class Vocabulary(Tabular, PickledWithoutCaches):
 
     def id_of(self, word: str) -> int:
         """The id of a word, UNK's if it is not known; what cannot be a word is refused."""
-        number = self.ids.get(word) if type(word) is str else None
-        return self._id_of_other(word) if number is None else number
-
-    def _id_of_other(self, word: str) -> int:
-        """Of what is not known as it stands; this is apart, since decoders ask for words that are known."""
+        if type(word) is str:  # decoders ask for millions of words, so what is usual comes first
+            number = self.ids.get(word)
+            if number is not None:
+                return number
+            if word.isalnum():
+                return UNK_ID
         check_token(word)
         return self.ids.get(word, UNK_ID)
 
