@@ -42,7 +42,7 @@ from numba.core.caching import _Cache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.datamodel.models import OpaqueModel
+from numba.core.datamodel.models import OpaqueModel, TupleModel, UniTupleModel
 from numba.core.imputils import lower_constant
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.typing.templates import make_concrete_template
@@ -82,7 +82,19 @@ _SETTINGS = (
 
 
 class SelfContainedLibrary(JITCodeLibrary):
-    """The machine code of one kernel, in which nothing can be replaced by code of another one."""
+    """The machine code of one kernel, in which nothing can be replaced by code of another one.
+
+    It is optimised once, when all callees are there. Numba does so with each function by itself and then twice with the
+    whole, in which it takes out counts of who uses an array; there are few of them here.
+    """
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        codegen: Any = self._codegen
+        passes, options = codegen._module_pass_manager()
+        passes.run(self._final_module, options)
 
     def _finalize_final_module(self) -> None:
         """Before machine code is made: callees become private."""
@@ -143,14 +155,51 @@ class _WithoutEnvironments:
         """Later."""
 
 
+class _PassedWhole:
+    """A record is handed to a function as one value. Numba hands over each part of each array in it by itself.
+
+    With tens of arrays in a record that is most of what there is to compile.
+    """
+
+    get_value_type: Callable[[], Any]
+
+    def get_argument_type(self) -> Any:
+        return self.get_value_type()
+
+    def as_argument(self, _builder: Any, value: Any) -> Any:
+        return value
+
+    def from_argument(self, _builder: Any, value: Any) -> Any:
+        return value
+
+
+class RecordModel(_PassedWhole, TupleModel):
+    """Of a NamedTuple."""
+
+
+class UniformRecordModel(_PassedWhole, UniTupleModel):
+    """Of a NamedTuple whose fields have all the same type."""
+
+
+@cache
+def _data_models() -> Any:
+    """Numba's, but for records; only for what is compiled here."""
+    models: Any = cpu_target.target_context.data_model_manager.copy()
+    models.register(types.NamedTuple, RecordModel)
+    models.register(types.NamedUniTuple, UniformRecordModel)
+    return models
+
+
 @contextmanager
-def _instead_of_numbas_libraries() -> Iterator[None]:
-    """While a kernel is compiled, which happens in one thread at a time."""
-    codegen: Any = cpu_target.target_context.codegen()
-    codegen._library_class = NumbasLibrary
+def _in_our_ways() -> Iterator[None]:
+    """Libraries and records as above while a kernel is compiled, which happens in one thread at a time."""
+    context: Any = cpu_target.target_context
+    codegen, models = context.codegen(), context.data_model_manager
+    codegen._library_class, context.data_model_manager = NumbasLibrary, _data_models()
     try:
         yield
     finally:
+        context.data_model_manager = models
         del codegen._library_class  # that of the class stays
 
 
@@ -235,7 +284,7 @@ class Compilations:
         if not self._is_told and not sys.stderr.isatty() and os.environ.get(QUIETLY) != "quiet":
             notify(f"{_description(kernel)} ...")
         self._is_told = True
-        with self._bar(kernel), _undisturbed(), _instead_of_numbas_libraries():
+        with self._bar(kernel), _undisturbed(), _in_our_ways():
             yield
         self._compiled += 1
         if self._helpers is not None:
