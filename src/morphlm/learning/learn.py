@@ -16,7 +16,6 @@ from typing import Any
 from morphlm.costs import format_duration
 from morphlm.errors import MorphlmError, TrainingError
 from morphlm.files import make_folder
-from morphlm.language_model.base import LanguageModel
 from morphlm.lazy import cached_property
 from morphlm.learning.choices import ModelChoice, NgramChoice
 from morphlm.learning.directory import PARTS, LearnDirectory, begin
@@ -250,17 +249,18 @@ class Learning:
         with self.stages.stage(TRAIN):
             if not (self.directory.kneser_ney / MANIFEST).is_file():
                 make_folder(self.directory.work)
-                self._train_ngrams().save(self.directory.kneser_ney)
+                self._train_ngrams()
             if self.record.choice is not None:
                 self._train_clbl(self.record.choice)
 
-    def _train_ngrams(self) -> LanguageModel:
-        return train_ngram(
+    def _train_ngrams(self) -> None:
+        train_ngram(
             self.directory.text("train"),
             self.ngrams.order,
             kappa=self.ngrams.kappa,
             seed=self.request.seed,
             allow_unknown=self.request.allow_unknown,
+            out=self.directory.kneser_ney,
         )
 
     def _train_clbl(self, choice: FinalChoice) -> None:
