@@ -106,10 +106,10 @@ def test_mending_repairs_and_reports(prepare: Prepare, tmp_path: Path) -> None:
     status, out, err = prepare(tmp_path / "a", "--no-tokenise", "--mend")
     assert (status, out) == (0, "jedna\ndve\ntři\n")
     for repair in (
-        "1 byte order marks removed",
+        "1 byte order mark removed",
         "4 CRLF line ends replaced",
-        "1 NUL bytes removed",
-        "1 lines dropped for bad UTF-8",
+        "1 NUL byte removed",
+        "1 line dropped for bad UTF-8",
         "2 reserved marks removed",
     ):
         assert f"mended: {repair}" in err

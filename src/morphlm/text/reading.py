@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -29,6 +29,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 Item = TypeVar("Item")
 Marks = Literal["none", "unk", "any"]
 _REFUSED: dict[Marks, tuple[bytes, ...]] = {"none": (b"<unk>", b"<s>", b"</s>"), "unk": (b"<s>", b"</s>"), "any": ()}
+_PLURAL = re.compile(r"(?<=[a-z])s\b")  # of a noun
 _MEND, _MEND_TABLE = "`morphlm prepare --mend` does it", "`dos2unix` does it"  # `prepare` is for sentences
 
 
@@ -52,6 +53,17 @@ class Mending:
     keep_lines: bool = False  # a line that must be dropped leaves an empty one, so that pairs of lines stay together
     line_ends_only: bool = False  # byte order marks and carriage returns are repaired, all else is refused
     repairs: Counter[str] = field(default_factory=Counter)
+
+
+def repair_messages(repairs: Mapping[str, int]) -> Iterator[str]:
+    """What was mended, a line each; a repair is named in the plural: `mended: 1 NUL byte removed`."""
+    for repair, count in repairs.items():
+        yield f"mended: {count:,} {repair if count != 1 else _singular(repair)}"
+
+
+def _singular(repair: str) -> str:
+    noun = _PLURAL.sub("", repair, count=1) if "entities" not in repair else repair.replace("entities", "entity")
+    return noun.replace(" that are ", " that is ").replace(" for their ", " for its ")
 
 
 class UntilRefused(Iterator[Item]):
