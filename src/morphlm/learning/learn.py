@@ -7,6 +7,7 @@ run that was interrupted goes on, and writes there what it has found.
 from __future__ import annotations
 
 import contextlib
+import math
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -205,7 +206,7 @@ class Learning:
                 if tried and (is_late or not self.plan.has_time_for(expected, self.record.trials)):
                     raise OutOfTimeError
                 with self.stages.trial(str(choice), SEARCH, expected):
-                    trial = text.run(choice)
+                    trial = text.run(choice, None if math.isinf(end) else self.budget.started + end)
                 self.note(trials=(*self.record.trials, trial))
                 tried[choice] = trial.perplexity
             return tried[choice]
