@@ -101,7 +101,7 @@ class TrialText:
         return self._inputs[classes]
 
     def run(self, choice: ModelChoice, deadline: float | None = None) -> Trial:
-        """Train for some epochs, mix, and measure; after the deadline, which may have ended it early, OutOfTimeError."""
+        """Train for some epochs, mix, and measure; OutOfTimeError after the deadline, which ends a training early."""
         began = time.monotonic()
         inputs = self.inputs(choice.classes(len(self.kneser_ney.vocabulary)))
         options = ModelOptions(choice.settings() | {"epochs": self.epochs}, seed=self.options.seed)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from morphlm.artefacts import Shelf, find_or_make
+from morphlm.artefacts import COMPLETE, Shelf, find_or_make
 from morphlm.errors import ConfigError
 from morphlm.machine import machine_type
 from morphlm.modelfile import MANIFEST, read_model
@@ -14,7 +14,6 @@ from morphlm.ngram.counting import count_ngrams
 from morphlm.ngram.estimation import estimate
 from morphlm.ngram.kind import MKN
 from morphlm.ngram.model import NgramModel, ngram_from_files
-from morphlm.progress import notify
 from morphlm.settings import Settings, setting
 from morphlm.text.preparation import PrepareOptions
 from morphlm.version import __version__
@@ -69,21 +68,20 @@ def train_ngram(
     raw = read_corpus(source, allow_unknown=allow_unknown)
     warn_if_raw(raw.words, source)
     corpus = raw.encode(raw.words.vocabulary(kappa, seed) if vocabulary is None else vocabulary)
-    record = {"preparation": preparation_record(source), "vocabulary": "of the text" if vocabulary is None else "given"}
+    preparation, origin = preparation_record(source), "of the text" if vocabulary is None else "given"
 
     def make() -> NgramModel:
-        model = train_ngram_on(corpus, config, record["preparation"])
-        model.training["vocabulary"] = record["vocabulary"]
+        model = train_ngram_on(corpus, config, preparation)
+        model.training["vocabulary"] = origin
         return model
 
     if out is None:
         return make()
-    return find_or_make(
-        MKN.producer, _identity(corpus, config, record), _ModelDirectory(Path(out), restart), make
-    ).result
+    identity = _identity(corpus, config, preparation=preparation, vocabulary=origin)
+    return find_or_make(MKN.producer, identity, _ModelDirectory(Path(out), restart), make).result
 
 
-def _identity(corpus: Corpus, config: NgramConfig, record: dict[str, Any]) -> str:
+def _identity(corpus: Corpus, config: NgramConfig, **record: Any) -> str:
     """A hash of the data, the settings and the revision of the method: the key of the model."""
     words = corpus.vocabulary
     parts = {"train": corpus.tokens, "words": list(words.words), "counts": words.counts, "config": asdict(config)}
@@ -94,7 +92,8 @@ class _ModelDirectory(Shelf[NgramModel]):
     """The directory of one model, which knows the hash of what it was trained on; any other is replaced."""
 
     def __init__(self, out: Path, restart: bool) -> None:
-        self._out, self._restart, self.place = out, restart, str(out)
+        self._out, self._restart = out, restart
+        self.place, self.found_message = str(out), COMPLETE.format(out)
 
     def find(self, key: str) -> NgramModel | None:
         if self._restart or not (self._out / MANIFEST).is_file():
@@ -102,7 +101,6 @@ class _ModelDirectory(Shelf[NgramModel]):
         files = read_model(self._out)
         if files.training.get("identity") != key:
             return None
-        notify(f"{self._out} is complete, from the same text with the same settings; --restart trains it anew")
         return ngram_from_files(self._out, files)
 
     def keep(self, key: str, result: NgramModel) -> None:
