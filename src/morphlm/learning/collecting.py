@@ -224,11 +224,14 @@ def _sampled(documents: Iterable[Document], sample: list[str]) -> Iterator[Docum
 
 
 def _until_late(documents: Iterable[Document], is_late: Callable[[], bool], collected: Collected) -> Iterator[Document]:
-    for number, document in enumerate(documents):
-        if number and is_late():
+    """The documents for which there is time, but as much as there was a look at anyway."""
+    characters = 0
+    for document in documents:
+        if characters >= SAMPLE_CHARACTERS and is_late():
             collected.is_whole = False
             return
         yield document
+        characters += sum(map(len, document.paragraphs))
 
 
 def _look_at_languages(request: LearnRequest, language: str | None, sample: Sequence[str], say: Say) -> list[str]:
