@@ -196,7 +196,7 @@ def _find_language(request: LearnRequest, sample: Sequence[str], collected: Coll
         note(f"the language could not be recognised{guess}; rules for most languages are used, name it with --language")
         return None
     check_spaced(code)
-    note(f"the text is {language_name(code)} ({code}), as far as can be seen; --language says otherwise")
+    note(f"the text seems to be {language_name(code)} ({code}); if not, name the language with --language")
     return code
 
 
