@@ -25,6 +25,7 @@ from morphlm.files import exclusive, make_folder
 from morphlm.progress import notify
 
 Result = TypeVar("Result")
+COMPLETE = "{} is complete, from the same text with the same settings; --restart trains it anew"
 KEY_DIGITS = 12  # of a key in the name of a file
 
 
@@ -57,6 +58,7 @@ class Shelf(ABC, Generic[Result]):
     """Where the results of a producer lie."""
 
     place: str = ""  # what messages call it; '' where naming it helps nobody
+    found_message: str = ""  # what is said when a result is found; '': that it was found
 
     @abstractmethod
     def find(self, key: str) -> Result | None:
@@ -135,7 +137,7 @@ def find(producer: Producer, key: str, shelf: Shelf[Result]) -> Result | None:
         notify(f"{producer.name}: the one{_in(shelf)} is damaged and is made again ({error})")
         return None
     if result is not None:
-        notify(f"{producer.name}: found{_in(shelf)}")
+        notify(shelf.found_message or f"{producer.name}: found{_in(shelf)}")
     return result
 
 

@@ -26,6 +26,7 @@ import importlib
 import os
 import pickle
 import sys
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -264,6 +265,7 @@ class Compilations:
         self.requested: list[tuple[Kernel, tuple[Any, ...]]] = []  # all signatures that Python called, compiled or not
         self._has_begun, self._is_told = False, False
         self._expected, self._compiled = 0, 0
+        self.seconds = 0.0  # that the program has waited for machine code
         self._shown: Any = None  # the bar, while something is compiled
         self._helpers: compiling_helpers.Helpers | None = None
 
@@ -299,11 +301,12 @@ class Compilations:
         is_quiet, total = os.environ.get(QUIETLY) == "quiet", self._expected or None
         done = self._compiled if self._helpers is None else self._helpers.done
         with SilentBar() if is_quiet else step_bar(_description(kernel), done, total) as bar:
-            self._shown = bar
+            self._shown, began = bar, time.perf_counter()
             try:
                 yield bar
             finally:
                 self._shown = None
+                self.seconds += time.perf_counter() - began
 
     def _start_helpers(self, first: str) -> None:
         """For the kernels that the command will need, `first` before all others."""

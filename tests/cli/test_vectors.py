@@ -138,6 +138,12 @@ def test_similarity_of_a_file_and_from_standard_input(
         assert "has no sides to choose or to normalise" in outcome.stderr
 
 
+def test_pairs_of_another_language_are_warned_of(model: Path, tmp_path: Path, morphlm_command: Command) -> None:
+    (tmp_path / "pairs").write_text("ocean\tsea\t9\nocean\tcar\t1\ntiger\tcat\t7\n")
+    outcome = morphlm_command("similarity", model, tmp_path / "pairs")
+    assert f"WARNING: {tmp_path / 'pairs'}: the model knows no pair of these words" in outcome.stderr
+
+
 def test_a_malformed_pair_is_named(model: Path, tmp_path: Path, morphlm_command: Command) -> None:
     (tmp_path / "bad.tsv").write_text("domu\tdomy\t5\ndomu\tdomy\n")
     outcome = morphlm_command("similarity", model, tmp_path / "bad.tsv")
@@ -169,7 +175,7 @@ def test_export(name: str, file_format: str, model: Path, tmp_path: Path, morphl
 def test_export_to_standard_output_and_talk_elsewhere(model: Path, tmp_path: Path, morphlm_command: Command) -> None:
     outcome = morphlm_command("export", model, "-", "--side", "output")
     assert outcome.stdout.startswith("29 4\nškola ")
-    assert outcome.stderr == "<stdin>: 29 vectors of 4, 0 of them composed\n".replace("<stdin>", "-")
+    assert outcome.stderr == "-: 29 vectors of 4 dimensions\n"
     morphlm_command("export", model, tmp_path / "v.vec", "--side", "output")
     assert (tmp_path / "v.vec").read_text() == outcome.stdout
 

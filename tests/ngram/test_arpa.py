@@ -92,7 +92,6 @@ def test_a_model_without_unk_has_a_closed_vocabulary(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "what"),
     [
-        ("\\data\\", "data", 24, "this is no model; name a model folder or an ARPA file"),
         ("-0.8\t</s>\n", "-0.8\tx\n", 24, "the unigram </s> is missing"),
         ("ngram 1=6", "ngram 1=9999999999999", 2, "`ngram 1=NUMBER`"),
         ("ngram 2=4", "ngram 3=4", 3, "`ngram 2=NUMBER`"),
@@ -141,3 +140,9 @@ def test_what_other_tools_write_is_read(tmp_path: Path) -> None:
     assert model.signature.value("model") == "arpa"
     model.save(tmp_path / "model")
     assert load(tmp_path / "model").kind == "arpa"
+
+
+def test_a_text_is_no_model(tmp_path: Path) -> None:
+    (tmp_path / "bad.arpa").write_text(PRUNED.replace("\\data\\", "data"))
+    with pytest.raises(InputError, match=r"bad\.arpa: this is no model: no folder with one, and no ARPA file"):
+        load(tmp_path / "bad.arpa")

@@ -84,7 +84,7 @@ def test_all_words_and_some_that_are_composed(file_format: str, tmp_path: Path) 
     assert np.array_equal(again.vectors, vectors.rows(again.index_to_key))
     assert exported.to_json()["left_out"] == ["brouk"]
     lines = exported.format().splitlines()
-    assert lines[0] == f"{path}: 31 vectors of 4, 2 of them composed"
+    assert lines[0] == f"{path}: 31 vectors of 4 dimensions, 2 of them composed"
     assert lines[1] == "left out, nothing is known of them: brouk"
 
 

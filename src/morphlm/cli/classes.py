@@ -16,14 +16,15 @@ from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
 from morphlm.language_model.signature import Signature, in_thousands
 from morphlm.version import __version__
-from morphlm.vocabulary.corpus import Corpus, encode_text, read_corpus
+from morphlm.vocabulary.corpus import Corpus, encode_text, read_corpus, warn_if_raw
 from morphlm.vocabulary.vocabulary import load_vocabulary
 
 CLASS_SETTINGS = SettingOptions(ClassOptions)
 
 
 @click.command(name="classes")
-@click.option("--train", "files", multiple=True, metavar="FILE", help="Training text; repeat for more files ['-'].")
+@click.argument("texts", nargs=-1, metavar="[TEXT]...")
+@click.option("--train", "files", multiple=True, metavar="FILE", help="Training text, as TEXT; repeatable ['-'].")
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Write the classes here.")
 @CLASS_SETTINGS
 @click.option("--vocab", type=click.Path(), metavar="FILE", help="Use this vocabulary; other words become UNK.")
@@ -49,6 +50,7 @@ CLASS_SETTINGS = SettingOptions(ClassOptions)
 @options.allow_unk
 @options.as_json
 def command(
+    texts: tuple[str, ...],
     files: tuple[str, ...],
     vocab: str | None,
     kappa: float,
@@ -68,15 +70,15 @@ def command(
     line, classes by frequency; the models with a class-based softmax take it.
 
     \b
-      morphlm classes --train train.txt --out classes.tsv --examples
-      morphlm classes --train train.txt --read brown/paths --format paths
+      morphlm classes train.txt --out classes.tsv --examples
+      morphlm classes train.txt --read brown/paths --format paths
     """
     chosen = ClassOptions(**CLASS_SETTINGS.chosen(settings), seed=seed)
     if class_file is not None and (chosen.number or chosen.max_class_size or chosen.method != "exchange"):
         raise ConfigError("--read takes the classes as they are; leave out --classes, --method and --max-class-size")
     if out is not None:
         check_can_write(out)
-    corpus = _corpus(options.as_paths(options.or_stdin(files)), vocab, kappa, seed, allow_unknown)
+    corpus = _corpus(options.as_paths(options.or_stdin((*files, *texts))), vocab, kappa, seed, allow_unknown)
     if class_file is None:
         partition = make_classes(corpus, chosen)
     else:
@@ -93,6 +95,7 @@ def _corpus(files: list[Path], vocab: str | None, kappa: float, seed: int, allow
     if vocab is not None:
         return encode_text(files, load_vocabulary(vocab), allow_unknown=allow_unknown)
     raw = read_corpus(files, allow_unknown=allow_unknown)
+    warn_if_raw(raw.words, files)
     return raw.encode(raw.words.vocabulary(kappa, seed))
 
 

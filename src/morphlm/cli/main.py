@@ -63,7 +63,10 @@ TOO_MANY = "there are more arguments than expected"
 # click's words -> ours
 WORDINGS: tuple[tuple[re.Pattern[str], Any], ...] = (
     (re.compile(r"^Got unexpected extra arguments? \((.*)\)$"), rf"{TOO_MANY} (\1)"),
-    (re.compile(r"^Missing (argument|option) '(.*?)'(\. Choose from:)?"), lambda found: _missing(*found.groups())),
+    (
+        re.compile(r"^Missing (argument|option) '(.*?)'(?: / '.*?')*(\. Choose from:)?"),
+        lambda found: _missing(*found.groups()),
+    ),
     (re.compile(r"^Invalid value for '(.*?)': "), r"\1: "),
     (re.compile(r"is not a valid integer( range)?"), "is not a whole number"),
     (re.compile(r"is not a valid float( range)?"), "is not a number"),

@@ -21,7 +21,7 @@ from morphlm.segmentation.gold import Gold, read_gold
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
 from morphlm.tables import counted
 from morphlm.text.reading import UntilRefused, read_blocks, split_tokens
-from morphlm.vocabulary.corpus import read_corpus
+from morphlm.vocabulary.corpus import read_corpus, warn_if_raw
 from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
 
 SEGMENTER_SETTINGS = SettingOptions(SegmenterConfig)
@@ -71,7 +71,7 @@ def command(
       morphlm segment --load cs.segmenter nejneuvěřitelnější školou
       morphlm segment --load cs.segmenter test.txt
     """
-    _check_one_source(vocab, texts, load)
+    _check_one_source(vocab, texts, load, given)
     standard = None if gold is None else read_gold(gold)
     if out is not None:
         check_can_write(out)
@@ -104,7 +104,9 @@ def command(
 def _vocabulary(path: str | None, texts: list[Path], allow_unknown: bool) -> Vocabulary:
     if path is not None:
         return load_vocabulary(path)
-    return read_corpus(texts, allow_unknown=allow_unknown).words.vocabulary(kappa=0.0, seed=0)
+    words = read_corpus(texts, allow_unknown=allow_unknown).words
+    warn_if_raw(words, texts)
+    return words.vocabulary(kappa=0.0, seed=0)
 
 
 def _compare(segmenter: MorphemeSegmenter, gold: Gold) -> dict[str, BoundaryScores]:
@@ -114,10 +116,14 @@ def _compare(segmenter: MorphemeSegmenter, gold: Gold) -> dict[str, BoundaryScor
     return {name: evaluate(segmenter.segment_all(part), gold) for name, part in words.items() if part}
 
 
-def _check_one_source(vocab: str | None, texts: tuple[str, ...], load: str | None) -> None:
+def _check_one_source(vocab: str | None, texts: tuple[str, ...], load: str | None, given: tuple[str, ...]) -> None:
     sources = (vocab is not None) + bool(texts) + (load is not None)
     if sources > 1:
         raise ConfigError("--load uses a segmenter, --vocab and --train make one; give exactly one of them")
+    if not sources and given and Path(given[0]).is_dir():
+        raise ConfigError(
+            f"{given[0]} is a folder; write `morphlm segment --load {' '.join(given)}` if it is a segmenter"
+        )
     if not sources:
         raise ConfigError(
             "there is no segmenter; give --load DIR to use one, or --train TEXT or --vocab FILE to train one"

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from morphlm.cli import options, vector_options
+from morphlm.progress import notify
 from morphlm.vectors.similarity import evaluate_similarity, format_similarities, read_pairs
 
 
@@ -37,6 +38,9 @@ def command(
     sets = [read_pairs(path) for path in files]
     vectors = vector_options.any_vectors(model_path, **choice)
     results = [evaluate_similarity(vectors, pairs, seed=seed, prepared=prepared) for pairs in sets]
+    for result in results:
+        if not result.known:
+            notify(f"WARNING: {result.name}: the model knows no pair of these words; are they of its language?")
     if as_json:
         options.print_json([result.to_json() for result in results])
     else:

@@ -26,6 +26,7 @@ from morphlm.learning.schema import CLBL, KNESER_NEY
 from morphlm.modelfile import LEARNED_MODEL, LEARNED_RECORD, LEARNED_SEGMENTER
 
 PARTS = ("train", "dev", "test")
+SHOWN_CHANGES = 3  # in a message
 
 
 @dataclass(frozen=True)
@@ -128,10 +129,10 @@ def find_record(request: LearnRequest, *, restart: bool) -> LearnRecord | None:
         return None
     changes = describe_changes(record.settings, request.settings) + _changed_files(record, request)
     if changes:
-        raise ConfigError(
-            f"{directory.root}: this was learned from other input ({'; '.join(changes)}); give --restart to learn anew "
-            "in its place, or another --out"
-        )
+        more = [f"{len(changes) - SHOWN_CHANGES:,} more"] if len(changes) > SHOWN_CHANGES else []
+        listed = "; ".join(changes[:SHOWN_CHANGES] + more)
+        cure = "give --restart to learn anew in its place, or another --out"
+        raise ConfigError(f"{directory.root}: this was learned from other input ({listed}); {cure}")
     return record
 
 

@@ -87,7 +87,8 @@ class _Lines:
             self.number = number
             if line.strip() == "\\data\\":
                 return
-        raise self.error("there is no line \\data\\, so this is no model; name a model folder or an ARPA file")
+        what = "this is no model: no folder with one, and no ARPA file, which has a line \\data\\; name a model"
+        raise InputError(what, source=self.source)
 
     def error(self, message: str) -> InputError:
         return InputError(message, source=self.source, line=self.number)

@@ -228,14 +228,17 @@ def language_name(code: str) -> str:
     return languages()[code].name if code in languages() else "another language"
 
 
-def check_spaced(code: str) -> str:
-    """The canonical code of a language that writes spaces between words; a ConfigError with the cure for others."""
+def check_spaced(code: str, then: str = "give the text with --prepared") -> str:
+    """The canonical code of a language that writes spaces between words; a ConfigError with the cure for others.
+
+    `then` is what to do once there are spaces.
+    """
     checked = check_language(code)
     if checked in _WITHOUT_SPACES:
         raise ConfigError(
             f"{language_name(checked)} ({checked}) is written without spaces between words, and morphlm does not "
-            f"segment it; put spaces between the words first (with {_WITHOUT_SPACES[checked]}, for example) and give "
-            "the text with --prepared"
+            f"segment it; put spaces between the words first (with {_WITHOUT_SPACES[checked]}, for example) and "
+            f"{then}"
         )
     return checked
 

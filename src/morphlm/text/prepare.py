@@ -23,6 +23,7 @@ from morphlm.processes import ordered_map
 from morphlm.progress import progress_bar
 from morphlm.text.casing import DOTLESS_I, lowercase
 from morphlm.text.documents import Document, read_documents
+from morphlm.text.entities import replace_entities
 from morphlm.text.joining import join_words
 from morphlm.text.preparation import Counts, Preparation, PrepareOptions, record_path, write_preparation
 from morphlm.text.reading import RESERVED, UNKNOWN, Block, Mending, read_blocks, split_tokens
@@ -56,9 +57,9 @@ def prepare_line(
     if allow_unknown and UNKNOWN in line:
         parts = [prepare_line(part, options, repairs) for part in _UNKNOWN_TOKEN.split(line)]
         return [*parts[0], *(token for part in parts[1:] for token in (UNKNOWN, *part))]
-    text = _INVISIBLE.sub("", line).replace(_ZERO_WIDTH_SPACE, " ")
-    if options.nfc:
-        text = unicodedata.normalize("NFC", text)
+    text = _cleaned(line, options)
+    if options.tokeniser == "words" and (replaced := replace_entities(text)) != text:
+        text = _cleaned(replaced, options)
     text = _tokenised(text, options)
     if options.case == "lower":
         text = _lowercased(text, options)
@@ -72,6 +73,12 @@ def prepare_line(
     if options.required_cyrillic and _FOREIGN_CHARACTER.search(text):
         tokens = [token if _is_cyrillic(token, options.required_cyrillic) else UNKNOWN for token in tokens]
     return tokens
+
+
+def _cleaned(text: str, options: PrepareOptions) -> str:
+    """Without invisible characters, in normal form."""
+    text = _INVISIBLE.sub("", text).replace(_ZERO_WIDTH_SPACE, " ")
+    return unicodedata.normalize("NFC", text) if options.nfc else text
 
 
 def _lowercased(text: str, options: PrepareOptions) -> str:
@@ -166,8 +173,9 @@ class BlockPreparer:
         fates: Counter[str] = Counter()
         kept: list[str] = []
         for number, line in enumerate(block.lines(), block.first_line):
+            text = replace_entities(line, repairs) if self.options.tokeniser == "words" else line
             with located(block.source, number):
-                tokens = prepare_line(line, self.options, repairs if self.mend else None)
+                tokens = prepare_line(text, self.options, repairs if self.mend else None)
             sentences, reason = keep_or_split(tokens, self.options)
             fates[reason or "kept"] += 1
             fates["sentences"] += len(sentences)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from morphlm.artefacts import Shelf
+from morphlm.artefacts import COMPLETE, Shelf
 from morphlm.errors import ConfigError
 from morphlm.kinds import ModelKind
 from morphlm.language_model.base import LanguageModel
@@ -44,10 +44,9 @@ class RunOptions(Settings):
         if self.resume and self.restart:
             raise ConfigError("--resume goes on and --restart begins anew; give one of them")
 
-    def tell_complete(self, out: Path) -> None:
-        """Say that nothing is trained, where somebody asked for a training."""
-        if self.say_complete:
-            notify(f"{out} is complete, from the same text with the same settings; --restart trains it anew")
+    def complete_message(self, out: Path) -> str:
+        """That nothing is trained, where somebody asked for a training."""
+        return COMPLETE.format(out) if self.say_complete else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +102,7 @@ class ModelShelf(Shelf[LanguageModel]):
 
     def __init__(self, job: TrainingJob, out: Path) -> None:
         self._job, self._out = job, out
-        self.place = str(out)
+        self.place, self.found_message = str(out), job.run.complete_message(out)
 
     def find(self, key: str) -> LanguageModel | None:
         run = self._job.run
@@ -113,7 +112,6 @@ class ModelShelf(Shelf[LanguageModel]):
         if files.training.get("identity") != key:
             return None
         model: LanguageModel = self._job.kind.load("read")(self._out, files)
-        run.tell_complete(self._out)
         return model
 
     def keep(self, key: str, result: LanguageModel) -> None:

@@ -41,7 +41,8 @@ class Exported:
     left_out: tuple[str, ...]  # words that were asked for, but of which nothing is known
 
     def format(self) -> str:
-        line = f"{self.path}: {counted(self.words, 'vector')} of {self.dimensions}, {self.composed:,} of them composed"
+        line = f"{self.path}: {counted(self.words, 'vector')} of {counted(self.dimensions, 'dimension')}"
+        line += f", {self.composed:,} of them composed" if self.composed else ""
         return line + (f"\nleft out, nothing is known of them: {' '.join(self.left_out)}" if self.left_out else "")
 
     def to_json(self) -> dict[str, Any]:
