@@ -24,6 +24,16 @@ def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
         raise _missing(error.name or module, extra, purpose) from error
 
 
+def import_package(module: str, package: str, purpose: str) -> ModuleType:
+    """Import a module of a package that morphlm works together with; it is installed under its own name."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        top, missing = module.partition(".")[0], (error.name or module).partition(".")[0]
+        name = package if missing == top else missing
+        raise MissingExtraError(f"{purpose} {name}, which is not installed; pip install {name}") from error
+
+
 def check_extra(module: str, extra: str, purpose: str) -> None:
     """Refuse at once what would fail later; nothing is imported."""
     if not is_installed(module):
