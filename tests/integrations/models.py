@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from pathlib import Path
 
@@ -24,6 +25,13 @@ def model_of(kind: str) -> LanguageModel:
 def ngrams() -> morphlm.NgramModel:
     """A 4-gram model with <unk> in its n-grams, large enough that contexts are pruned, found and backed off from."""
     return train_ngram(sentences(300, 1, rare=True), 4, kappa=0.3)
+
+
+def directory(folder: Path, kind: str | None = None) -> Path:
+    """A model in a directory, of which the model that all tests share knows nothing."""
+    model = ngrams() if kind is None else model_of(kind)
+    copy.copy(model).save(folder / "model")
+    return folder / "model"
 
 
 def arpa_file(folder: Path) -> str:

@@ -13,7 +13,7 @@ from morphlm.errors import ConfigError, InputError, StateError
 from morphlm.integrations import flashlight
 from morphlm.integrations.flashlight import build_lexicon_decoder, language_model
 from tests.integrations.ctc import LETTERS, emissions
-from tests.integrations.models import HELD_OUT, KINDS, arpa_file, model_of, ngrams
+from tests.integrations.models import HELD_OUT, KINDS, arpa_file, directory, model_of, ngrams
 
 pytest.importorskip("flashlight.lib.text")
 from flashlight.lib.text.decoder.kenlm import KenLM  # noqa: E402
@@ -72,8 +72,8 @@ def test_every_kind_decides_by_its_own_probabilities(kind: str) -> None:
 
 
 def test_a_model_makes_fewer_mistakes_than_none(tmp_path: Path) -> None:
-    ngrams().save(tmp_path / "model")
-    decoder, deaf = (build_lexicon_decoder(TOKENS, tmp_path / "model", lm_weight=weight) for weight in (2.0, 0.0))
+    path = directory(tmp_path)
+    decoder, deaf = (build_lexicon_decoder(TOKENS, path, lm_weight=weight) for weight in (2.0, 0.0))
     spoken = [(tuple(text.split()), heard(text, seed, noise=1.8)) for seed, text in enumerate(HELD_OUT[:20])]
     right = [sum(one.decode(frames)[0].words == words for words, frames in spoken) for one in (decoder, deaf)]
     assert right[0] > right[1]

@@ -14,7 +14,7 @@ import morphlm
 from morphlm.errors import InputError, StateError
 from morphlm.integrations import kenlm
 from morphlm.scoring.mixing import mix
-from tests.integrations.models import HELD_OUT, KINDS, arpa_file, model_of, ngrams
+from tests.integrations.models import HELD_OUT, KINDS, arpa_file, directory, model_of, ngrams
 
 TEXTS = [
     *HELD_OUT,
@@ -43,8 +43,7 @@ def ours(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         return kenlm.Model(ngrams())
     if request.param == "arpa":
         return kenlm.Model(arpa_file(folder))
-    copy.copy(ngrams()).save(folder / "model")
-    return kenlm.Model(str(folder / "model"))
+    return kenlm.Model(str(directory(folder)))
 
 
 # ---------------------------------------------------------------- equal to KenLM

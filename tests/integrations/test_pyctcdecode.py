@@ -12,7 +12,7 @@ import pytest
 from morphlm.errors import ConfigError, InputError, StateError
 from morphlm.integrations.pyctcdecode import CTCLanguageModel, build_ctcdecoder
 from tests.integrations.ctc import BLANK, LETTERS, emissions
-from tests.integrations.models import HELD_OUT, KINDS, arpa_file, model_of, ngrams
+from tests.integrations.models import HELD_OUT, KINDS, arpa_file, directory, model_of, ngrams
 
 LABELS = [BLANK, *LETTERS, " "]
 UNSEEN = ["neviděn domu", "škola neviděn", "neviděn"]
@@ -84,8 +84,7 @@ def test_a_model_makes_fewer_mistakes_than_none() -> None:
 
 def test_a_directory_and_later_settings(tmp_path: Path) -> None:
     package = pytest.importorskip("pyctcdecode")
-    ngrams().save(tmp_path / "model")
-    decoder, logits = build_ctcdecoder(LABELS, tmp_path / "model"), emissions(HELD_OUT[0], LABELS, 1)
+    decoder, logits = build_ctcdecoder(LABELS, directory(tmp_path)), emissions(HELD_OUT[0], LABELS, 1)
     before = summary(decoder.decode_beams(logits))[0][2]
     decoder.reset_params(alpha=2.0, beta=0.0, unk_score_offset=-2.0, lm_score_boundary=False)
     assert summary(decoder.decode_beams(logits))[0][2] != before
