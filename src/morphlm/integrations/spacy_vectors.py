@@ -23,9 +23,15 @@ class ComposedVectors(BaseVectors):  # type: ignore[misc]
 
     mode, attr, n_keys, is_full = "default", ORTH, -1, True
 
-    def __init__(self, vectors: WordVectors, *, name: str = "morphlm") -> None:
+    def __init__(self, vectors: WordVectors, *, name: str = "morphlm", pickled_strings: Any = None) -> None:
+        """spaCy sets `strings` to the vocabulary's store.
+
+        A vocabulary that is unpickled does so before it takes up its own store again: that is `pickled_strings`.
+        """
         super().__init__()
-        self.vectors, self.name, self.strings = vectors, name, StringStore()
+        self.vectors, self.name = vectors, name
+        self.strings = StringStore() if pickled_strings is None else pickled_strings
+        self._pickled_strings = pickled_strings
         self.data = np.empty((0, vectors.dimensions), np.float32)  # tells spaCy that arrays are NumPy's
         self._form = word_forms(vectors)
         self._kept: dict[str, Float32Array | None] = {}
@@ -75,7 +81,10 @@ class ComposedVectors(BaseVectors):  # type: ignore[misc]
         return self._kept[word]
 
     def _word(self, key: str | int) -> str:
-        return key if isinstance(key, str) else str(self.strings[int(key)])
+        if isinstance(key, str):
+            return key
+        is_elsewhere = self._pickled_strings is not None and key not in self.strings
+        return str((self._pickled_strings if is_elsewhere else self.strings)[int(key)])
 
     # ------------------------------------------------------------ what spaCy may try
 
@@ -88,8 +97,8 @@ class ComposedVectors(BaseVectors):  # type: ignore[misc]
         self.add(None)
 
     def __reduce__(self) -> Any:
-        return _unpickle, (self.vectors, self.name)
+        return _unpickle, (self.vectors, self.name, self.strings)
 
 
-def _unpickle(vectors: WordVectors, name: str) -> ComposedVectors:
-    return ComposedVectors(vectors, name=name)
+def _unpickle(vectors: WordVectors, name: str, strings: Any) -> ComposedVectors:
+    return ComposedVectors(vectors, name=name, pickled_strings=strings)
