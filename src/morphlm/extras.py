@@ -25,13 +25,11 @@ def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
 
 
 def import_package(module: str, package: str, purpose: str) -> ModuleType:
-    """Import a module of a package that morphlm works together with; it is installed under its own name."""
+    """Import a module of, or for, a package that morphlm works together with; pip knows it by the name `package`."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        top, missing = module.partition(".")[0], (error.name or module).partition(".")[0]
-        name = package if missing == top else missing
-        raise MissingExtraError(f"{purpose} {name}, which is not installed; pip install {name}") from error
+        raise MissingExtraError(f"{purpose} {package}, which is not installed; pip install {package}") from error
 
 
 def check_extra(module: str, extra: str, purpose: str) -> None:

@@ -52,9 +52,14 @@ def test_training_perplexity_and_learning_take_it(tmp_path: Any) -> None:
 
 
 def test_other_fields_functions_and_empty_rows() -> None:
-    rows = [{"translation": {"cs": "škola"}}, {"translation": {"cs": None}}, {"translation": {"cs": "dům"}}]
+    rows: list[dict[str, Any]] = [
+        {"translation": {"cs": "škola"}},
+        {"translation": {"cs": None}},
+        {"translation": {"cs": "dům"}},
+    ]
     assert list(texts(rows, lambda row: row["translation"]["cs"])) == ["škola", "dům"]
-    assert list(texts([{"sentence": "škola"}, {"sentence": None}, {"sentence": ""}], "sentence")) == ["škola", ""]
+    plain: list[dict[str, Any]] = [{"sentence": "škola"}, {"sentence": None}, {"sentence": ""}]
+    assert list(texts(plain, "sentence")) == ["škola", ""]
 
 
 def test_what_is_no_data_set_is_refused() -> None:
@@ -98,7 +103,12 @@ def test_only_the_column_of_the_text_is_read() -> None:
     dataset = package.Dataset.from_list(ROWS)
     seen: list[list[str]] = []
     select = dataset.select_columns
-    dataset.select_columns = lambda names: seen.append(names) or select(names)
+
+    def noted(names: list[str]) -> Any:
+        seen.append(names)
+        return select(names)
+
+    dataset.select_columns = noted
     assert next(iter(texts(dataset))) == TRAIN[0]
     assert seen == [["text"]]
 

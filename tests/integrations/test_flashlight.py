@@ -16,12 +16,12 @@ from tests.integrations.ctc import LETTERS, emissions
 from tests.integrations.models import HELD_OUT, KINDS, arpa_file, directory, model_of, ngrams
 
 pytest.importorskip("flashlight.lib.text")
-from flashlight.lib.text.decoder.kenlm import KenLM  # noqa: E402
-from flashlight.lib.text.dictionary import Dictionary  # noqa: E402
+from flashlight.lib.text.decoder.kenlm import KenLM
+from flashlight.lib.text.dictionary import Dictionary
 
 TOKENS = ["-", "|", *LETTERS]
 LEXICON = {word: [[*word, "|"]] for word in ("domu", "škola", "školou", "řeku", "řeka", "neviděn")}
-OPTIONS = {"beam_size": 30, "lm_weight": 1.5, "word_score": 0.5}
+OPTIONS: dict[str, Any] = {"beam_size": 30, "lm_weight": 1.5, "word_score": 0.5}
 
 
 def heard(text: str, seed: int, **settings: Any) -> Any:

@@ -91,7 +91,7 @@ def test_states_score_as_in_kenlm(ours: kenlm.Model, real: Any) -> None:
 
 def test_equal_states_of_kenlm_are_equal_here(ours: kenlm.Model, real: Any) -> None:
     package = pytest.importorskip("kenlm")
-    pairs = {}
+    pairs: dict[Any, kenlm.State] = {}
     for text in TEXTS:
         theirs, state = package.State(), kenlm.State()
         real.BeginSentenceWrite(theirs)
@@ -226,9 +226,9 @@ def test_wrong_arguments_are_refused() -> None:
     for wrong in (None, 5, b"domu"):
         with pytest.raises(InputError, match="is no word"):
             model.BaseScore(state, wrong, state)  # type: ignore[arg-type]
-    for wrong in (None, 5, ["domu"]):
+    for no_text in (None, 5, ["domu"]):
         with pytest.raises(InputError, match="is no sentence"):
-            model.score(wrong)  # type: ignore[arg-type]
+            model.score(no_text)  # type: ignore[arg-type]
     with pytest.raises(StateError):
         model.BaseScore(5, "domu", state)  # type: ignore[arg-type]
     other = kenlm.State()

@@ -15,7 +15,7 @@ from morphlm.scoring.mixing import mix
 from tests.segmentation.small import model_with
 
 pytest.importorskip("spacy")
-import spacy  # noqa: E402
+import spacy
 
 KNOWN, COMPOSED, AFFIXES, UNKNOWN = "domu", "domou", "xxxem", "brouk"
 

@@ -1,7 +1,7 @@
 """Texts of data sets in the style of Hugging Face: rows that are dicts, one field of which is text.
 
-`texts(dataset, "text")` is what `morphlm.train`, `learn`, `perplexity` and all others take as raw lines. Nothing but the
-rows' own mappings is used, so the package `datasets` need not be installed.
+`texts(dataset, "text")` is what `morphlm.train`, `learn`, `perplexity` and all others take as raw lines. Rows need only
+be mappings, so the package `datasets` need not be installed.
 """
 
 from __future__ import annotations

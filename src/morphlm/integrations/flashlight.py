@@ -20,6 +20,7 @@ from morphlm.extras import import_package
 from morphlm.integrations.cached_scores import LEAST_LOG10, LN10
 from morphlm.language_model.base import LanguageModel
 from morphlm.scoring.loading import load
+from morphlm.tables import counted
 from morphlm.text.reading import RESERVED, UNKNOWN
 
 __all__ = ["Hypothesis", "LexiconDecoder", "build_lexicon_decoder", "language_model"]
@@ -50,9 +51,8 @@ class LexiconDecoder:
         """The hypotheses for log-probabilities of tokens, (frames, tokens), the best first."""
         frames = np.ascontiguousarray(emissions, np.float32)
         if frames.ndim != 2 or frames.shape[1] != self._tokens.index_size():
-            raise InputError(
-                f"emissions of shape {frames.shape} do not fit {self._tokens.index_size()} tokens; give (frames, tokens)"
-            )
+            tokens = counted(self._tokens.index_size(), "token")
+            raise InputError(f"emissions of shape {frames.shape} do not fit {tokens}; give (frames, tokens)")
         if np.isnan(frames).any():
             raise InputError("some emissions are not a number; give log-probabilities")
         return [self._hypothesis(found) for found in self._decoder.decode(frames.ctypes.data, *frames.shape)]
@@ -156,7 +156,9 @@ def _checked(lexicon: Lexicon, tokens: Sequence[str]) -> dict[str, list[list[str
         checked[word] = [list(spelling) for spelling in spellings]
         for spelling in checked[word]:
             if not spelling or not known.issuperset(spelling):
-                raise InputError(f"the spelling {spelling} of {word!r} is empty or has more than the tokens; correct it")
+                raise InputError(
+                    f"the spelling {spelling} of {word!r} is empty or has more than the tokens; correct it"
+                )
     return checked
 
 

@@ -121,7 +121,7 @@ class Model:
             self.model = path
             self.path = b"" if path.origin is None else os.fsencode(path.origin.directory)
         else:
-            self.path = os.path.abspath(os.fsencode(path))
+            self.path = os.path.abspath(os.fsencode(path))  # noqa: PTH100  # bytes, as KenLM's
             self.model = _load(Path(os.fsdecode(path)))
         self._id_of = self.model.vocabulary.ids.get
 
@@ -175,7 +175,7 @@ class Model:
         return self._word_id(_decoded(word)) != UNK_ID
 
     def __repr__(self) -> str:
-        name = os.fsdecode(os.path.basename(self.path)) or self.model.kind
+        name = Path(os.fsdecode(self.path)).name or self.model.kind
         return f"<Model from {name}>"
 
     def __getstate__(self) -> tuple[MorphlmModel, bytes]:

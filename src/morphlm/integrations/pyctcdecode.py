@@ -50,9 +50,7 @@ class CTCLanguageModel(PickledWithoutCaches):
         self.unigrams = frozenset(known if unigrams is None else set(unigrams).intersection(known))
         if not self.unigrams:
             raise ConfigError("the model knows none of the unigrams; give words as they stand in its vocabulary")
-        self.reset_params(
-            alpha=alpha, beta=beta, unk_score_offset=unk_score_offset, score_boundary=score_boundary
-        )
+        self.reset_params(alpha=alpha, beta=beta, unk_score_offset=unk_score_offset, score_boundary=score_boundary)
 
     def reset_params(
         self,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from morphlm.extras import import_package
 
 if TYPE_CHECKING:
-    from morphlm.integrations.sklearn_features import SentenceFeatures as SentenceFeatures
+    from morphlm.integrations.sklearn_features import SentenceFeatures
 
 __all__ = ["SentenceFeatures"]
 

@@ -15,7 +15,7 @@ from morphlm.arrays import Array, Float64Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.scoring.loading import load
-from morphlm.vectors.vectors import Side
+from morphlm.vectors.vectors import Side, WordVectors
 from morphlm.vocabulary.corpus import check_tokens
 from morphlm.vocabulary.vocabulary import END_ID
 
@@ -26,9 +26,9 @@ class SentenceFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Texts become rows of numbers: the mean vector of their words, and their perplexity in the last column.
 
     `model` is a model or its directory. `vectors` and `perplexity` say which of both there are. The vectors are chosen
-    by `side`, `centre` and `normalise`, as by `model.vectors.using`; words never seen are composed of their morphemes. A
-    text without words has the vector 0. Each text is scored as one sentence, prepared as the model's own text was, and
-    by itself, whatever stands before it.
+    by `side`, `centre` and `normalise`, as by `model.vectors.using`; words never seen are composed of their morphemes.
+    A text without words has the vector 0. Each text is scored as one sentence, prepared as the model's own text was,
+    and by itself, whatever stands before it.
     """
 
     def __init__(
@@ -70,17 +70,8 @@ class SentenceFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         sentences = [self.model_.tokens(" ".join(text.split())) for text in texts]
         for number, sentence in enumerate(sentences, 1):
             check_tokens(sentence, allow_unknown=True, number=number)
-        columns = [self._mean_vectors(sentences)] if self.vectors_ is not None else []
+        columns = [] if self.vectors_ is None else [_mean_vectors(self.vectors_, sentences)]
         return np.hstack([*columns, *([self._perplexities(sentences)] if self.perplexity else [])])
-
-    def _mean_vectors(self, sentences: list[list[str]]) -> Float64Array:
-        words = {word: row for row, word in enumerate(dict.fromkeys(word for words in sentences for word in words))}
-        rows = self.vectors_.rows(list(words))
-        means = np.zeros((len(sentences), self.vectors_.dimensions))
-        for mean, sentence in zip(means, sentences, strict=True):
-            if sentence:
-                mean[:] = rows[[words[word] for word in sentence]].mean(axis=0, dtype=np.float64)
-        return means
 
     def _perplexities(self, sentences: list[list[str]]) -> Float64Array:
         """A column: exp(-1/N sum ln p), where N counts the words and the end of the sentence."""
@@ -103,6 +94,17 @@ class SentenceFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.string, tags.input_tags.two_d_array = True, False
         return tags
+
+
+def _mean_vectors(vectors: WordVectors, sentences: list[list[str]]) -> Float64Array:
+    """The mean of the vectors of each sentence's words; every word is looked up or composed once."""
+    words = {word: row for row, word in enumerate(dict.fromkeys(word for words in sentences for word in words))}
+    rows = vectors.rows(list(words))
+    means = np.zeros((len(sentences), vectors.dimensions))
+    for mean, sentence in zip(means, sentences, strict=True):
+        if sentence:
+            mean[:] = rows[[words[word] for word in sentence]].mean(axis=0, dtype=np.float64)
+    return means
 
 
 def _checked(texts: Iterable[str]) -> Iterable[str]:

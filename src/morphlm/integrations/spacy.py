@@ -1,7 +1,7 @@
 """Vectors of a model in spaCy: as a table of the known words, or with unseen words composed when they are asked for.
 
-With `composed_vectors`, or in a configuration `[nlp.vectors]` with `@vectors = "morphlm.Vectors.v1"` and `model = PATH`,
-every token, span and document has a vector that some morpheme of it is known of.
+With `composed_vectors`, or with `@vectors = "morphlm.Vectors.v1"` and `model = PATH` in the section `[nlp.vectors]` of
+a configuration, every word has a vector of which some morpheme is known.
 """
 
 from __future__ import annotations

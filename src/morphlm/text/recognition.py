@@ -1,7 +1,7 @@
 """Which language a text is in, by votes over many pieces of it, so that two languages mixed are seen as such.
 
-py3langid knows 139 languages (97 before its version 0.4). Pieces are asked about all of them first and then about those alone that have a good
-share, since single lines are easily taken for a related language.
+py3langid knows 139 languages (97 before its version 0.4). Pieces are asked about all of them first and then about those
+alone that have a good share, since single lines are easily taken for a related language.
 """
 
 from __future__ import annotations
