@@ -39,7 +39,7 @@ SPEECH = ("kenlm", "pyctcdecode", "flashlight")  # adapters that are tested with
 OTHERS = ("kenlm", "flashlight", "spacy", "datasets", "sklearn")  # and with the newest
 
 
-def tests_of(adapters: Iterable[str]) -> list[str]:
+def paths_of_tests(adapters: Iterable[str]) -> list[str]:
     """The tests of adapters and of their pages."""
     folder = "tests/integrations"
     tests = [(f"{folder}/test_{name}.py", f"{folder}/test_pages.py::test_the_page_runs[{name}]") for name in adapters]
@@ -79,7 +79,7 @@ def test_the_core_and_the_speech_clients_with_numpy_1_26(tmp_path: Path) -> None
     tools = ("pytest", "pytest-xdist", "hypothesis", "joblib", "gensim", "safetensors", "httpx", "scikit-learn")
     install(python, constraints, (f"{ROOT}[sentencepiece]", "pyctcdecode", *DECODERS, *tools))
     assert output_of(python, "-c", "import numpy; print(numpy.__version__)").strip() == OLDEST_NUMPY
-    run_tests(python, (*CORE, *tests_of(SPEECH)), tmp_path / "kernels")
+    run_tests(python, (*CORE, *paths_of_tests(SPEECH)), tmp_path / "kernels")
 
 
 @pytest.fixture
@@ -95,4 +95,4 @@ def python(tmp_path: Path) -> Path:
 
 def test_the_other_clients(python: Path, tmp_path: Path) -> None:
     install(python, ROOT / "constraints.txt", ("spacy", "datasets", *DECODERS))
-    run_tests(python, tests_of(OTHERS), tmp_path / "kernels")
+    run_tests(python, paths_of_tests(OTHERS), tmp_path / "kernels")
