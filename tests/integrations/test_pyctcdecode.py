@@ -136,5 +136,19 @@ def test_wrong_arguments_are_refused() -> None:
         adapter.reset_params(alpha="much")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="the model knows none of the unigrams"):
         CTCLanguageModel(ngrams(), ["DOMU"])
-    with pytest.raises(StateError):
-        adapter.score("no state", "domu")
+    states: list[Any] = ["no state", None, [1], {}]
+    for wrong in states:
+        with pytest.raises(StateError):
+            adapter.score(wrong, "domu")
+
+
+def test_what_is_kept_of_scores_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("morphlm.integrations.cached_scores.ENTRIES", 3)
+    model, adapter = ngrams(), CTCLanguageModel(ngrams(), alpha=1, beta=0)
+    for words in HELD_OUT:
+        state, expected = adapter.get_start_state(), model.begin()
+        for word in words.split():
+            score, state = adapter.score(state, word)
+            assert (score, state) == model.score(expected, word)
+            expected = state
+    assert len(adapter._scores._kept) <= 3

@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.guards import no_state
 
 LN10 = math.log(10.0)
 LEAST_LOG10 = -100.0  # instead of minus infinity, with which decoders cannot count: what KenLM gives without <unk>
@@ -26,7 +27,10 @@ class CachedScores:
     def __call__(self, state: Any, word: int) -> tuple[float, Any]:
         """ln p(word | state), at least LEAST, and the state after it."""
         key = state, word
-        found = self._kept.get(key)
+        try:
+            found = self._kept.get(key)
+        except TypeError:  # it cannot be hashed
+            raise no_state(state) from None
         if found is None:
             logprob, after = self._score_id(state, word)
             if len(self._kept) >= ENTRIES:

@@ -16,7 +16,7 @@ from typing import Any
 
 from morphlm.arguments import shown
 from morphlm.errors import FormatError, InputError, MorphlmError, StateError
-from morphlm.integrations.cached_scores import LEAST_LOG10, LN10
+from morphlm.integrations.cached_scores import LEAST_LOG10, LN10, CachedScores
 from morphlm.language_model.base import LanguageModel as MorphlmModel
 from morphlm.language_model.guards import no_state
 from morphlm.ngram.model import NgramModel
@@ -123,7 +123,11 @@ class Model:
         else:
             self.path = os.path.abspath(os.fsencode(path))  # noqa: PTH100  # bytes, as KenLM's
             self.model = _load(Path(os.fsdecode(path)))
+        self._prepare()
+
+    def _prepare(self) -> None:
         self._id_of = self.model.vocabulary.ids.get
+        self._scores = CachedScores(self.model)  # decoders ask for a word after equal states again and again
 
     @property
     def order(self) -> int:
@@ -160,9 +164,9 @@ class Model:
 
     def BaseScore(self, in_state: State, word: str, out_state: State) -> float:  # noqa: N802
         """log10 p(word | in_state); `out_state`, which may be the same object, becomes the state after it."""
-        logprob, after = self.model.score_id(_filled(in_state).value, self._word_id(word))
+        logprob, after = self._scores(_filled(in_state).value, self._word_id(word))
         _check_state(out_state).value = after
-        return _log10(logprob)
+        return logprob / LN10
 
     def BaseFullScore(self, in_state: State, word: str, out_state: State) -> FullScoreReturn:  # noqa: N802
         """As `BaseScore`, with the length of the n-gram and whether the word is unknown."""
@@ -183,7 +187,7 @@ class Model:
 
     def __setstate__(self, state: tuple[MorphlmModel, bytes]) -> None:
         self.model, self.path = state
-        self._id_of = self.model.vocabulary.ids.get
+        self._prepare()
 
     # ------------------------------------------------------------ within
 
