@@ -41,7 +41,7 @@ class PublicNames(SphinxDirective):
 def directive(package: str, name: str) -> str:
     """What autodoc is asked for."""
     value, path = getattr(importlib.import_module(package), name), f"{package}.{name}"
-    if package != ROOT and name in importlib.import_module(ROOT).__all__:
+    if package != ROOT and getattr(importlib.import_module(ROOT), name, None) is value:
         return f":py:obj:`{ROOT}.{name}`\n    The same name of :py:mod:`{ROOT}`.\n"
     if inspect.isclass(value):
         return f".. autoclass:: {path}\n   :members:\n"

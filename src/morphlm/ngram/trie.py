@@ -93,6 +93,17 @@ class NgramTrie:
         states: Int64Array = kernels.states_before(ids, self.begin(), *self.arrays)
         return states
 
+    def match_length(self, state: NgramState, word: int) -> int:
+        """How many words the longest n-gram has that ends with this word after a state, the word included."""
+        node, word = self.check_state(state), word_id(word, self.vocabulary_size)
+        while node != ROOT:
+            begin, end = self.first_child[node], self.first_child[node + 1]
+            child = begin + np.searchsorted(self.words[begin:end], word)
+            if child < end and self.words[child] == word:
+                return 2 + int(np.searchsorted(np.cumsum(self.sizes), node, side="right"))
+            node = int(self.suffix[node])
+        return 1
+
     def distribution(self, state: NgramState) -> Float64Array:
         """p(word | state) of every word: the unigrams, overlaid context by context from the shortest to the longest."""
         state = self.check_state(state)
