@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
 from morphlm.scoring.mixing import mix
 from tests.scoring.models import small_model, wide_model
@@ -82,8 +81,3 @@ def test_the_empty_context_of_ngrams_is_that_of_unigrams() -> None:
     model = small_model("mkn")
     after_unseen = model.score(model.begin(sentence=False), "never-seen")[1]
     assert model.distribution(after_unseen) == pytest.approx(model.distribution(model.begin(sentence=False)))
-
-
-def test_states_that_compose_unknown_words_are_refused(model: LanguageModel) -> None:
-    with pytest.raises(ConfigError, match="have UNK for unknown words, not 'composed'"):
-        model.begin(unknown_contexts="composed")

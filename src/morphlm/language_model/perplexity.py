@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from morphlm.arguments import shown
 from morphlm.arrays import Float64Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import is_file
@@ -182,9 +183,14 @@ def score_text(
 
 def _is_composed(model: LanguageModel, unknown_contexts: str) -> bool:
     """Whether it is asked for and the model can do it."""
-    if unknown_contexts not in get_args(UnknownContexts):
-        raise ConfigError(f"unknown contexts are `unk` or `composed`, not {unknown_contexts!r}")
-    return unknown_contexts == "composed" and model.composes_contexts
+    return composes(unknown_contexts) and model.composes_contexts
+
+
+def composes(unknown_contexts: object) -> bool:
+    """Whether it is `composed`; what is neither that nor `unk` is refused."""
+    if not isinstance(unknown_contexts, str) or unknown_contexts not in get_args(UnknownContexts):
+        raise ConfigError(f"unknown contexts are `unk` or `composed`, not {shown(unknown_contexts)}")
+    return unknown_contexts == "composed"
 
 
 def _encode(

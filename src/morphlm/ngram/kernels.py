@@ -205,6 +205,50 @@ def score_word(
 
 
 @njit(cache=True, nogil=True)
+def score_pairs(
+    states: Array, scored: Array, first_child: Array, words: Array, logprob: Array, backoff: Array, suffix: Array
+) -> tuple[Array, Array]:
+    """ln p of each scored word, (m,), after its state, and the next states."""
+    scores, after = np.empty(len(states), np.float64), np.empty(len(states), np.int64)
+    for i in range(len(states)):
+        scores[i], after[i] = score_word(states[i], scored[i], first_child, words, logprob, backoff, suffix)
+    return scores, after
+
+
+@njit(cache=True, nogil=True)
+def score_grid(
+    states: Array, scored: Array, first_child: Array, words: Array, logprob: Array, backoff: Array, suffix: Array
+) -> Array:
+    """ln p of every scored word after every state, (states, words)."""
+    scores = np.empty((len(states), len(scored)), np.float64)
+    for i in range(len(states)):
+        for k in range(len(scored)):
+            scores[i, k], _ = score_word(states[i], scored[k], first_child, words, logprob, backoff, suffix)
+    return scores
+
+
+@njit(cache=True, nogil=True)
+def distributions(
+    states: Array, unigrams: Array, first_child: Array, words: Array, logprob: Array, backoff: Array, suffix: Array
+) -> Array:
+    """p(word | state) of every word, (states, V): the unigrams, overlaid from the shortest context to the longest."""
+    result = np.empty((len(states), len(unigrams)), np.float64)
+    for i in range(len(states)):
+        weight, node = 1.0, int(states[i])  # of what has not been seen after the contexts so far
+        result[i] = -1.0
+        while node != ROOT:
+            for child in range(first_child[node], first_child[node + 1]):
+                if result[i, words[child]] < 0:
+                    result[i, words[child]] = weight * np.exp(np.float64(logprob[child]))
+            weight *= np.exp(np.float64(backoff[node]))
+            node = int(suffix[node])
+        for word in range(len(unigrams)):
+            if result[i, word] < 0:
+                result[i, word] = weight * unigrams[word]
+    return result
+
+
+@njit(cache=True, nogil=True)
 def score_tokens(
     tokens: Array, begin_state: int, first_child: Array, words: Array, logprob: Array, backoff: Array, suffix: Array
 ) -> Array:

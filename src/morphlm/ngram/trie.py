@@ -11,6 +11,7 @@ from morphlm.arguments import as_integer, integers, word_id, word_ids
 from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array, Int64Array, read_only
 from morphlm.errors import ConfigError
 from morphlm.language_model.guards import no_state
+from morphlm.lazy import cached_property
 from morphlm.ngram import kernels
 from morphlm.ngram.kernels import ROOT
 from morphlm.vocabulary.vocabulary import BEGIN_ID
@@ -75,7 +76,9 @@ class NgramTrie:
         return int(state)
 
     def check_states(self, states: Sequence[NgramState] | Int64Array) -> Int64Array:
-        """Many states at once."""
+        """Many states at once; NumPy would make numbers of truth values."""
+        if isinstance(states, list) and bool in map(type, states):
+            raise no_state(next(state for state in states if type(state) is bool))
         nodes: Int64Array = integers(
             states, self.contexts, first=ROOT, dtype=np.int64, error=lambda state, _: no_state(state)
         )
@@ -93,16 +96,25 @@ class NgramTrie:
         states: Int64Array = kernels.states_before(ids, self.begin(), *self.arrays)
         return states
 
-    def distribution(self, state: NgramState) -> Float64Array:
-        """p(word | state) of every word: the unigrams, overlaid context by context from the shortest to the longest."""
-        state = self.check_state(state)
-        contexts = []
-        while state != ROOT:
-            contexts.append(state)
-            state = int(self.suffix[state])
-        probabilities = np.exp(self.logprob[: self.sizes[0]].astype(np.float64))
-        for node in reversed(contexts):
-            children = slice(self.first_child[node], self.first_child[node + 1])
-            probabilities *= np.exp(np.float64(self.backoff[node]))
-            probabilities[self.words[children]] = np.exp(self.logprob[children].astype(np.float64))
-        return probabilities
+    def score_pairs(self, states: Sequence[NgramState], words: Int32Array) -> tuple[Float64Array, Int64Array]:
+        """ln p(words[k] | states[k]) for every k, and the states after."""
+        scores: tuple[Float64Array, Int64Array] = kernels.score_pairs(
+            self.check_states(states), word_ids(words, self.vocabulary_size), *self.arrays
+        )
+        return scores
+
+    def score_grid(self, states: Sequence[NgramState], words: Int32Array) -> Float64Array:
+        """ln p of every word after every state, (states, words)."""
+        scores: Float64Array = kernels.score_grid(
+            self.check_states(states), word_ids(words, self.vocabulary_size), *self.arrays
+        )
+        return scores
+
+    def distributions(self, states: Sequence[NgramState]) -> Float64Array:
+        """p(word | state) of every word after every state, (states, V)."""
+        rows: Float64Array = kernels.distributions(self.check_states(states), self._unigrams, *self.arrays)
+        return rows
+
+    @cached_property
+    def _unigrams(self) -> Float64Array:
+        return np.exp(self.logprob[: self.sizes[0]].astype(np.float64))
