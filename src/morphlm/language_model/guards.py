@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from morphlm.arguments import check_token, check_words, shown, word_id, word_ids
-from morphlm.arrays import Int32Array
+from morphlm.arrays import Array, Int32Array
 from morphlm.errors import ConfigError, InputError, StateError
 from morphlm.tables import counted
 from morphlm.vocabulary.vocabulary import Vocabulary
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # the module of LanguageModel imports this one
     from morphlm.language_model.base import LanguageModel
 
 Method = Callable[..., Any]
-Words = Sequence[str] | Sequence[int] | Int32Array  # as strings, or as ids
+Words = Sequence[str] | Sequence[int] | Array  # as strings, or as ids
 
 
 def no_state(state: object) -> StateError:
