@@ -28,7 +28,7 @@ from morphlm.logbilinear.query import CachedQueries
 from morphlm.logbilinear.state_queries import StateQueries
 from morphlm.logbilinear.states import ContextArrays, StateSpace
 from morphlm.logbilinear.structure import build_structure
-from morphlm.ngram.kernels import score_word
+from morphlm.ngram.kernels import score_word_at
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
 from morphlm.ngram.trie import NgramTrie
@@ -48,8 +48,8 @@ class UncheckedTrie(NgramTrie):
     """N-grams."""
 
     def score(self, state: int, word: int) -> tuple[float, int]:
-        logprob, next_state = score_word(state, word, *self.arrays)
-        return float(logprob), int(next_state)
+        scored: tuple[float, int] = score_word_at(self.address, state, word)
+        return scored
 
 
 class UncheckedQueries(CachedQueries):

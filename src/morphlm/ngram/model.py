@@ -18,7 +18,7 @@ from morphlm.language_model.perplexity import UnknownContexts, composes
 from morphlm.lazy import cached_property
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
 from morphlm.ngram.arpa import read_arpa, write_arpa
-from morphlm.ngram.kernels import ROOT
+from morphlm.ngram.kernels import ROOT, score_word_at
 from morphlm.ngram.trie import NgramTrie
 from morphlm.tables import counted
 from morphlm.vocabulary.vocabulary import UNK_ID, VOCABULARY_FILE, Vocabulary, parse_vocabulary
@@ -34,6 +34,7 @@ class NgramModel(LanguageModel, checks_itself=True):
         """Take a compiled trie whose unigrams are the words of the vocabulary."""
         self.trie, self.vocabulary, self.training = trie, vocabulary, training
         self.order = trie.order
+        self._id_of, self._contexts, self._address = vocabulary.ids.get, trie.contexts, trie.address
         self.kind = "arpa" if training.get("source") == "arpa" else "mkn"
 
     def begin(self, *, sentence: bool = True, unknown_contexts: UnknownContexts = "unk") -> int:
@@ -43,6 +44,13 @@ class NgramModel(LanguageModel, checks_itself=True):
 
     def is_state(self, state: int) -> bool:
         return self.trie.is_state(state)
+
+    def score(self, state: int, word: str) -> tuple[float, int]:
+        number = self._id_of(word) if type(word) is str else None
+        if number is None or type(state) is not int or not ROOT <= state < self._contexts:
+            return super().score(state, word)
+        scored: tuple[float, int] = score_word_at(self._address, state, number)  # what score_id does, sooner
+        return scored
 
     def score_id(self, state: int, word: int) -> tuple[float, int]:
         return self.trie.score(state, word)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +39,8 @@ class NgramTrie:
     arrays: tuple[Array, ...] = field(init=False, repr=False)  # what the query kernels take, in their order
     contexts: int = field(init=False, repr=False)  # states are ROOT and the nodes below this number
     vocabulary_size: int = field(init=False, repr=False)  # word ids are below it
+    _addresses: Int64Array = field(init=False, repr=False)  # of the arrays, for single queries, and two sizes
+    address: int = field(init=False, repr=False)  # of these
 
     @property
     def order(self) -> int:
@@ -47,8 +50,15 @@ class NgramTrie:
         """What every query needs is at hand."""
         arrays: tuple[Array, ...] = self.first_child, self.words, self.logprob, self.backoff, self.suffix
         arrays = tuple(map(read_only, arrays))
-        for name, value in (("arrays", arrays), ("contexts", len(self.backoff)), ("vocabulary_size", self.sizes[0])):
+        sizes = len(self.words), len(self.backoff)
+        addresses = np.array([*(array.ctypes.data for array in arrays), *sizes], np.int64)
+        ready = {"arrays": arrays, "contexts": len(self.backoff), "vocabulary_size": self.sizes[0]}
+        for name, value in (ready | {"_addresses": addresses, "address": addresses.ctypes.data}).items():
             object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without addresses, which are other ones in a copy."""
+        return type(self), (self.sizes, self.words, self.logprob, self.suffix, self.backoff, self.first_child)
 
     def begin(self) -> NgramState:
         """The state at the start of a sentence."""
@@ -61,8 +71,8 @@ class NgramTrie:
             word = word_id(word, self.vocabulary_size)
         if type(state) is not int or not ROOT <= state < self.contexts:
             state = self.check_state(state)
-        logprob, next_state = kernels.score_word(state, word, *self.arrays)
-        return float(logprob), int(next_state)
+        scored: tuple[float, NgramState] = kernels.score_word_at(self.address, state, word)
+        return scored
 
     def is_state(self, state: NgramState) -> bool:
         """Whether it is one; that of another model would lead the kernels astray."""
