@@ -41,7 +41,7 @@ from morphlm.vectors.search import largest
 from morphlm.vectors.vectors import WordVectors
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Source, check_tokens, describe
-from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
+from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary
 
 FEW_WORDS = 32  # up to so many words of a grid are asked one by one, more are looked up in distributions
 DISTRIBUTED = 1 << 23  # probabilities of several states that are computed at a time
@@ -179,22 +179,36 @@ class LanguageModel(ABC):
 
         Without `bos`, nothing is known of what stands before the first token; without `eos`, the end is not scored.
         """
-        tokens = self.tokens(sentence) if isinstance(sentence, str) else sentence
-        check_tokens(tokens, allow_unknown=True, number=1)
-        ids = self.vocabulary.encode([*tokens, END])
+        ids = self._ids_of(self.tokens(sentence) if isinstance(sentence, str) else sentence)
+        self._compile_queries()
         if bos and len(ids) > self._one_by_one:
-            logprobs: list[float] = self.score_tokens(ids).tolist()
+            logprobs: list[float] = self.score_tokens(np.array(ids, np.int32)).tolist()
         else:
-            logprobs = self._score_in_turn(ids.tolist(), self.begin(sentence=bos))
+            logprobs = self._score_in_turn(ids, self.begin(sentence=bos))
         return logprobs if eos else logprobs[:-1]
+
+    def _ids_of(self, tokens: Sequence[str]) -> list[int]:
+        """The ids of a sentence's tokens and of its end. What are words of the vocabulary need no other check."""
+        try:
+            ids = [self.vocabulary.ids[token] for token in tokens]
+            is_known = min(ids, default=END_ID + 1) > END_ID and not isinstance(tokens, str | bytes)
+        except (KeyError, TypeError):
+            is_known = False
+        if not is_known:
+            check_tokens(tokens, allow_unknown=True, number=1)
+            ids = self.vocabulary.encode(tokens).tolist()
+        return [*ids, END_ID]
 
     def _score_in_turn(self, words: Sequence[int], state: Any) -> list[float]:
         """ln p of words, one by one, from a state on."""
-        logprobs = []
+        logprobs, score_id = [], self.score_id
         for word in words:
-            logprob, state = self.score_id(state, word)
-            logprobs.append(float(logprob))
+            logprob, state = score_id(state, word)
+            logprobs.append(logprob)
         return logprobs
+
+    def _compile_queries(self) -> None:  # noqa: B027  most models have nothing to do
+        """Make ready for queries what is made ready at the first one."""
 
     def score_composed(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:
         """ln p of every token, where id V + k, with V words in the vocabulary, stands for an unknown word forms[k].

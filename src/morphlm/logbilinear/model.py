@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -54,6 +54,8 @@ FIXED = "fixed_wide_context"  # in the training record of a model whose wide con
 CLASS_OF = "class_of"  # the tensor that is read; classes.tsv is for people
 SMALL_TEXT = 4096  # tokens; a shorter text is scored by one thread, which starts sooner
 
+ONE_BY_ONE = 3  # tokens; a shorter sentence is scored word by word
+
 _compiling = threading.RLock()  # composing a model takes memory, so it is done by one thread at a time
 
 
@@ -85,6 +87,7 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         self.config, self.structure, self.parameters, self.training = config, structure, parameters, training
         self._precomposed_output = output
         self.vocabulary, self.order, self.kind = structure.vocabulary, config.order, config.kind
+        self._one_by_one = 0 if config.wide else ONE_BY_ONE
 
     @property
     def signature(self) -> Signature:
@@ -154,7 +157,7 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         for k, form in asked.unknown:
             if isinstance(listed[k], ComposedState):
                 in_contexts[k] = self._in_contexts(form)
-        return logprobs, list(map(self._space.after, listed, in_contexts))
+        return logprobs, self._space.all_after(listed, in_contexts)
 
     def score_grid(self, states: Sequence[Any], words: Words) -> Float64Array:
         return self.states.score_grid(states, asked_words(words, self.vocabulary).ids)
@@ -222,9 +225,18 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
             scorer = TextScorer(self._context_tables, self._output_side, self.structure.layout.members, pool)
             return scorer.score(tokens, contexts, structure)
 
-    def sentence(self, sentence: str | Sequence[str], *, bos: bool = True, eos: bool = True) -> list[float]:
-        _ = self.states  # compiled for queries, which are quicker than texts if there are few tokens
-        return super().sentence(sentence, bos=bos, eos=eos)
+    def _compile_queries(self) -> None:
+        _ = self.states
+
+    def _score_in_turn(self, words: Sequence[int], state: State) -> list[float]:
+        if type(state) is not tuple or self.config.wide:
+            return super()._score_in_turn(words, state)
+        logprobs, log_probability = [], self.queries.log_probability
+        context = cast(tuple[int, ...], state)
+        for word in words:
+            logprobs.append(log_probability(context, word))
+            context = (word, *context[:-1])
+        return logprobs
 
     def distribution(self, state: Any) -> Float64Array:
         """P of every word after a state, by id; BEGIN has none."""

@@ -185,10 +185,22 @@ class CachedQueries:
         self, predictions: Float32Array, group_of: Int64Array, words: Int32Array, contexts: Int32Array | None = None
     ) -> Float64Array:
         """ln P of words, (m,), with p = predictions[group_of[i]]; `contexts` of the predictions are cached."""
-        cache = self._nothing if contexts is None else self.cache
-        keys = np.zeros((len(predictions), self._distances), np.int32) if contexts is None else contexts
+        cache, keys = self._cache_and_keys(len(predictions), contexts)
         logprobs: Float64Array = query_batch.score_queries(self.model, cache, keys, predictions, group_of, words)
         return logprobs
+
+    def score_grid(
+        self, predictions: Float32Array, words: Int32Array, contexts: Int32Array | None = None
+    ) -> Float64Array:
+        """ln P of every word with every prediction, (predictions, words); their `contexts` are cached."""
+        cache, keys = self._cache_and_keys(len(predictions), contexts)
+        grid: Float64Array = query_batch.score_grid(self.model, cache, keys, predictions, words)
+        return grid
+
+    def _cache_and_keys(self, predictions: int, contexts: Int32Array | None) -> tuple[Cache, Int32Array]:
+        if contexts is not None:
+            return self.cache, contexts
+        return self._nothing, np.zeros((predictions, self._distances), np.int32)
 
     def distributions(self, predictions: Float32Array, threads: int) -> Float64Array:
         """P of every word, by id, (m, V)."""

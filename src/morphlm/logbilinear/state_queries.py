@@ -45,19 +45,18 @@ class StateQueries:
         """ln P of every word after every state, (states, words). Equal states are asked once."""
         listed = state_list(states)
         arrays = self.space.arrays(listed)
-        firsts = {state: k for k, state in reversed(list(enumerate(listed)))}
-        row_of = {state: row for row, state in enumerate(firsts)}
-        predicted, groups = (
-            self._predict(arrays.some(np.array(list(firsts.values()), np.int64))),
-            np.arange(len(firsts)),
-        )
-        grid, step = np.empty((len(words), len(groups))), max(1, MOST_QUERIES // max(1, len(groups)))
+        firsts: dict[Any, int] = {}
+        for k, state in enumerate(listed):
+            firsts.setdefault(state, k)
+        predicted = self._predict(arrays.some(np.array(list(firsts.values()), np.int64)))
+        grid, step = np.empty((len(firsts), len(words))), max(1, MOST_QUERIES // max(1, len(firsts)))
         for begin in range(0, len(words), step):
             chosen = words[begin : begin + step]
-            group_of, asked = np.tile(groups, len(chosen)), np.repeat(chosen, len(groups))
-            logprobs = self._queries.score_predictions(predicted.vectors, group_of, asked, predicted.contexts)
-            grid[begin : begin + step] = logprobs.reshape(len(chosen), len(groups))
-        return np.ascontiguousarray(grid.T[[row_of[state] for state in listed]])
+            grid[:, begin : begin + step] = self._queries.score_grid(predicted.vectors, chosen, predicted.contexts)
+        if len(firsts) == len(listed):
+            return grid
+        row_of = {state: row for row, state in enumerate(firsts)}
+        return grid[[row_of[state] for state in listed]]
 
     def score_text(self, tokens: Int32Array) -> Float64Array:
         """ln P of every token of a short text, whose sentences each end with END."""

@@ -104,6 +104,13 @@ class StateSpace:
             return WideState((known, *state.words[:-1]), before)
         return (known, *state[:-1])
 
+    def all_after(self, states: Sequence[State], words: Sequence[StateWord]) -> list[State]:
+        """The state after each word."""
+        if BEGIN_ID in words or not {tuple}.issuperset(map(type, states)):
+            return list(map(self.after, states, words))
+        ids = cast(Sequence[int], words)
+        return [(word, *state[:-1]) for state, word in zip(states, ids, strict=True)]
+
     def next_sentence(self, state: State) -> State:
         """The state at the start of the sentence after a state: wide contexts go on."""
         words = (BEGIN_ID,) * self.config.distances
@@ -173,7 +180,7 @@ class StateSpace:
 
     def _plain_contexts(self, states: list[Any]) -> Int32Array | None:
         """The usual case, quickly; None for anything else, be it right or wrong."""
-        if any(type(state) is not tuple for state in states):
+        if not {tuple}.issuperset(map(type, states)):
             return None
         try:
             found = np.array(states)

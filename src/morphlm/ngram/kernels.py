@@ -252,12 +252,47 @@ def score_pairs(
 def score_grid(
     states: Array, scored: Array, first_child: Array, words: Array, logprob: Array, backoff: Array, suffix: Array
 ) -> Array:
-    """ln p of every scored word after every state, (states, words)."""
-    scores = np.empty((len(states), len(scored)), np.float64)
+    """ln p of every scored word after every state, (states, words); the words are in rising order.
+
+    Children are in rising order too, so that the search for one begins where that for the last one ended.
+    """
+    scores, left = np.empty((len(states), len(scored)), np.float64), np.empty(len(scored), np.int64)
     for i in range(len(states)):
-        for k in range(len(scored)):
-            scores[i, k], _ = score_word(states[i], scored[k], first_child, words, logprob, backoff, suffix)
+        total, node, missing = 0.0, int(states[i]), len(scored)
+        for k in range(missing):
+            left[k] = k
+        while node != ROOT and missing:
+            low, end, still = first_child[node], first_child[node + 1], 0
+            for k in left[:missing]:
+                low = first_from(low, end, scored[k], words)
+                if low < end and words[low] == scored[k]:
+                    scores[i, k] = total + logprob[low]
+                else:
+                    left[still] = k
+                    still += 1
+            missing = still
+            total += backoff[node]
+            node = int(suffix[node])
+        for k in left[:missing]:
+            scores[i, k] = total + logprob[scored[k]]
     return scores
+
+
+@njit(cache=True, nogil=True)
+def first_from(low: int, end: int, word: int, words: Array) -> int:
+    """The first node from `low` on whose word is not below a word: steps that double, then a binary search."""
+    step = 1
+    while low + step < end and words[low + step] < word:
+        low += step
+        step *= 2
+    high = min(low + step, end)
+    while low < high:
+        middle = (low + high) >> 1
+        if words[middle] < word:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @njit(cache=True, nogil=True)

@@ -30,6 +30,8 @@ TRUST_BUCKETS = 16  # of contexts of one length, by how much mass they keep for 
 class NgramModel(LanguageModel, checks_itself=True):
     """Interpolated modified Kneser-Ney, or any back-off model that was read from an ARPA file."""
 
+    _one_by_one = 30
+
     def __init__(self, trie: NgramTrie, vocabulary: Vocabulary, training: dict[str, Any]) -> None:
         """Take a compiled trie whose unigrams are the words of the vocabulary."""
         self.trie, self.vocabulary, self.training = trie, vocabulary, training
@@ -54,6 +56,13 @@ class NgramModel(LanguageModel, checks_itself=True):
 
     def score_id(self, state: int, word: int) -> tuple[float, int]:
         return self.trie.score(state, word)
+
+    def _score_in_turn(self, words: Sequence[int], state: int) -> list[float]:
+        logprobs, address = [], self._address
+        for word in words:
+            logprob, state = score_word_at(address, state, word)
+            logprobs.append(logprob)
+        return logprobs
 
     def score_tokens(self, tokens: Int32Array) -> Float64Array:
         return self.trie.score_tokens(tokens)

@@ -62,6 +62,10 @@ class NgramTrie:
 
     def begin(self) -> NgramState:
         """The state at the start of a sentence."""
+        return self._begin
+
+    @cached_property
+    def _begin(self) -> NgramState:
         first_child, _, _, backoff, suffix = self.arrays
         return int(kernels.shortest_equivalent(BEGIN_ID, first_child, backoff, suffix))
 
@@ -115,10 +119,9 @@ class NgramTrie:
 
     def score_grid(self, states: Sequence[NgramState], words: Int32Array) -> Float64Array:
         """ln p of every word after every state, (states, words)."""
-        scores: Float64Array = kernels.score_grid(
-            self.check_states(states), word_ids(words, self.vocabulary_size), *self.arrays
-        )
-        return scores
+        sorted_words, column_of = np.unique(word_ids(words, self.vocabulary_size), return_inverse=True)
+        scores: Float64Array = kernels.score_grid(self.check_states(states), sorted_words, *self.arrays)
+        return scores.take(column_of, axis=1)
 
     def distributions(self, states: Sequence[NgramState]) -> Float64Array:
         """p(word | state) of every word after every state, (states, V)."""

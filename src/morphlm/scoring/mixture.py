@@ -115,6 +115,7 @@ class MixtureModel(LanguageModel, checks_itself=True):
     """A linear interpolation of other models, over the vocabulary of the first."""
 
     kind = KIND
+    _one_by_one = 8
 
     def __init__(
         self,
@@ -191,6 +192,10 @@ class MixtureModel(LanguageModel, checks_itself=True):
         scored = [component.model.score(own, word) for component, own in zip(self.components, states, strict=True)]
         return self._joint(bucket, scored), self._state(UNK_ID, [after for _, after in scored])
 
+    def _compile_queries(self) -> None:
+        for component in self.components:
+            component.model._compile_queries()
+
     def _parts(self, state: State) -> State:
         """The state, if it has a bucket and as many parts as it must; components check theirs."""
         if type(state) is not tuple or len(state) != self._state_size:
@@ -222,7 +227,7 @@ class MixtureModel(LanguageModel, checks_itself=True):
             component.model.score_grid(own, component.own_ids(ids)) + self._log_weights[buckets, k, None]
             for k, (component, own) in enumerate(zip(self.components, parts, strict=True))
         ]
-        return reduce(np.logaddexp, grids)
+        return _log_sums(grids)
 
     def _columns(self, states: list[State]) -> tuple[Int64Array, list[list[Any]]]:
         """The buckets of states, and the states of each component."""
@@ -364,6 +369,15 @@ def _log_sum(numbers: Sequence[float]) -> float:
     if largest == -math.inf:
         return largest
     return largest + math.log(sum(math.exp(number - largest) for number in numbers))
+
+
+def _log_sums(arrays: Sequence[Float64Array]) -> Float64Array:
+    """ln sum_m exp(array), element by element; quicker than `np.logaddexp`."""
+    largest = reduce(np.maximum, arrays)
+    largest = np.where(largest == -np.inf, 0.0, largest)
+    with np.errstate(divide="ignore"):
+        result: Float64Array = np.log(sum(np.exp(array - largest) for array in arrays)) + largest
+    return result
 
 
 # ---------------------------------------------------------------- making

@@ -10,7 +10,7 @@ import numpy as np
 
 from morphlm.arrays import Array
 from morphlm.compiling import njit
-from morphlm.logbilinear.kernels.numerics import FAST, compiled, inlined, mixed
+from morphlm.logbilinear.kernels.numerics import FAST, compiled, inlined, mixed, prefetch
 from morphlm.logbilinear.kernels.prediction import NOTHING, ContextTable, predict
 from morphlm.logbilinear.kernels.scores import FOUR, log_sums, score_block
 
@@ -98,6 +98,15 @@ def look_up(cache: Cache, context: Array, code: Any, number: int) -> tuple[int, 
         index = set_index(cache, code, number)
         way = find_way(cache, index, context, number)
     return index, way
+
+
+@inlined
+def begin_look_up(cache: Cache, code: Any, number: int) -> None:
+    """Have an entry brought from memory, for it to be there when it is looked up."""
+    index = set_index(cache, code, number)
+    prefetch(cache.keys, index, np.int64(0))  # type: ignore[call-arg]
+    prefetch(cache.keys, index, np.int64(cache.keys.shape[1] - 1))
+    prefetch(cache.values, index, np.int64(0))
 
 
 @inlined

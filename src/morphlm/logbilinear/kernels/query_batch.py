@@ -15,6 +15,7 @@ from morphlm.logbilinear.kernels.query import (
     ALL_CLASSES,
     Cache,
     CompiledModel,
+    begin_look_up,
     contexts_of,
     hash_context,
     log_normaliser,
@@ -25,6 +26,7 @@ from morphlm.logbilinear.kernels.scores import BLOCK, FOUR, TILE, log_sums, prec
 
 F = np.float32
 QUERIES = 1 << 14  # queries that are sorted and scored together
+AHEAD = 16  # entries of the cache that are on their way from memory
 
 
 class ContextGroups(NamedTuple):
@@ -95,11 +97,15 @@ def pair_with_classes(model: CompiledModel, group_of: Array, words: Array, group
 
 
 @compiled
-def look_up_pairs(cache: Cache, contexts: Array, codes: Array, pairs: ContextClassPairs, values: Array) -> Array:
+def look_up_pairs(
+    cache: Cache, contexts: Array, codes: Array, pairs: ContextClassPairs, queries: int, values: Array
+) -> Array:
     """Writes the values of the pairs that the cache has; returns the numbers of the others."""
     missing = np.empty(len(values), np.int64)
     size = 0
     for pair in range(len(values)):
+        if len(cache.oldest) and pair + AHEAD < len(values):
+            begin_look_up(cache, codes[pairs.groups[pair + AHEAD]], pairs.classes[pair + AHEAD] + 2)
         group, number = pairs.groups[pair], pairs.classes[pair] + 2
         index, way = look_up(cache, contexts[group], codes[group], number)
         if way >= 0:
@@ -107,8 +113,7 @@ def look_up_pairs(cache: Cache, contexts: Array, codes: Array, pairs: ContextCla
         else:
             missing[size] = pair
             size += 1
-    asked = (pairs.pair_of >= 0).sum()
-    cache.counts[0] += asked - size
+    cache.counts[0] += queries - size
     cache.counts[1] += size
     return missing[:size]
 
@@ -186,16 +191,25 @@ def score_queries(
 
     `contexts`, (groups, n - 1), are keys for the cache, if that has any room; else they are not looked at.
     """
+    pairs = pair_with_classes(model, group_of, words, len(predictions))
+    values = normalise_pairs(model, cache, contexts, predictions, pairs, (pairs.pair_of >= 0).sum())
+    return add_scores(model, predictions, group_of, words, pairs.pair_of, values)
+
+
+@compiled
+def normalise_pairs(
+    model: CompiledModel, cache: Cache, contexts: Array, predictions: Array, pairs: ContextClassPairs, queries: int
+) -> Array:
+    """The log_normaliser of each pair, from the cache or computed; they serve so many queries."""
     codes = np.zeros(len(predictions), np.uint64)
     if len(cache.oldest):
         for group in range(len(contexts)):
             codes[group] = hash_context(contexts[group])
-    pairs = pair_with_classes(model, group_of, words, len(predictions))
     values = np.empty(len(pairs.groups))
-    missing = look_up_pairs(cache, contexts, codes, pairs, values)
+    missing = look_up_pairs(cache, contexts, codes, pairs, queries, values)
     if len(missing):
         compute_pairs(model, cache, contexts, codes, pairs, missing, predictions, values)
-    return add_scores(model, predictions, group_of, words, pairs.pair_of, values)
+    return values
 
 
 @compiled
@@ -217,6 +231,53 @@ def add_scores(
             for lane in range(size):
                 out[i + lane] = values[pair_of[i + lane]] + np.float64(scores[lane, 0])
         i += size
+    return out
+
+
+# ---------------------------------------------------------------- all pairs of contexts and words
+
+
+@compiled
+def pair_all(model: CompiledModel, words: Array, groups: int) -> ContextClassPairs:
+    """All contexts with each of the classes of some words; `pair_of` is the pair of the first context, by word."""
+    first_of = np.full(len(model.starts) - 1, -1)
+    pair_of, of_classes = np.full(len(words), -1), np.empty(len(words), np.int64)
+    classes = 0
+    for k in range(len(words)):
+        position = model.position_of[words[k]]
+        if position >= 0:
+            c = model.class_of[position]
+            if first_of[c] < 0:
+                first_of[c], of_classes[classes] = classes * groups, c
+                classes += 1
+            pair_of[k] = first_of[c]
+    in_pairs, of_pairs = np.empty(classes * groups, np.int64), np.empty(classes * groups, np.int64)
+    for number in range(classes):
+        for group in range(groups):
+            in_pairs[number * groups + group], of_pairs[number * groups + group] = group, of_classes[number]
+    return ContextClassPairs(pair_of, in_pairs, of_pairs)
+
+
+@compiled
+def score_grid(model: CompiledModel, cache: Cache, contexts: Array, predictions: Array, words: Array) -> Array:
+    """(groups, words): ln P of all words after all contexts; arguments are those of `score_queries`."""
+    groups, asked, width = len(predictions), len(words), predictions.shape[1]
+    pairs = pair_all(model, words, groups)
+    values = normalise_pairs(model, cache, contexts, predictions, pairs, groups * asked)
+    table, biases = np.zeros((asked, width), F), np.zeros(asked, F)
+    for k in range(asked):
+        if pairs.pair_of[k] >= 0:
+            table[k], biases[k] = model.output[model.position_of[words[k]]], model.biases[model.position_of[words[k]]]
+    out, scores, block = np.empty((groups, asked)), np.empty((BLOCK, asked), F), np.zeros((BLOCK, width), F)
+    for a in range(0, groups, BLOCK):
+        size = min(BLOCK, groups - a)
+        for i in range(size):
+            block[i] = predictions[a + i]
+        score_block(table, biases, 0, asked, block, size, scores)
+        for i in range(size):
+            for k in range(asked):
+                pair = pairs.pair_of[k]
+                out[a + i, k] = -np.inf if pair < 0 else values[pair + a + i] + np.float64(scores[i, k])
     return out
 
 
