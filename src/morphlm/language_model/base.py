@@ -190,14 +190,13 @@ class LanguageModel(ABC):
     def _ids_of(self, tokens: Sequence[str]) -> list[int]:
         """The ids of a sentence's tokens and of its end. What are words of the vocabulary need no other check."""
         try:
-            ids = [self.vocabulary.ids[token] for token in tokens]
-            is_known = min(ids, default=END_ID + 1) > END_ID and not isinstance(tokens, str | bytes)
+            ids = [self.vocabulary.ids[token] for token in tokens] if type(tokens) is list else []
         except (KeyError, TypeError):
-            is_known = False
-        if not is_known:
-            check_tokens(tokens, allow_unknown=True, number=1)
-            ids = self.vocabulary.encode(tokens).tolist()
-        return [*ids, END_ID]
+            ids = []
+        if ids and min(ids) > END_ID:
+            return [*ids, END_ID]
+        check_tokens(tokens, allow_unknown=True, number=1)
+        return [*self.vocabulary.encode(tokens).tolist(), END_ID]
 
     def _score_in_turn(self, words: Sequence[int], state: Any) -> list[float]:
         """ln p of words, one by one, from a state on."""
