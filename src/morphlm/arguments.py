@@ -62,6 +62,18 @@ def check_word(word: object) -> None:
         raise InputError(f"{shown(word)} is no word; give a str")
 
 
+def check_token(word: object) -> None:
+    """Refuse what is no single word: no proper string, an empty one, one with white space inside."""
+    if not isinstance(word, str):
+        check_word(word)
+    elif not word or any(space in word for space in " \t\n\r\0") or any(map(_is_surrogate, word)):
+        raise InputError(f"{shown(word)} is no single word; give one token")
+
+
+def _is_surrogate(character: str) -> bool:
+    return "\ud800" <= character <= "\udfff"
+
+
 def check_words(words: object) -> None:
     """Refuse what is no sequence of strings; a single string is none."""
     if isinstance(words, str | bytes) or not isinstance(words, Sequence | np.ndarray):

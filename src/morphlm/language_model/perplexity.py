@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from morphlm.arguments import shown
 from morphlm.arrays import Float64Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import is_file
@@ -46,6 +47,7 @@ if TYPE_CHECKING:  # the module of LanguageModel imports this one
     from morphlm.language_model.base import LanguageModel
 
 UnknownContexts = Literal["unk", "composed"]  # what stands in a context for a word that is not known
+_UNKNOWN_CONTEXTS = get_args(UnknownContexts)
 
 
 @dataclass(frozen=True)
@@ -182,9 +184,14 @@ def score_text(
 
 def _is_composed(model: LanguageModel, unknown_contexts: str) -> bool:
     """Whether it is asked for and the model can do it."""
-    if unknown_contexts not in get_args(UnknownContexts):
-        raise ConfigError(f"unknown contexts are `unk` or `composed`, not {unknown_contexts!r}")
-    return unknown_contexts == "composed" and model.composes_contexts
+    return composes(unknown_contexts) and model.composes_contexts
+
+
+def composes(unknown_contexts: object) -> bool:
+    """Whether it is `composed`; what is neither that nor `unk` is refused."""
+    if not isinstance(unknown_contexts, str) or unknown_contexts not in _UNKNOWN_CONTEXTS:
+        raise ConfigError(f"unknown contexts are `unk` or `composed`, not {shown(unknown_contexts)}")
+    return unknown_contexts == "composed"
 
 
 def _encode(
