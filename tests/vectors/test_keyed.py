@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -28,7 +28,7 @@ def both() -> tuple[KeyedVectors, Any]:
     return KeyedVectors(WORDS, matrix), theirs
 
 
-def assert_same_list(ours: list[tuple[str, float]], theirs: list[tuple[str, float]]) -> None:
+def assert_same_list(ours: Sequence[tuple[str, float]], theirs: Sequence[tuple[str, float]]) -> None:
     assert [word for word, _ in ours] == [word for word, _ in theirs]
     np.testing.assert_allclose([cosine for _, cosine in ours], [cosine for _, cosine in theirs], atol=1e-6)
 
