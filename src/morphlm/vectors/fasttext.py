@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from morphlm.arguments import check_words
-from morphlm.arrays import Array, BoolArray, Float32Array, Int32Array, Int64Array, read_only, starts_of
+from morphlm.arrays import Array, Float32Array, Int32Array, Int64Array, read_only, starts_of
 from morphlm.errors import FormatError
 from morphlm.lazy import cached_property
 from morphlm.tables import counted
@@ -149,10 +148,7 @@ class FastTextVectors(Vectors):
     def _sums(self, rows: Int32Array, owners: Int64Array, words: int) -> Float32Array:
         """The sums of the rows of each word, one after the other as fastText adds them; some thousands at a time."""
         sums = np.zeros((words, self.vector_size), np.float32)
-        for begin, end in pairwise([*range(0, len(rows), ROWS_A_BLOCK), len(rows)]):
-            block = np.array(self.matrix[rows[begin:end]], np.float32)
-            is_first: BoolArray = np.diff(owners[begin:end], prepend=-1) != 0
-            firsts = np.flatnonzero(is_first)
-            block[0] += sums[owners[begin]]  # what the block before had of the same word
-            sums[owners[begin:end][firsts]] = np.add.reduceat(block, firsts)
+        for begin in range(0, len(rows), ROWS_A_BLOCK):
+            block = np.ascontiguousarray(self.matrix[rows[begin : begin + ROWS_A_BLOCK]], np.float32)
+            kernels.add_rows(block, owners[begin : begin + ROWS_A_BLOCK], sums)
         return sums

@@ -6,7 +6,6 @@ words that are not known count if they can be composed.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -86,12 +85,14 @@ def _rated_pairs(path: str | Path, delimiter: str, encoding: str) -> Iterator[tu
             continue
 
 
-def _text_lines(path: str | Path, encoding: str = "utf8") -> Iterator[str]:
+def _text_lines(path: str | Path, encoding: str = "utf8") -> list[str]:
     with open_binary(path) as stream:
         try:
-            yield from (line.rstrip("\n") for line in io.TextIOWrapper(stream, encoding))
-        except UnicodeDecodeError as error:
-            raise InputError(f"not {encoding}; convert it with iconv", source=source_name(path)) from error
+            text = stream.read().decode(encoding)
+        except (UnicodeDecodeError, LookupError) as error:
+            message = f"it cannot be read as {encoding}; name its encoding, or convert it with iconv"
+            raise InputError(message, source=source_name(path)) from error
+    return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 
 # ---------------------------------------------------------------- analogies

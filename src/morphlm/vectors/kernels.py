@@ -1,4 +1,4 @@
-"""Compiled loops over the letters of words: fastText's subwords."""
+"""Compiled loops of fastText's vectors: the rows of a word's subwords, and their sum."""
 
 from morphlm.arrays import Array
 from morphlm.compiling import njit
@@ -54,3 +54,11 @@ def find_subwords(
                 n += 1
         ends[word] = found
     return found
+
+
+@njit(cache=True, nogil=True)
+def add_rows(rows: Array, owners: Array, sums: Array) -> None:
+    """Add each row to the sum of its owner, one after the other: sums do not depend on what else is asked for."""
+    for row in range(len(rows)):
+        for k in range(rows.shape[1]):
+            sums[owners[row], k] += rows[row, k]
