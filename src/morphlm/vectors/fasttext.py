@@ -14,7 +14,7 @@ import numpy as np
 
 from morphlm.arguments import check_words
 from morphlm.arrays import Array, Float32Array, Int32Array, Int64Array, read_only, starts_of
-from morphlm.errors import FormatError
+from morphlm.errors import FormatError, UnknownWordError
 from morphlm.lazy import cached_property
 from morphlm.tables import counted
 from morphlm.vectors import kernels
@@ -119,6 +119,17 @@ class FastTextVectors(Vectors):
         if not np.isfinite(means).all():
             raise FormatError(f"{self.name}: some numbers are not finite; make or copy the file again")
         return means
+
+    def _existing_rows(self, words: Sequence[str]) -> Array:
+        for word, origin in zip(words, self.origins(words), strict=True):
+            if origin == "unknown":
+                raise UnknownWordError(f"{word!r} has neither a vector nor subwords here; ask for another word")
+        return self.rows(words)
+
+    def get_word_vector(self, word: str) -> Array:
+        """The vector of a word; zeros if it has no subwords either, as in fastText."""
+        row: Array = self.rows([word])[0]
+        return row
 
     def _find_rows(self, words: Sequence[str]) -> tuple[Int32Array, Int64Array]:
         """The rows of the matrix that each word is the mean of, and where those of each end."""
