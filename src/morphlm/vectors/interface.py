@@ -47,8 +47,9 @@ class Vectors(BaseVectors):
 
     def neighbours_of_all(self, queries: Sequence[str] | Float32Array, k: int = 10) -> list[list[Neighbour]]:
         """The neighbours of many words, or of the rows of a matrix."""
+        rows = self._query_rows(queries)
         skip = [self._indices([query]) if isinstance(query, str) else [] for query in queries]
-        return named_rows(nearest(self._units, self._query_rows(queries), k, skip), self.words)
+        return named_rows(nearest(self._units, rows, k, skip), self.words)
 
     def analogy(self, a: str, b: str, c: str, k: int = 10) -> list[Neighbour]:
         """a is to b as c is to what? The words nearest to b - a + c (3CosAdd), these three left out."""
@@ -119,7 +120,7 @@ class Vectors(BaseVectors):
         if topn is None:
             return units @ mean
         skip = [index - begin for index in self._indices(chosen_words) if 0 <= index - begin < len(units)]
-        (found,) = named_rows(nearest(units, mean[None], max(topn, 0), [skip]), self.words[begin:end])
+        (found,) = named_rows(nearest(units, mean[None], topn, [skip]), self.words[begin:end])
         return SimilarWords(found, self.compositions(chosen_words))
 
     def most_similar_cosmul(
