@@ -9,6 +9,7 @@ from .errors import InputError as InputError
 from .errors import MorphlmError as MorphlmError
 from .errors import StateError as StateError
 from .errors import TrainingError as TrainingError
+from .errors import UnknownWordError as UnknownWordError
 from .errors import WordIdError as WordIdError
 from .language_model.base import LanguageModel as LanguageModel
 from .language_model.perplexity import Perplexity as Perplexity
@@ -31,7 +32,11 @@ from .text.datasets import get_dataset as get_dataset
 from .text.preparation import PrepareOptions as PrepareOptions
 from .text.prepare import prepare_lines as prepare_lines
 from .training.pipeline import train as train
+from .vectors.analogies import evaluate_analogies as evaluate_analogies
+from .vectors.analogies import read_analogies as read_analogies
 from .vectors.export import export_vectors as export_vectors
+from .vectors.fasttext import FastTextVectors as FastTextVectors
+from .vectors.interface import Vectors as Vectors
 from .vectors.keyed import KeyedVectors as KeyedVectors
 from .vectors.reading import load_vectors as load_vectors
 from .vectors.similarity import evaluate_similarity as evaluate_similarity

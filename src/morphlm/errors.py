@@ -80,5 +80,13 @@ class StateError(ConfigError, IndexError):
     """
 
 
+class UnknownWordError(MorphlmError, KeyError):
+    """A word that has no vector, where nothing can be composed; a KeyError, as in gensim."""
+
+    def __str__(self) -> str:
+        """The message itself; KeyError would quote it."""
+        return str(self.args[0])
+
+
 class TrainingError(MorphlmError):
     """Training that cannot go on, naming where and why."""

@@ -146,3 +146,16 @@ def test_a_text_is_no_model(tmp_path: Path) -> None:
     (tmp_path / "bad.arpa").write_text(PRUNED.replace("\\data\\", "data"))
     with pytest.raises(InputError, match=r"bad\.arpa: this is no model: no folder with one, and no ARPA file"):
         load(tmp_path / "bad.arpa")
+
+
+@pytest.mark.parametrize("kind", ["probing", "trie"])
+def test_a_kenlm_binary_is_refused_with_the_cure(tmp_path: Path, kind: str) -> None:
+    """The first bytes are those of KenLM's `build_binary`; a trie and a hash table differ behind them."""
+    sanity = np.array([0, 1, -0.5], "<f4").tobytes() + bytes([1, 0, 0, 0, 255, 255, 255, 255]) + kind.encode()
+    head = b"mmap lm http://kheafield.com/code format version 5\n\0"
+    (tmp_path / "model.binary").write_bytes(head.ljust(56, b"\0") + sanity * 50)
+    with pytest.raises(InputError) as caught:
+        load(tmp_path / "model.binary")
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path / 'model.binary'}:1: a binary file of KenLM")
+    assert "give the ARPA file that it was built from" in message and "\n" not in message

@@ -19,9 +19,10 @@ from morphlm.errors import ConfigError, FormatError, InputError, MorphlmError
 from morphlm.segmentation.factors import build_factors
 from morphlm.segmentation.sources.factorisation import from_mapping
 from morphlm.text.reading import RESERVED
-from morphlm.vectors.export import FORMATS, Exported, export_vectors, words_file
+from morphlm.vectors.export import Exported, export_vectors
 from morphlm.vectors.reading import load_vectors
 from morphlm.vectors.vectors import SideVectors, WordVectors
+from morphlm.vectors.writing import FORMATS, words_file
 from morphlm.vocabulary.vocabulary import Vocabulary
 from tests.segmentation.small import KNOWN, model_with
 

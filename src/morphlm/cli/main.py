@@ -39,6 +39,7 @@ COMMANDS = {
     "generate": "Draw sentences from a model.",
     "neighbours": "The nearest words or morphemes, and analogies.",
     "similarity": "Agreement of word vectors with ratings of word pairs.",
+    "analogies": "How often word vectors find the fourth word of an analogy.",
     "analyse": "The paper's analyses: by frequency and part of speech, selection, scaling, morphemes.",
     "translate": "Align, extract rules, tune and decode: a translation system from parallel text.",
     "reproduce": "The paper's tables and figures again, by the name of a recipe.",

@@ -28,10 +28,10 @@ def command(
 ) -> None:
     """Print Spearman's rho x 100 between cosines and human ratings, for files of `word TAB word TAB rating`.
 
-    MODEL is a model directory or a file of vectors (word2vec text or binary, .npy, .safetensors). Words that the model
-    does not know are composed of their morphemes; under -compose they are UNK; under "known pairs" their pairs are
-    dropped. "covered" counts the pairs whose words are known or can be composed. In brackets: the 95 % interval of 1000
-    bootstrap samples of the pairs.
+    MODEL is a model directory or a file of vectors (word2vec text or binary, fastText .bin, .npy, .safetensors). Words
+    that it does not know are composed of their morphemes or subwords; under -compose they are UNK; under "known pairs"
+    their pairs are dropped. "covered" counts the pairs whose words are known or can be composed. In brackets: the 95 %
+    interval of 1000 bootstrap samples of the pairs.
     """
     options.check_one_stdin(model_path, *files)
     options.check_model_first(model_path, *files)

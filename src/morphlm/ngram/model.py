@@ -17,7 +17,8 @@ from morphlm.language_model.origin import Origin
 from morphlm.language_model.perplexity import UnknownContexts, composes
 from morphlm.lazy import cached_property
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
-from morphlm.ngram.arpa import read_arpa, write_arpa
+from morphlm.ngram.arpa.reading import read_arpa
+from morphlm.ngram.arpa.writing import write_arpa
 from morphlm.ngram.kernels import ROOT, score_word_at
 from morphlm.ngram.trie import NgramTrie
 from morphlm.tables import counted

@@ -26,6 +26,11 @@ RESERVED = (UNKNOWN, BEGIN, END)
 BLOCK_BYTES = 1 << 19
 MAX_LINE_BYTES = 1_000_000
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+KENLM_BINARY = b"mmap lm http://kheafield.com/code"
+NO_KENLM_BINARY = (
+    "a binary file of KenLM, from which other programs cannot read n-grams; give the ARPA file that it was built from, "
+    "or train on its text (`morphlm train mkn`, or `lmplz` for an ARPA file)"
+)
 
 Item = TypeVar("Item")
 Marks = Literal["none", "unk", "any"]
@@ -185,6 +190,8 @@ def _check(block: bytes, source: str, line: int, marks: Marks, cure: str) -> Non
     def refuse(offset: int, message: str) -> InputError:
         return InputError(message, source=source, line=line + block.count(b"\n", 0, offset))
 
+    if line == 1 and block.startswith(KENLM_BINARY):
+        raise refuse(0, NO_KENLM_BINARY)
     hint = _MEND_TABLE if marks == "any" else cure
     if line == 1 and block.startswith(BYTE_ORDER_MARK):
         raise refuse(0, f"the file begins with a byte order mark; remove it ({hint})")
