@@ -56,22 +56,35 @@ def prepare_line(
     if allow_unknown and UNKNOWN in line:
         parts = [prepare_line(part, options, repairs) for part in _UNKNOWN_TOKEN.split(line)]
         return [*parts[0], *(token for part in parts[1:] for token in (UNKNOWN, *part))]
-    text = _INVISIBLE.sub("", line).replace(_ZERO_WIDTH_SPACE, " ")
-    if options.nfc:
-        text = unicodedata.normalize("NFC", text)
-    text = _tokenised(text, options)
-    if options.case == "lower":
-        text = _lowercased(text, options)
-    if options.digits:
-        text = _DIGIT.sub("0", text)
-    if options.nfc:
-        text = unicodedata.normalize("NFC", text)  # again: ǰ exists as one character, its capital does not
+    text = _normalised(_tokenised(_visible(line, options), options), options)
     tokens = text.split()
     if "<" in text:
         tokens = _without_reserved(tokens, repairs)
     if options.required_cyrillic and _FOREIGN_CHARACTER.search(text):
         tokens = [token if _is_cyrillic(token, options.required_cyrillic) else UNKNOWN for token in tokens]
     return tokens
+
+
+def prepare_beginning(word: str, options: PrepareOptions) -> str:
+    """The beginning of a word as it is in prepared text: after every step but the filters and tokenising."""
+    return _normalised(_visible(word, options), options)
+
+
+def _visible(text: str, options: PrepareOptions) -> str:
+    """The text without invisible characters, composed."""
+    text = _INVISIBLE.sub("", text).replace(_ZERO_WIDTH_SPACE, " ")
+    return unicodedata.normalize("NFC", text) if options.nfc else text
+
+
+def _normalised(text: str, options: PrepareOptions) -> str:
+    """The steps after tokenising: case and digits."""
+    if options.case == "lower":
+        text = _lowercased(text, options)
+    if options.digits:
+        text = _DIGIT.sub("0", text)
+    if options.nfc:
+        text = unicodedata.normalize("NFC", text)  # again: ǰ exists as one character, its capital does not
+    return text
 
 
 def _lowercased(text: str, options: PrepareOptions) -> str:
