@@ -178,6 +178,10 @@ def asked_with_state(model: LanguageModel) -> dict[str, Callable[[Any], Any]]:
         "distribution": model.distribution,
         "distributions": lambda state: model.distributions([state]),
         "top_words": lambda state: model.top_words([state], 3),
+        "prefix": lambda state: model.prefix(state, "w"),
+        "prefix of nothing": lambda state: model.prefix(state, "\N{SNOWMAN}"),
+        "prefixes": lambda state: model.prefixes([good, state], ["w", ""]),
+        "completions": lambda state: model.completions(state, "w", 3),
         "next_sentence": model.next_sentence,
         "check_state": model.check_state,
     }
@@ -287,10 +291,14 @@ def test_other_arguments_are_checked(name: str) -> None:
     for k in (-1, 1.5, None, "3", True, math.nan):
         with pytest.raises(ConfigError, match=r"k is .*; it must be a whole number from 0 on"):
             model.top_words([state], k)
+        with pytest.raises(ConfigError, match=r"k is .*; it must be a whole number from 0 on"):
+            model.completions(state, "w", k)
     assert model.top_words([state], np.int64(2)) == [model.top_words([state], 5)[0][:2]]
     for states in (None, 5, "x", object()):
         with pytest.raises(StateError, match="is no list of states"):
             model.distributions(states)
+        with pytest.raises(StateError, match="is no list of states"):
+            model.prefixes(states, ["w"])
     with pytest.raises(ConfigError, match="2 states and 1 word"):
         model.score_many([state, state], [5])
     for word in (None, 5, b"w1", ["w1"], 1.5):

@@ -31,8 +31,9 @@ from morphlm.language_model.guards import (
 from morphlm.language_model.open_vocabulary import Spelling
 from morphlm.language_model.origin import Origin
 from morphlm.language_model.perplexity import Perplexity, ScoredText, UnknownContexts, score_text, text_signature
+from morphlm.language_model.prefixes import PrefixCache, completions, prefix_logprob, prefix_logprobs
 from morphlm.language_model.signature import Signature, in_thousands
-from morphlm.lazy import without_cached
+from morphlm.lazy import PickledWithoutCaches, cached_property, without_cached
 from morphlm.text.preparation import PrepareOptions, options_of_record
 from morphlm.text.prepare import join_tokens
 from morphlm.text.raw import tokens_of
@@ -47,7 +48,7 @@ FEW_WORDS = 32  # up to so many words of a grid are asked one by one, more are l
 DISTRIBUTED = 1 << 23  # probabilities of several states that are computed at a time
 
 
-class LanguageModel(ABC):
+class LanguageModel(PickledWithoutCaches, ABC):
     """What scoring, decoding and the analyses need of a model. Log-probabilities are natural.
 
     Methods refuse what is no id of a word (WordIdError) and what is no state of the model (StateError).
@@ -59,6 +60,7 @@ class LanguageModel(ABC):
     training: dict[str, Any]  # how the model came about; stored in its manifest
     origin: Origin | None = None  # the directory that the model was read from or saved to
     _one_by_one = 0  # sentences of at most so many tokens are scored word by word, which is quicker
+    prefix_cache_megabytes: float = 32.0  # for each thread that asks for prefixes: distributions of the last states
 
     def __init_subclass__(cls, *, checks_itself: bool = False, **named: Any) -> None:
         """Check ids and states before the methods of a class, unless it says that they do so themselves."""
@@ -161,6 +163,28 @@ class LanguageModel(ABC):
                 rows.append([(words[word], math.log(probabilities[word])) for word in best if probabilities[word] > 0])
         return rows
 
+    # ------------------------------------------------------------ beginnings of words
+
+    def prefix(self, state: Any, prefix: str) -> float:
+        """ln p of all words of the vocabulary that begin with a string, after a state; -inf if there are none.
+
+        The string is prepared like the words of the training text: composed, lowercased if they were. Reserved tokens
+        are no words, UNK included, so the empty prefix has ln of 1 - p(UNK) - p(END).
+        """
+        return prefix_logprob(self, state, prefix)
+
+    def prefixes(self, states: Sequence[Any], prefixes: Sequence[str]) -> Float64Array:
+        """`prefix` of states[k] and prefixes[k], for every k."""
+        return prefix_logprobs(self, states, prefixes)
+
+    def completions(self, state: Any, prefix: str, k: int = 10) -> list[tuple[str, float]]:
+        """The k likeliest words after a state that begin with a string, with their ln p, the best first."""
+        return completions(self, state, prefix, k)
+
+    @cached_property
+    def _prefix_cache(self) -> PrefixCache:
+        return PrefixCache()
+
     @property
     def preparation(self) -> PrepareOptions | None:
         """How the training text was prepared; None if that is not on record."""
@@ -206,7 +230,7 @@ class LanguageModel(ABC):
             logprobs.append(logprob)
         return logprobs
 
-    def _compile_queries(self) -> None:  # noqa: B027  most models have nothing to do
+    def _compile_queries(self) -> None:
         """Make ready for queries what is made ready at the first one."""
 
     def score_composed(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:

@@ -330,7 +330,7 @@ class MixtureModel(LanguageModel, checks_itself=True):
         """By the directory, if there is one, else by the components, each of which may have one."""
         transport = importlib.import_module("morphlm.scoring.transport")
         content = self.components, self.weights, self.weights_by, self.training, self.development_tokens
-        return transport.reduce_by_directory(self) or (type(self), content)
+        return transport.reduce_by_directory(self) or (type(self), content, transport.own_settings(self) or None)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         other = super().__deepcopy__(memo)

@@ -57,16 +57,10 @@ def prepare_line(
     if allow_unknown and UNKNOWN in line:
         parts = [prepare_line(part, options, repairs) for part in _UNKNOWN_TOKEN.split(line)]
         return [*parts[0], *(token for part in parts[1:] for token in (UNKNOWN, *part))]
-    text = _cleaned(line, options)
+    text = _visible(line, options)
     if options.tokeniser == "words" and (replaced := replace_entities(text)) != text:
-        text = _cleaned(replaced, options)
-    text = _tokenised(text, options)
-    if options.case == "lower":
-        text = _lowercased(text, options)
-    if options.digits:
-        text = _DIGIT.sub("0", text)
-    if options.nfc:
-        text = unicodedata.normalize("NFC", text)  # again: ǰ exists as one character, its capital does not
+        text = _visible(replaced, options)
+    text = _normalised(_tokenised(text, options), options)
     tokens = text.split()
     if "<" in text:
         tokens = _without_reserved(tokens, repairs)
@@ -75,10 +69,26 @@ def prepare_line(
     return tokens
 
 
-def _cleaned(text: str, options: PrepareOptions) -> str:
-    """Without invisible characters, in normal form."""
+def prepare_beginning(word: str, options: PrepareOptions) -> str:
+    """The beginning of a word as it is in prepared text: after every step but the filters and tokenising."""
+    return _normalised(_visible(word, options), options)
+
+
+def _visible(text: str, options: PrepareOptions) -> str:
+    """The text without invisible characters, composed."""
     text = _INVISIBLE.sub("", text).replace(_ZERO_WIDTH_SPACE, " ")
     return unicodedata.normalize("NFC", text) if options.nfc else text
+
+
+def _normalised(text: str, options: PrepareOptions) -> str:
+    """The steps after tokenising: case and digits."""
+    if options.case == "lower":
+        text = _lowercased(text, options)
+    if options.digits:
+        text = _DIGIT.sub("0", text)
+    if options.nfc:
+        text = unicodedata.normalize("NFC", text)  # again: ǰ exists as one character, its capital does not
+    return text
 
 
 def _lowercased(text: str, options: PrepareOptions) -> str:
