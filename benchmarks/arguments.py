@@ -25,14 +25,15 @@ from morphlm.logbilinear.kernels.query import log_probability
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
 from morphlm.logbilinear.query import CachedQueries
+from morphlm.logbilinear.state_queries import StateQueries
+from morphlm.logbilinear.states import ContextArrays, StateSpace
 from morphlm.logbilinear.structure import build_structure
-from morphlm.logbilinear.wide import WideQueries, WideState
-from morphlm.ngram.kernels import score_word
+from morphlm.ngram.kernels import score_word_at
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
 from morphlm.ngram.trie import NgramTrie
 from morphlm.scoring.mixture import MixtureModel, _log_sum, as_components
-from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, Vocabulary
+from morphlm.vocabulary.vocabulary import END_ID, Vocabulary
 
 QUERIES = 200
 LIMIT = 0.1  # us a call
@@ -47,8 +48,8 @@ class UncheckedTrie(NgramTrie):
     """N-grams."""
 
     def score(self, state: int, word: int) -> tuple[float, int]:
-        logprob, next_state = score_word(state, word, *self.arrays)
-        return float(logprob), int(next_state)
+        scored: tuple[float, int] = score_word_at(self.address, state, word)
+        return scored
 
 
 class UncheckedQueries(CachedQueries):
@@ -66,28 +67,20 @@ class UncheckedQueries(CachedQueries):
         return context
 
 
-class UncheckedWideQueries(WideQueries):
+class UncheckedStates(StateSpace):
     """Those with wide contexts."""
 
-    def log_probability(self, state: WideState, word: int) -> float:
-        return self._log_probability(self._prediction(state), word)
-
-    def _parts(self, state: WideState) -> Any:
-        words, before = state
-        return words, before, self._content(words + before)
+    def arrays(self, states: Sequence[Any]) -> ContextArrays:
+        return self._general_arrays(list(states))
 
 
 class UncheckedLogBilinear(LogBilinearModel, checks_itself=True):
     """Either of them."""
 
     def score_id(self, state: Any, word: int) -> Any:
-        queries: Any = self.wide_queries if self.config.wide else self.queries
-        logprob: float = queries.log_probability(state, word)
-        if word == BEGIN_ID:
-            return -np.inf, self.begin()
-        if isinstance(state, WideState):
-            return logprob, self.wide_queries.after(state, word)
-        return logprob, (word, *state[:-1])
+        if self.config.wide:
+            return self._score_other(state, word, word)
+        return self.queries.log_probability(state, word), (word, *state[:-1])
 
 
 class UncheckedMixture(MixtureModel, checks_itself=True):
@@ -109,8 +102,9 @@ def unchecked_ngram(model: NgramModel) -> NgramModel:
 def unchecked_logbilinear(model: LogBilinearModel) -> LogBilinearModel:
     plain = UncheckedLogBilinear(model.config, model.structure, model.parameters, model.training)
     if model.config.wide:
-        arguments = model.config, model.structure, model.parameters, plain._output, plain._biases
-        plain.__dict__["wide_queries"] = UncheckedWideQueries(*arguments)
+        space = UncheckedStates(**vars(model._space))
+        given = model.queries, model._context_side, model._context_tables
+        plain.__dict__["states"] = StateQueries(space, *given)
     else:
         compiled = model.queries
         plain.__dict__["queries"] = UncheckedQueries(compiled.model, compiled._members, compiled.megabytes)

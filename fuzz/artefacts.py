@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,17 @@ def _make_vectors(folder: Path) -> None:
     for name in ("word2vec", "word2vec-binary", "npy", "safetensors"):
         suffix = {"word2vec": ".txt", "word2vec-binary": ".bin"}.get(name, f".{name}")
         morphlm.export_vectors(vectors, place / f"vectors{suffix}", name)
+    (place / "fasttext.bin").write_bytes(_fasttext_model(list(vectors.words[:3]), buckets=7, width=2))
+
+
+def _fasttext_model(words: list[str], buckets: int, width: int) -> bytes:
+    """A small model as fastText writes it, with n-grams of 2 to 3 letters."""
+    settings = struct.pack("<12id", width, 5, 5, 1, 5, 1, 2, 2, buckets, 2, 3, 100, 1e-4)
+    sizes = struct.pack("<3i2q", len(words), len(words), 0, 100, -1)
+    entries = b"".join(word.encode() + b"\0" + struct.pack("<qb", 5, 0) for word in words)
+    shapes = ((len(words) + buckets, width), (len(words), width))
+    matrices = (b"\0" + struct.pack("<2q", *shape) + np.ones(shape, "<f4").tobytes() for shape in shapes)
+    return struct.pack("<2i", 793712314, 12) + settings + sizes + entries + b"".join(matrices)
 
 
 def _make_records(folder: Path) -> None:

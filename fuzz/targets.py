@@ -60,6 +60,7 @@ from morphlm.translation.grammar.rules import write_rules
 from morphlm.translation.system.system import TranslationSystem
 from morphlm.translation.tuning.lists import TranslationList, read_lists, write_lists
 from morphlm.translation.tuning.pool import CandidatePool
+from morphlm.vectors.analogies import read_analogies
 from morphlm.vectors.export import read_words
 from morphlm.vectors.reading import load_vectors
 from morphlm.vectors.similarity import read_pairs
@@ -289,12 +290,20 @@ def _word_targets(artefacts: Path, scratch: Path) -> dict[str, Target]:
         "factor-table": Target(
             in_file(scratch / "factors.tsv", read_table), [b"dom\tdom -\ndomu\tdom u\n"], (b"\t", "́".encode())
         ),
+        "analogies": Target(
+            in_file(scratch / "questions.txt", read_analogies), [b": forms\ndom domu pole polu\n"], (b": ", *MARKS)
+        ),
         "similarity": Target(in_file(scratch / "pairs.tsv", read_pairs), [b"dom\tdomu\t3.5\na b\tc\t1\n"], NUMBERS),
         "word-list": Target(in_file(scratch / "words.txt", read_words), [b"dom domu\nne\n"], MARKS),
         "vectors-word2vec": Target(
             choosing(*(in_file(scratch / f"vectors{suffix}", _read_vectors) for suffix in (".txt", ".bin", ".vec"))),
             chosen(*((vectors / f"vectors{suffix}").read_bytes() for suffix in (".txt", ".bin"))),
             NUMBERS,
+        ),
+        "vectors-fasttext": Target(
+            in_file(scratch / "fasttext.bin", _read_vectors),
+            [(vectors / "fasttext.bin").read_bytes()],
+            (b"\0", b"\1", b"\xff" * 4, b"\xff\xff\xff\x7f", b"\x80", b"dom\0"),
         ),
         "vectors-npy": Target(
             lambda data: _read_vectors(npy.put(data) / "vectors.npy"),
@@ -328,6 +337,7 @@ def _read_vectors(path: Path) -> None:
     vectors = load_vectors(path)
     if len(vectors):
         vectors.most_similar(vectors.index_to_key[0], topn=2)
+        vectors.rows(["školami", ""])
 
 
 # ---------------------------------------------------------------- models as files, k-best lists, weights

@@ -28,8 +28,8 @@ def all_producers() -> dict[str, Producer]:
     """Those that stand in a module or in a class of the package, by where they stand, and the kinds of models."""
     producers = {f"kind {name}": kind_named(name).producer for name in kind_names(packages=False)}
     for module in pkgutil.walk_packages(morphlm.__path__, "morphlm."):
-        if module.name.endswith("__main__"):
-            continue
+        if module.name.endswith("__main__") or module.name.startswith("morphlm.integrations."):
+            continue  # adapters make nothing that is kept, and some need their package
         for name, value in vars(importlib.import_module(module.name)).items():
             if isinstance(value, Producer) and value not in producers.values():
                 producers[f"{module.name}:{name}"] = value

@@ -98,8 +98,10 @@ def test_a_partition_of_anything_else_is_refused() -> None:
 def questions(vectors: Any) -> list[Callable[[Any], Any]]:
     """All that is asked of the vectors of a model with one word."""
     return [
-        vectors.__getitem__,
+        vectors.get_vector,
         vectors.known,
+        vectors.origin,
+        vectors.get_nearest_neighbors,
         vectors.composable,
         vectors.neighbours,
         lambda word: vectors.analogy("doma", "domu", word),
@@ -113,7 +115,7 @@ def test_vectors_of_models_take_words_and_finite_vectors() -> None:
             with pytest.raises(MorphlmError):
                 ask(word)
     for words in NO_LISTS:
-        for many in (vectors.rows, vectors.neighbours_of_all, vectors.nearest_morphemes_of_all):
+        for many in (vectors.rows, vectors.origins, vectors.neighbours_of_all, vectors.nearest_morphemes_of_all):
             with pytest.raises(InputError):
                 many(words)
     for k in NO_COUNTS:
@@ -155,8 +157,9 @@ def test_keyed_vectors_take_words_and_finite_vectors() -> None:
         with pytest.raises(ConfigError, match="vector"):
             vectors.most_similar(vector)
     for k in NO_COUNTS:
-        with pytest.raises(ConfigError, match="number of neighbours"):
-            vectors.most_similar("a", topn=k)
+        if k is not None:  # which stands for all
+            with pytest.raises(ConfigError, match="number of neighbours"):
+                vectors.most_similar("a", topn=k)
     for table in (None, [[1.0]], np.array([["x"]])):
         with pytest.raises(ConfigError, match="is no matrix"):
             morphlm.KeyedVectors(["a"], table)  # type: ignore[arg-type]

@@ -211,15 +211,22 @@ PACKAGES = ["morphlm", *(f"morphlm.{name}" for name in ("analysis", "experiments
 PACKAGES += ["morphlm.segmentation", "morphlm.translation"]
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_the_python_reference_has_every_public_name_once(package: str) -> None:
-    page = ROOT / "docs" / "reference" / "python" / f"{package.rpartition('.')[2]}.md"
-    bodies = [
-        (argument.strip(), body) for kind, argument, body in FENCE.findall(page.read_text()) if kind == "{public-names}"
-    ]
-    assert {argument for argument, _ in bodies} == {package}
-    names = [name for _, body in bodies for name in body.split()]
-    assert sorted(names) == sorted(set(importlib.import_module(package).__all__) - {"__version__"})
+INTEGRATIONS = [
+    f"morphlm.integrations.{name}" for name in ("kenlm", "pyctcdecode", "flashlight", "spacy", "sklearn", "datasets")
+]
+
+
+@pytest.mark.parametrize(
+    ("page", "packages"),
+    [*((package.rpartition(".")[2], [package]) for package in PACKAGES), ("integrations", INTEGRATIONS)],
+)
+def test_the_python_reference_has_every_public_name_once(page: str, packages: list[str]) -> None:
+    text = (ROOT / "docs" / "reference" / "python" / f"{page}.md").read_text()
+    bodies = [(argument.strip(), body) for kind, argument, body in FENCE.findall(text) if kind == "{public-names}"]
+    assert {argument for argument, _ in bodies} == set(packages)
+    for package in packages:
+        names = [name for argument, body in bodies if argument == package for name in body.split()]
+        assert sorted(names) == sorted(set(importlib.import_module(package).__all__) - {"__version__"})
 
 
 def shared_descriptions() -> dict[str, dict[str, str]]:

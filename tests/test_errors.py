@@ -90,9 +90,9 @@ def test_what_is_no_string_is_not_scored(model: morphlm.LanguageModel, word: Any
         model.vocabulary.id_of(word)
 
 
-@pytest.mark.parametrize("word", ["na dům", "", " ", "na\n", "a\tb", "a\u00a0b"])
+@pytest.mark.parametrize("word", ["na dům", "", " ", "na\n", "a\tb"])
 def test_what_is_not_one_word_is_not_scored(model: morphlm.LanguageModel, word: str) -> None:
-    with pytest.raises(ValueError, match=r"is not one word; give the words of a sentence one by one"):
+    with pytest.raises(ValueError, match=r"is no single word; give one token"):
         model.score(model.begin(), word)
 
 

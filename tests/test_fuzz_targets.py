@@ -20,8 +20,18 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of NumPy, about numbers too
 MUTATIONS = 200
 TARGETS = [
     *("text", "compressed", "prepare", "documents", "parallel", "parallel-pairs", "vocabulary", "help-page", "package"),
-    *("classes", "conllu", "tagged", "morfessor", "gold", "factor-table", "similarity", "word-list"),
-    *("vectors-word2vec", "vectors-npy", "vectors-safetensors", "arpa", "kbest", "weights", "pharaoh", "grammar"),
+    *("classes", "conllu", "tagged", "morfessor", "gold", "factor-table", "similarity", "word-list", "analogies"),
+    *(
+        "vectors-word2vec",
+        "vectors-fasttext",
+        "vectors-npy",
+        "vectors-safetensors",
+        "arpa",
+        "kbest",
+        "weights",
+        "pharaoh",
+        "grammar",
+    ),
     "tuning-lists",
     *("recipe", "training-log", "preparation", "dataset", "experiment"),
 ]

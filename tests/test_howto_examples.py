@@ -45,6 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "test.conllu").write_text(CONLLU * 3)
     (path / "nbest.txt").write_text(NBEST)
     (path / "pairs.tsv").write_text("škola\tškolu\t9\nškola\tdomu\t2\nřeka\tpole\t4\n")
+    (path / "questions.txt").write_text(": cases\nškola školu řeka řeku\nmann frau könig königin\n")
     train, dev = path / "train.txt", path / "dev.txt"
     for kind, settings in KINDS.items():
         morphlm.train(kind, train, dev, path / kind, **settings)

@@ -69,6 +69,7 @@ COMMANDS = {
     "generate mixture --sentences 2": "",
     "neighbours mixture škola": "",
     "similarity mixture pairs.tsv": "",
+    "analogies mixture questions.txt": "",
     "export mixture vectors.txt": "",
     "report models/mkn models/clbl++ --test dev.txt --out report.html": "",
     "explore mixture --port 0 --no-browser": "explore",
@@ -140,6 +141,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, s
     (folder / "raw.txt").write_text("Nová škola stojí ve městě.\n")
     (folder / "tagged.txt").write_text("škola/N domu/N\n")
     (folder / "kbest.txt").write_text("0 ||| škola domu ||| LM0= -1 ||| -2\n")
+    (folder / "questions.txt").write_text(": cases\nškola školu řeka řeku\n")
     (folder / "pairs.tsv").write_text("škola\tškolu\t9\ndomu\tdomem\t8\nřeka\tpole\t1\n")
     generated.small_system(folder, 60)
     (folder / "mkn").rename(folder / "lm")

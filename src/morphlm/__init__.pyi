@@ -22,6 +22,7 @@ from .errors import MissingModelError as MissingModelError
 from .errors import MorphlmError as MorphlmError
 from .errors import StateError as StateError
 from .errors import TrainingError as TrainingError
+from .errors import UnknownWordError as UnknownWordError
 from .errors import WordIdError as WordIdError
 from .extras import MissingExtraError as MissingExtraError
 from .language_model.base import LanguageModel as LanguageModel
@@ -56,7 +57,11 @@ from .training.calls import tune as tune
 from .training.pipeline import Comparison as Comparison
 from .training.pipeline import train as train
 from .training.tune import TuneResult as TuneResult
+from .vectors.analogies import evaluate_analogies as evaluate_analogies
+from .vectors.analogies import read_analogies as read_analogies
 from .vectors.export import export_vectors as export_vectors
+from .vectors.fasttext import FastTextVectors as FastTextVectors
+from .vectors.interface import Vectors as Vectors
 from .vectors.keyed import KeyedVectors as KeyedVectors
 from .vectors.reading import load_vectors as load_vectors
 from .vectors.similarity import evaluate_similarity as evaluate_similarity

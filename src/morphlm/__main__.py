@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 OBJECTS = 50_000  # made before Python looks for cycles: modules are many objects and no garbage
@@ -11,6 +12,7 @@ OBJECTS = 50_000  # made before Python looks for cycles: modules are many object
 def start() -> None:
     """Import and run; an interrupt while the imports are under way is one like any other."""
     gc.set_threshold(OBJECTS)
+    os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")  # colours that nobody sees take time
     try:
         from morphlm import compiling_helpers, threads  # noqa: PLC0415
         from morphlm.cli.main import run  # noqa: PLC0415

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -63,10 +63,15 @@ def check_word(word: object) -> None:
 
 
 def check_token(word: object) -> None:
-    """Refuse what is no single word: no string, an empty one, or one with white space in it."""
-    check_word(word)
-    if not cast(str, word).isalnum() and cast(str, word).split() != [word]:
-        raise InputError(f"{shown(word)} is not one word; give the words of a sentence one by one, or score it whole")
+    """Refuse what is no single word: no proper string, an empty one, one with white space inside."""
+    if not isinstance(word, str):
+        check_word(word)
+    elif not word or any(space in word for space in " \t\n\r\0") or any(map(_is_surrogate, word)):
+        raise InputError(f"{shown(word)} is no single word; give one token")
+
+
+def _is_surrogate(character: str) -> bool:
+    return "\ud800" <= character <= "\udfff"
 
 
 def check_words(words: object) -> None:

@@ -23,9 +23,15 @@ import numpy as np
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.files import exclusive, make_folder
 from morphlm.progress import notify
+from morphlm.wording import option
 
 Result = TypeVar("Result")
 KEY_DIGITS = 12  # of a key in the name of a file
+
+
+def complete_message(out: str | Path) -> str:
+    """That a model is there already, and how to train it anew."""
+    return f"{out} is complete, from the same text with the same settings; {option('--restart', True)} trains it anew"
 
 
 def fingerprint(parts: Mapping[str, Any]) -> str:
@@ -57,6 +63,7 @@ class Shelf(ABC, Generic[Result]):
     """Where the results of a producer lie."""
 
     place: str = ""  # what messages call it; '' where naming it helps nobody
+    found_message: str = ""  # what is said when a result is found; '': that it was found
 
     @abstractmethod
     def find(self, key: str) -> Result | None:
@@ -135,7 +142,7 @@ def find(producer: Producer, key: str, shelf: Shelf[Result]) -> Result | None:
         notify(f"{producer.name}: the one{_in(shelf)} is damaged and is made again ({error})")
         return None
     if result is not None:
-        notify(f"{producer.name}: found{_in(shelf)}")
+        notify(shelf.found_message or f"{producer.name}: found{_in(shelf)}")
     return result
 
 

@@ -26,6 +26,7 @@ import importlib
 import os
 import pickle
 import sys
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -42,7 +43,7 @@ from numba.core.caching import _Cache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.datamodel.models import OpaqueModel
+from numba.core.datamodel.models import OpaqueModel, TupleModel, UniTupleModel
 from numba.core.imputils import lower_constant
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.typing.templates import make_concrete_template
@@ -82,7 +83,19 @@ _SETTINGS = (
 
 
 class SelfContainedLibrary(JITCodeLibrary):
-    """The machine code of one kernel, in which nothing can be replaced by code of another one."""
+    """The machine code of one kernel, in which nothing can be replaced by code of another one.
+
+    It is optimised once, when all callees are there. Numba does so with each function by itself and then twice with the
+    whole, in which it takes out counts of who uses an array; there are few of them here.
+    """
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        codegen: Any = self._codegen
+        passes, options = codegen._module_pass_manager()
+        passes.run(self._final_module, options)
 
     def _finalize_final_module(self) -> None:
         """Before machine code is made: callees become private."""
@@ -143,14 +156,51 @@ class _WithoutEnvironments:
         """Later."""
 
 
+class _PassedWhole:
+    """A record is handed to a function as one value. Numba hands over each part of each array in it by itself.
+
+    With tens of arrays in a record that is most of what there is to compile.
+    """
+
+    get_value_type: Callable[[], Any]
+
+    def get_argument_type(self) -> Any:
+        return self.get_value_type()
+
+    def as_argument(self, _builder: Any, value: Any) -> Any:
+        return value
+
+    def from_argument(self, _builder: Any, value: Any) -> Any:
+        return value
+
+
+class RecordModel(_PassedWhole, TupleModel):
+    """Of a NamedTuple."""
+
+
+class UniformRecordModel(_PassedWhole, UniTupleModel):
+    """Of a NamedTuple whose fields have all the same type."""
+
+
+@cache
+def _data_models() -> Any:
+    """Numba's, but for records; only for what is compiled here."""
+    models: Any = cpu_target.target_context.data_model_manager.copy()
+    models.register(types.NamedTuple, RecordModel)
+    models.register(types.NamedUniTuple, UniformRecordModel)
+    return models
+
+
 @contextmanager
-def _instead_of_numbas_libraries() -> Iterator[None]:
-    """While a kernel is compiled, which happens in one thread at a time."""
-    codegen: Any = cpu_target.target_context.codegen()
-    codegen._library_class = NumbasLibrary
+def _in_our_ways() -> Iterator[None]:
+    """Libraries and records as above while a kernel is compiled, which happens in one thread at a time."""
+    context: Any = cpu_target.target_context
+    codegen, models = context.codegen(), context.data_model_manager
+    codegen._library_class, context.data_model_manager = NumbasLibrary, _data_models()
     try:
         yield
     finally:
+        context.data_model_manager = models
         del codegen._library_class  # that of the class stays
 
 
@@ -215,6 +265,7 @@ class Compilations:
         self.requested: list[tuple[Kernel, tuple[Any, ...]]] = []  # all signatures that Python called, compiled or not
         self._has_begun, self._is_told = False, False
         self._expected, self._compiled = 0, 0
+        self.seconds = 0.0  # that the program has waited for machine code
         self._shown: Any = None  # the bar, while something is compiled
         self._helpers: compiling_helpers.Helpers | None = None
 
@@ -235,7 +286,7 @@ class Compilations:
         if not self._is_told and not shows_bars() and os.environ.get(QUIETLY) != "quiet":
             notify(f"{_description(kernel)} ...", important=True)  # it takes up to a minute
         self._is_told = True
-        with self._bar(kernel), _undisturbed(), _instead_of_numbas_libraries():
+        with self._bar(kernel), _undisturbed(), _in_our_ways():
             yield
         self._compiled += 1
         if self._helpers is not None:
@@ -250,11 +301,12 @@ class Compilations:
         is_quiet, total = os.environ.get(QUIETLY) == "quiet", self._expected or None
         done = self._compiled if self._helpers is None else self._helpers.done
         with SilentBar() if is_quiet else step_bar(_description(kernel), done, total) as bar:
-            self._shown = bar
+            self._shown, began = bar, time.perf_counter()
             try:
                 yield bar
             finally:
                 self._shown = None
+                self.seconds += time.perf_counter() - began
 
     def _start_helpers(self, first: str) -> None:
         """For the kernels that the command will need, `first` before all others."""

@@ -118,5 +118,9 @@ class StateError(ConfigError, IndexError):
     """
 
 
+class UnknownWordError(MorphlmError, KeyError):
+    """A word that has no vector, where nothing can be composed; a KeyError, as in gensim."""
+
+
 class TrainingError(MorphlmError, RuntimeError):
     """Training that cannot go on, naming where and why."""

@@ -24,6 +24,14 @@ def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
         raise _missing(error.name or module, extra, purpose) from error
 
 
+def import_package(module: str, package: str, purpose: str) -> ModuleType:
+    """Import a module of, or for, a package that morphlm works together with; pip knows it by the name `package`."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(f"{purpose} {package}, which is not installed; pip install {package}") from error
+
+
 def check_extra(module: str, extra: str, purpose: str) -> None:
     """Refuse at once what would fail later; nothing is imported."""
     if not is_installed(module):

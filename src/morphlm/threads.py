@@ -36,7 +36,8 @@ def available_cores() -> int:
 class Workers:
     """A pool of threads, the calling one among them. Use `workers` to make one."""
 
-    def __init__(self, threads: int, pool: ThreadPoolExecutor) -> None:
+    def __init__(self, threads: int, pool: ThreadPoolExecutor | None) -> None:
+        """One thread, the calling one, needs no pool."""
         self.threads, self._pool = threads, pool
 
     def run_pieces(self, task: Callable[[int, int], None], pieces: int) -> None:
@@ -50,7 +51,7 @@ class Workers:
             for number in numbers:  # `next` of a range's iterator is atomic under the interpreter's lock
                 task(number, worker)
 
-        others = [self._pool.submit(work, worker) for worker in range(1, min(self.threads, pieces))]
+        others = [self._pool.submit(work, worker) for worker in range(1, min(self.threads, pieces)) if self._pool]
         try:
             work(0)
         finally:
@@ -105,6 +106,12 @@ def workers(threads: int) -> Iterator[Workers]:
     """A pool of threads for the duration of the block, with BLAS limited to one thread."""
     with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(max(threads - 1, 1)) as pool:
         yield Workers(threads, pool)
+
+
+@contextmanager
+def one_worker() -> Iterator[Workers]:
+    """The calling thread alone, for work without BLAS: it begins at once, and may be a thread of somebody's pool."""
+    yield Workers(1, None)
 
 
 def map_in_order(

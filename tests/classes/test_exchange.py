@@ -221,7 +221,8 @@ def test_planted_classes_are_found(planted: tuple[Corpus, dict[str, int]]) -> No
     assert normalised_mutual_information(found, [group_of[word] for word in words]) > 0.999
     truth = np.array([0, 0, 0, *(group_of[word] + 1 for word in corpus.vocabulary.words[3:])], np.int32)
     assert partition.mutual_information is not None
-    assert partition.mutual_information >= mutual_information_of(corpus.tokens.tolist(), truth.tolist())
+    planted_information = mutual_information_of(corpus.tokens.tolist(), truth.tolist())
+    assert partition.mutual_information >= planted_information - 1e-12  # sums are rounded by the version of NumPy
 
 
 def test_threads_and_repetition_do_not_change_the_bytes(noise: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:

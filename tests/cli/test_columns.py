@@ -22,6 +22,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model = train_ngram(text, 2)
     model.save(folder / "model")
     model.write_arpa(folder / "model.arpa.gz")
+    model.save(folder / "learned" / "model")
+    (folder / "learned" / "learn.json").write_text("{}")
     for name in ("text.txt", "more.txt"):
         (folder / name).write_text("".join(f"{' '.join(words)}\n" for words in text[:3]))
     return folder
@@ -36,7 +38,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("score model text.txt", "logprob tokens unknown"),
         ("score model text.txt more.txt", "file logprob tokens unknown"),
         ("score model text.txt --per-token", "line position token logprob unknown"),
-        ("predict model škola", "text rank word probability share"),
+        ("predict model škola", "rank word probability share"),
+        ("predict model škola škola", "text rank word probability share"),
         ("data get text.txt OUT --language cs", "file lines words"),
     ],
 )
@@ -72,7 +75,7 @@ def test_a_summary_alone_has_no_header(place: Path, morphlm_command: Command) ->
     assert morphlm_command(*given, "--header", "--json").stdout == morphlm_command(*given, "--json").stdout
 
 
-@pytest.mark.parametrize("model", ["model", "model.arpa.gz"])
+@pytest.mark.parametrize("model", ["model", "model.arpa.gz", "learned"])
 @pytest.mark.parametrize(
     ("command", "usage"),
     [
@@ -100,3 +103,18 @@ def test_the_whole_text_is_not_read_for_that(
     monkeypatch.setattr("morphlm.scoring.loading.ngram_from_arpa", lambda path: pytest.fail(f"{path} is read"))
     outcome = morphlm_command("ppl", place / "text.txt", place / "model")
     assert "is a text; the model comes first" in outcome.stderr
+
+
+def test_a_folder_where_segment_wants_words_is_taken_for_a_segmenter(place: Path, morphlm_command: Command) -> None:
+    outcome = morphlm_command("segment", place / "learned", "školou")
+    assert f"write `morphlm segment --load {place / 'learned'} školou` if it is a segmenter" in outcome.stderr
+
+
+@pytest.mark.parametrize("command", ["vocab TEXT", "classes TEXT --classes 3", "segment --train TEXT --out OUT"])
+def test_raw_text_where_only_prepared_text_makes_sense(command: str, tmp_path: Path, morphlm_command: Command) -> None:
+    text = tmp_path / "raw.txt"
+    text.write_text("Slovo, jiné slovo. Ano, ne.\n" * 20)
+    places = {"TEXT": text, "OUT": tmp_path / "out"}
+    outcome = morphlm_command(*(str(places.get(word, word)) for word in command.split()))
+    assert outcome.status == 0
+    assert f"WARNING: {text}: it looks like raw text" in outcome.stderr

@@ -189,3 +189,23 @@ def test_other_users_may_read_the_model(tmp_path: Path) -> None:
     train_ngram([["a"]], 1).save(tmp_path / "m")
     modes = {path.stat().st_mode & 0o777 for path in (tmp_path / "m").iterdir()}
     assert len(modes) == 1
+
+
+def test_a_finished_mkn_is_not_trained_again(tmp_path: Path, morphlm_command: Command) -> None:
+    model = tmp_path / "m"
+    arguments = ["train", "mkn", TRAIN, "--order", "3", "--out", model]
+    first = morphlm_command(*arguments)
+    before = (model / "manifest.json").stat().st_mtime_ns
+    second = morphlm_command(*arguments, "--arpa", tmp_path / "m.arpa")
+    assert f"{model} is complete, from the same text with the same settings; --restart trains it anew" in second.stderr
+    assert second.stdout == first.stdout
+    assert load(tmp_path / "m.arpa").order == 3  # what else was asked for is done
+    assert (model / "manifest.json").stat().st_mtime_ns == before
+    for changes in (["--restart"], ["--kappa", "0.1"]):
+        again = morphlm_command(*arguments, *changes)
+        assert "is complete" not in again.stderr
+        assert (model / "manifest.json").stat().st_mtime_ns != before
+    (model / "vocabulary.tsv").write_text("")
+    mended = morphlm_command(*arguments, "--kappa", "0.1")
+    assert (mended.status, mended.stdout) == (0, again.stdout)
+    assert "is damaged and is made again" in mended.stderr

@@ -164,7 +164,7 @@ def test_two_languages_are_warned_of_with_their_shares(tmp_path: Path, morphlm_c
     (tmp_path / "text.txt").write_text(f"{czech} {czech}\n{english}\n" * 60)
     outcome = morphlm_command("learn", tmp_path / "text.txt", "--out", tmp_path / "out")
     assert outcome.status == 0
-    assert "the text is Czech (cs)" in outcome.stderr
+    assert "the text seems to be Czech (cs)" in outcome.stderr
     warning = next(line for line in outcome.stderr.splitlines() if line.startswith("warning: besides"))
     assert "75 % Czech (cs) there is 25 % English (en); a model of one language is better" in warning
     record = learned(tmp_path / "out").text

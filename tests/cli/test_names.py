@@ -50,6 +50,7 @@ def test_other_words_for_a_command_answer(arguments: list[str], command: str, mo
         ("ppl m --open-vocabularry", "no option --open-vocabularry; do you mean --open-vocabulary?"),
         ("ppl m -z", "no option -z; `morphlm ppl --help` lists them"),
         ("ppl", "the argument MODEL is missing; write `morphlm ppl MODEL [FILE]...`"),
+        ("learn text", "the option --out is missing; write `morphlm learn TEXT... --out DIR`"),
         ("mix m", "the option --out is missing; write `morphlm mix MODEL... --out DIR`"),
         ("translate decode", "the argument DIR is missing; write `morphlm translate decode DIR [FILE]`"),
         ("generate m more", "there are more arguments than expected (more); write `morphlm generate MODEL`"),

@@ -106,10 +106,10 @@ def test_mending_repairs_and_reports(prepare: Prepare, tmp_path: Path) -> None:
     status, out, err = prepare(tmp_path / "a", "--no-tokenise", "--mend")
     assert (status, out) == (0, "jedna\ndve\ntři\n")
     for repair in (
-        "1 byte order marks removed",
+        "1 byte order mark removed",
         "4 CRLF line ends replaced",
-        "1 NUL bytes removed",
-        "1 lines dropped for bad UTF-8",
+        "1 NUL byte removed",
+        "1 line dropped for bad UTF-8",
         "2 reserved marks removed",
     ):
         assert f"mended: {repair}" in err
@@ -125,7 +125,7 @@ def test_the_language_is_recognised_or_general_rules_apply(prepare: Prepare, tmp
     (tmp_path / "a").write_text("İstanbul'da IŞIK yandı ve herkes çok mutlu oldu, çünkü bugün bir bayram vardı.\n")
     _, out, err = prepare(tmp_path / "a")
     assert out.startswith("istanbul'da ışık yandı ve")
-    assert err.startswith("the language is Turkish (tr), it seems; --language says otherwise\n")
+    assert err.startswith("the text seems to be Turkish (tr); if not, name the language with --language\n")
     (tmp_path / "a").write_text("x 1\n")
     assert prepare(tmp_path / "a")[2].startswith("the language is not clear")
     assert prepare(tmp_path / "a", "-l", "Czech")[1] == "x 0\n"
@@ -287,3 +287,26 @@ def test_what_a_killed_run_leaves_is_removed_by_the_next(large: Path, tmp_path: 
     (tmp_path / "small").write_text(SENTENCE)
     assert start(str(tmp_path / "small"), "-l", "cs", "-o", str(out)).wait() == 0
     assert sorted(file.name for file in tmp_path.iterdir()) == ["large", "out", "out.prepared.json", "small"]
+
+
+@pytest.mark.parametrize("encoding", ["cp1250", "iso8859-2", "utf-16"])
+def test_mending_does_not_spoil_text_in_another_encoding(prepare: Prepare, tmp_path: Path, encoding: str) -> None:
+    lines = [f"Žluťoučký kůň úpěl ďábelské ódy, řekl {number}." for number in range(30)]
+    (tmp_path / "a").write_bytes("\n".join(lines).encode(encoding))
+    status, out, err = prepare(tmp_path / "a", "-l", "cs", "--mend")
+    assert (status, out) == (2, "")
+    assert "this is not UTF-8, it looks like" in err and "`morphlm prepare --split` reads it as it is" in err
+
+
+def test_lines_that_mending_drops_are_said_loudly(prepare: Prepare, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"jedna\n" * 50 + b"\xff\n" * 5)
+    assert "WARNING: 9% of the lines were dropped: 5, for bad UTF-8" in prepare(tmp_path / "a", "-l", "cs", "--mend")[2]
+
+
+@pytest.mark.parametrize("given", [["--split"], ["-l", "ja"], []])
+def test_languages_without_spaces_are_refused_with_the_cure(prepare: Prepare, tmp_path: Path, given: list[str]) -> None:
+    (tmp_path / "a").write_text("今日は天気がいいですね。散歩に行きましょう。\n" * 5)
+    status, out, err = prepare(tmp_path / "a", *given)
+    assert (status, out) == (2, "")
+    assert "without spaces between words" in err and "prepare the text with --tokeniser none" in err
+    assert prepare(tmp_path / "a", "-l", "ja", "--tokeniser", "none")[0] == 0

@@ -343,7 +343,7 @@ def test_decoding_mends_what_it_is_asked_to(parts: Path, tmp_path: Path, morphlm
     good = morphlm_command("translate", "decode", parts / "system", tmp_path / "good")
     bad = morphlm_command("translate", "decode", parts / "system", tmp_path / "bad", "--mend")
     assert bad.stdout == good.stdout
-    for told in ("1 CRLF line ends replaced", "2 reserved marks removed", "1 lines dropped for bad UTF-8"):
+    for told in ("1 CRLF line end replaced", "2 reserved marks removed", "1 line dropped for bad UTF-8"):
         assert f"mended: {told}" in bad.stderr
 
 

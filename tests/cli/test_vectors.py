@@ -12,10 +12,12 @@ import pytest
 from morphlm import train_ngram
 from morphlm.vectors.reading import load_vectors
 from morphlm.vectors.similarity import evaluate_similarity, format_similarities, read_pairs
-from tests.conftest import Outcome
+from tests.conftest import GOLDEN, Outcome
 from tests.segmentation.small import KNOWN, model_with
 
 Command = Callable[..., Outcome]
+
+FASTTEXT = GOLDEN / "fasttext" / "skipgram.bin"
 
 
 @pytest.fixture
@@ -101,13 +103,48 @@ def test_models_without_vectors(command: list[str], tmp_path: Path, pairs: Path,
     assert not (tmp_path / "out.vec").exists()
 
 
-@pytest.mark.parametrize("command", [["neighbours", "FILE", "a"], ["export", "FILE", "OUT"]])
-def test_files_are_no_models_with_vectors(command: list[str], tmp_path: Path, morphlm_command: Command) -> None:
+def test_a_file_is_no_model_to_export(tmp_path: Path, morphlm_command: Command) -> None:
     (tmp_path / "v.vec").write_text("1 2\npro 1 2\n")
-    places = {"FILE": tmp_path / "v.vec", "OUT": tmp_path / "out.vec"}
-    outcome = morphlm_command(*(places.get(argument, argument) for argument in command))
+    outcome = morphlm_command("export", tmp_path / "v.vec", tmp_path / "out.vec")
     assert outcome.status == 2
     assert "v.vec: this is a file; name the folder of a model that has word vectors" in outcome.stderr
+
+
+def test_neighbours_in_files_of_vectors(tmp_path: Path, morphlm_command: Command) -> None:
+    (tmp_path / "v.vec").write_text("3 2\npro 1 2\nproti 1 1.9\nza -1 1\n")
+    outcome = morphlm_command("neighbours", tmp_path / "v.vec", "pro", "-k", 1)
+    assert outcome.stdout == "pro\tknown\tproti\t0.9998\n"
+    outcome = morphlm_command("neighbours", tmp_path / "v.vec", "při")
+    assert (outcome.status, outcome.stdout) == (2, "")
+    assert "'při' has no vector here" in outcome.stderr
+    outcome = morphlm_command("neighbours", tmp_path / "v.vec", "pro", "--among", "morphemes")
+    assert "a file of vectors has no morphemes" in outcome.stderr
+    outcome = morphlm_command("neighbours", FASTTEXT, "domu", "nedomem", "-k", 1)
+    assert [line.split("\t")[:2] for line in outcome.stdout.splitlines()] == [
+        ["domu", "known"],
+        ["nedomem", "composed"],
+    ]
+
+
+def test_similarity_of_fasttext_s_files(tmp_path: Path, morphlm_command: Command) -> None:
+    (tmp_path / "pairs.tsv").write_text("domu\tškolou\t1\nřeku\tdomům\t2\ndom\tškol\t3\n")
+    (result,) = json.loads(morphlm_command("similarity", FASTTEXT, tmp_path / "pairs.tsv", "--json").stdout)
+    assert (result["pairs"], result["known"], result["covered"]) == (3, 2, 3)
+    assert result["signature"].startswith("rho|model:fasttext|d:5|V:43|ngrams:2-4|")
+
+
+def test_analogies_of_a_model_and_of_a_file(model: Path, tmp_path: Path, morphlm_command: Command) -> None:
+    (tmp_path / "questions.txt").write_text(": cases\ndomu domem školu školou\ndom domu škol školu\n")
+    for place in (model, FASTTEXT):
+        outcome = morphlm_command("analogies", place, tmp_path / "questions.txt", "--json")
+        (result,) = json.loads(outcome.stdout)
+        assert result["total"]["questions"] == 2
+        table = morphlm_command("analogies", place, tmp_path / "questions.txt").stdout
+        assert result["signature"] in table
+        assert "3CosMul" in table
+    (tmp_path / "bad.txt").write_text(": x\na b\n")
+    outcome = morphlm_command("analogies", model, tmp_path / "bad.txt")
+    assert (outcome.status, "bad.txt:2: not four words" in outcome.stderr) == (2, True)
 
 
 def test_vectors_and_pairs_cannot_both_come_through_the_pipe(pairs: Path, morphlm_command: Command) -> None:
@@ -136,6 +173,12 @@ def test_similarity_of_a_file_and_from_standard_input(
         outcome = morphlm_command("similarity", tmp_path / "v.bin", pairs, *choice)
         assert outcome.status == 2
         assert "has no sides to choose or to normalise" in outcome.stderr
+
+
+def test_pairs_of_another_language_are_warned_of(model: Path, tmp_path: Path, morphlm_command: Command) -> None:
+    (tmp_path / "pairs").write_text("ocean\tsea\t9\nocean\tcar\t1\ntiger\tcat\t7\n")
+    outcome = morphlm_command("similarity", model, tmp_path / "pairs")
+    assert f"WARNING: {tmp_path / 'pairs'}: the model knows no pair of these words" in outcome.stderr
 
 
 def test_a_malformed_pair_is_named(model: Path, tmp_path: Path, morphlm_command: Command) -> None:
@@ -169,7 +212,7 @@ def test_export(name: str, file_format: str, model: Path, tmp_path: Path, morphl
 def test_export_to_standard_output_and_talk_elsewhere(model: Path, tmp_path: Path, morphlm_command: Command) -> None:
     outcome = morphlm_command("export", model, "-", "--side", "output")
     assert outcome.stdout.startswith("29 4\nškola ")
-    assert outcome.stderr == "<stdin>: 29 vectors of 4, 0 of them composed\n".replace("<stdin>", "-")
+    assert outcome.stderr == "-: 29 vectors of 4 dimensions\n"
     morphlm_command("export", model, tmp_path / "v.vec", "--side", "output")
     assert (tmp_path / "v.vec").read_text() == outcome.stdout
 

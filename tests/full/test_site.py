@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_docs import PACKAGES, ROOT
+from tests.test_docs import INTEGRATIONS, PACKAGES, ROOT
 
 pytestmark = pytest.mark.full
 
@@ -44,6 +44,13 @@ def test_every_public_name_has_an_entry(site: Path) -> None:
         page = (site / "reference" / "python" / f"{package.rpartition('.')[2]}.html").read_text()
         names = set(importlib.import_module(package).__all__) - {"__version__"}
         for name in names - root if package != "morphlm" else names:
+            assert f'id="{package}.{name}"' in page
+
+
+def test_every_name_of_an_adapter_has_an_entry(site: Path) -> None:
+    page = (site / "reference" / "python" / "integrations.html").read_text()
+    for package in INTEGRATIONS:
+        for name in importlib.import_module(package).__all__:
             assert f'id="{package}.{name}"' in page
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,31 @@ def test_text_that_does_not_fit_is_met_with_a_warning(tmp_path: Path, capsys: py
     capsys.readouterr()
     model.perplexity(path)
     assert "WARNING" not in capsys.readouterr().err
+
+
+def test_empty_lines_of_raw_text_are_no_sentences(tmp_path: Path) -> None:
+    (tmp_path / "raw").write_text("\nTo je věta.\n\n \nTo je věta.\n")
+    model = train_ngram(["To je věta."] * 3, 2, language="cs")
+    prepare_files([tmp_path / "raw"], tmp_path / "prepared", PrepareOptions("cs"))
+    raw, prepared = (model.perplexity(tmp_path / name) for name in ("raw", "prepared"))
+    assert raw.sentences == prepared.sentences == 2
+    assert raw.including_unknown == prepared.including_unknown
+
+
+def test_hard_wrapped_text_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sentence = "Byl pozdní večer a nikdo už nečekal, že by se ještě mohl vrátit domů tou dlouhou cestou přes les. "
+    (tmp_path / "wrapped").write_text(textwrap.fill(sentence * 20, 60) + "\n")
+    (tmp_path / "lines").write_text(f"{sentence}\n" * 20)
+    model = train_ngram([sentence] * 3, 2, language="cs")
+    for name in ("wrapped", "lines"):
+        capsys.readouterr()
+        model.perplexity(tmp_path / name)
+        fit_text(model, tmp_path / name)
+        assert ("it looks hard-wrapped" in capsys.readouterr().err) == (name == "wrapped")
+
+
+def test_nothing_is_said_of_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = train_ngram(["To je věta."] * 3, 2, language="cs")
+    for name in (tmp_path / "none", tmp_path):
+        fit_text(model, name)
+        assert capsys.readouterr().err == ""

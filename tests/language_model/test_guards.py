@@ -21,7 +21,7 @@ from morphlm.language_model.batch_scorer import StateScorer, batch_scorer
 from morphlm.logbilinear.config import VARIANTS
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
-from morphlm.logbilinear.wide import WideState
+from morphlm.logbilinear.states import WideState
 from morphlm.ngram.training import train_ngram
 from morphlm.scoring.mixture import MixtureModel, as_components
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, Vocabulary
@@ -125,11 +125,13 @@ BAD_IDS: list[Any] = [
     *(np.float32(3), np.bool_(True), np.array([3]), np.array([3, 4]), np.int64(-1), np.uint64(2**63), np.int64(WORDS)),
 ]
 BAD_ARRAYS: list[Any] = [
-    *([-1], [WORDS], [3, 10**7], [2**31], [2**32 + 5], [2**63], [2**70], [1.0], [1.5], [math.nan], [None], ["3"]),
+    *([-1], [WORDS], [3, 10**7], [2**31], [2**32 + 5], [2**63], [2**70], [1.0], [1.5], [math.nan], [None], [3, "3"]),
     *([True], [[3]], [[1], [1, 2]], 3, None, "345", b"345", {3: 4}, object(), [object()], [Unprintable()]),
     *(np.array([3.0]), np.array([[3]]), np.array(3), np.array([2**40]), np.array([-1], np.int8), np.array([True])),
-    *(np.array([3, -1]).astype(">i4"), np.array(["3"]), np.array([3], object), np.array([2**63], np.uint64)),
+    *(np.array([3, -1]).astype(">i4"), np.array([3], object), np.array([2**63], np.uint64)),
 ]
+STRINGS: list[Any] = [["3"], np.array(["3"])]  # words for some methods, for none of them ids
+BY_WORDS = ("score_many", "score_grid")
 NO_STATES: list[Any] = [
     *(None, 1.5, math.nan, math.inf, "x", b"xy", True, 10**9, -2, 2**70, 10**5000, 3j, Unprintable(), object()),
     *([], [1, 2], {}, {1, 2}, (), (-1,), (None, None), np.array([1, 2]), np.float64(1), ((), ()), (0, (1, 1), 10**9)),
@@ -155,7 +157,7 @@ def bad_states(model: LanguageModel) -> Iterator[Any]:
             yield type(good)(*changed) if isinstance(good, WideState) else changed
     if isinstance(good, WideState):
         yield tuple(good)
-        yield from (good._replace(words=words) for words in ((1,), (1, 1, 1), (1, -1), (1, WORDS), [1, 1], (1, 1.0)))  # type: ignore[arg-type]
+        yield from (good._replace(words=words) for words in ((1,), (1, 1, 1), (-1, 1), (1, WORDS), [1, 1], (1, 1.0)))  # type: ignore[arg-type]
         for before in ((-1,), (WORDS,), (5, 2**40), (1.5,), (None,), [5], (5,) * (WIDE + 1), "5", b"5555"):
             yield good._replace(before=before)  # type: ignore[arg-type]
     if isinstance(model, MixtureModel):
@@ -176,6 +178,10 @@ def asked_with_state(model: LanguageModel) -> dict[str, Callable[[Any], Any]]:
         "distribution": model.distribution,
         "distributions": lambda state: model.distributions([state]),
         "top_words": lambda state: model.top_words([state], 3),
+        "prefix": lambda state: model.prefix(state, "w"),
+        "prefix of nothing": lambda state: model.prefix(state, "\N{SNOWMAN}"),
+        "prefixes": lambda state: model.prefixes([good, state], ["w", ""]),
+        "completions": lambda state: model.completions(state, "w", 3),
         "next_sentence": model.next_sentence,
         "check_state": model.check_state,
     }
@@ -205,8 +211,8 @@ def test_what_is_no_id_is_refused_by_every_method(name: str) -> None:
             model.score_id(state, word)
             pytest.fail(f"{type(word)} is taken as an id")
         for ask in (model.score_many, model.score_grid):
-            with pytest.raises((WordIdError, MorphlmError)):
-                ask([state], [word])
+            with pytest.raises(MorphlmError):
+                ask([state], [word] if not isinstance(word, str) else word)
                 pytest.fail(f"{type(word)} is taken as an id")
 
 
@@ -232,7 +238,7 @@ def asked_with_ids(model: LanguageModel) -> dict[str, Callable[[Any], Any]]:
 def test_arrays_that_are_no_ids_are_refused_by_every_method(name: str) -> None:
     model = MODELS[name]()
     for method, ask in asked_with_ids(model).items():
-        for ids in BAD_ARRAYS:
+        for ids in BAD_ARRAYS if method in BY_WORDS else [*BAD_ARRAYS, *STRINGS]:
             with pytest.raises(WordIdError, match="is no id of a word"):
                 ask(ids)
                 pytest.fail(f"{method} takes {ids!r} as ids")
@@ -285,10 +291,14 @@ def test_other_arguments_are_checked(name: str) -> None:
     for k in (-1, 1.5, None, "3", True, math.nan):
         with pytest.raises(ConfigError, match=r"k is .*; it must be a whole number from 0 on"):
             model.top_words([state], k)
+        with pytest.raises(ConfigError, match=r"k is .*; it must be a whole number from 0 on"):
+            model.completions(state, "w", k)
     assert model.top_words([state], np.int64(2)) == [model.top_words([state], 5)[0][:2]]
     for states in (None, 5, "x", object()):
         with pytest.raises(StateError, match="is no list of states"):
             model.distributions(states)
+        with pytest.raises(StateError, match="is no list of states"):
+            model.prefixes(states, ["w"])
     with pytest.raises(ConfigError, match="2 states and 1 word"):
         model.score_many([state, state], [5])
     for word in (None, 5, b"w1", ["w1"], 1.5):
@@ -390,7 +400,7 @@ def test_tries_check_as_their_models_do() -> None:
         with pytest.raises(WordIdError):
             trie.score(trie.begin(), word)
     for state in NO_STATES:
-        for ask in (trie.distribution, lambda state: trie.score(state, 5), trie.check_state):
+        for ask in (lambda state: trie.distributions([state]), lambda state: trie.score(state, 5), trie.check_state):
             with pytest.raises(StateError):
                 ask(state)
         with pytest.raises(StateError):

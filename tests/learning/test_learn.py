@@ -251,12 +251,12 @@ def test_trials_that_are_on_record_are_not_made_again(
     run = TrialText.run
     made: list[Any] = []
 
-    def counted(self: TrialText, choice: Any) -> Any:
+    def counted(self: TrialText, choice: Any, deadline: Any) -> Any:
         if len(made) == 3:
             made.append(None)
             raise KeyboardInterrupt
         made.append(choice)
-        return run(self, choice)
+        return run(self, choice, deadline)
 
     monkeypatch.setattr(TrialText, "run", counted)
     with pytest.raises(KeyboardInterrupt):
@@ -399,8 +399,8 @@ def test_a_search_without_time_ends_with_what_it_has(
 ) -> None:
     run = TrialText.run
 
-    def slow(self: TrialText, choice: Any) -> Any:
-        trial = run(self, choice)
+    def slow(self: TrialText, choice: Any, deadline: Any) -> Any:
+        trial = run(self, choice, deadline)
         monkeypatch.setattr(Budget, "elapsed", property(lambda self: 280.0))  # of 300 seconds
         return trial
 
@@ -408,6 +408,16 @@ def test_a_search_without_time_ends_with_what_it_has(
     record = learn(text, tmp_path / "out", language="cs", minutes=5).record
     assert len(record.trials) == 1 and record.complete
     assert record.choice is not None and replace(record.choice, stop_after=0).model == DEFAULT
+
+
+def test_a_trial_that_takes_too_long_is_stopped_and_leaves_time_for_the_training(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = TrialText.run
+    monkeypatch.setattr(TrialText, "run", lambda self, choice, deadline: run(self, choice, deadline - 300))
+    record = learn(text, tmp_path / "out", language="cs", minutes=5).record
+    assert record.trials == () and record.choice is not None and record.choice.model == START
+    assert record.result is not None and record.result.kind == "mixture"
 
 
 def test_with_little_time_only_a_part_of_the_text_is_used_and_that_is_said_loudly(

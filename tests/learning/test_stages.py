@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from morphlm.compiling import COMPILATIONS
 from morphlm.learning.pace import Budget
 from morphlm.learning.stages import Stages
 from morphlm.progress import notify
@@ -33,6 +34,20 @@ def test_what_is_left_follows_the_pace_of_this_machine(tmp_path: Path, capsys: p
         stages.end("searching")
     lines = capsys.readouterr().err.splitlines()
     assert lines == ["reading: 3 min; about 3 min left", "searching: 60 s; about 2 min left"]
+
+
+def test_time_for_compiling_says_nothing_about_the_pace_and_nobody_waits_longer_than_was_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    with Stages(Budget(2.0, clock), tmp_path / "log.txt") as stages:
+        stages.plan({"searching": 10.0, "training": 60.0})
+        with stages.stage("searching"):
+            clock.now += 30.0
+            monkeypatch.setattr(COMPILATIONS, "seconds", COMPILATIONS.seconds + 20.0)
+        assert stages.left == pytest.approx(60.0)
+        clock.now += 50.0
+        assert stages.left == pytest.approx(40.0)
 
 
 def test_messages_of_stages_go_to_the_log_but_for_what_everybody_should_see(

@@ -61,11 +61,15 @@ def test_every_text_has_a_record_of_its_preparation(text: Path) -> None:
     assert not (directory.work / "collected.txt").exists()
 
 
-def test_reading_ends_when_the_time_for_it_is_over_and_the_rest_is_estimated(tmp_path: Path) -> None:
+def test_reading_ends_when_the_time_for_it_is_over_and_the_rest_is_estimated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "texts").mkdir()
     for number in range(30):
         write_text(tmp_path / "texts" / f"{number:02}.txt", 40, seed=number)
-    whole, _ = texts_of(tmp_path / "texts")
+    whole, _ = texts_of(tmp_path / "texts", is_late=lambda: True)
+    assert whole.documents == 30 and whole.left_out == 0  # small documents, which take no time
+    monkeypatch.setattr("morphlm.learning.collecting.SAMPLE_CHARACTERS", 1)
     asked = iter([False] * 9 + [True] * 100)
     record, _ = texts_of(tmp_path / "texts", is_late=lambda: next(asked))
     assert record.documents == 10

@@ -15,13 +15,14 @@ from morphlm.arrays import Float64Array, Int32Array
 from morphlm.errors import ConfigError, WordIdError
 from morphlm.logbilinear import query as query_module
 from morphlm.logbilinear.config import VARIANTS
+from morphlm.logbilinear.context_tables import ContextTables
 from morphlm.logbilinear.kernels import query_batch
-from morphlm.logbilinear.kernels.query import TILE, WAYS, Cache, CompiledModel, log_probability
+from morphlm.logbilinear.kernels.query import WAYS, Cache, CompiledModel, log_probability
 from morphlm.logbilinear.kernels.query_batch import log_probabilities
+from morphlm.logbilinear.kernels.scores import TILE
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.query import (
     MEGABYTE,
-    CachedQueries,
     compile_model,
     new_cache,
     set_bytes,
@@ -126,8 +127,8 @@ def test_a_cache_of_any_size_changes_nothing(
     exact = ask(model, new_cache(model, 0), *queries)
     cache = cache_of(model, order, sets)
     np.testing.assert_array_equal(ask(model, cache, *queries), exact)
-    np.testing.assert_allclose(log_probabilities(model, cache, *queries), exact, atol=1e-5)
-    np.testing.assert_allclose(ask(model, cache, *queries), exact, atol=1e-5)
+    np.testing.assert_array_equal(log_probabilities(model, cache, *queries), exact)
+    np.testing.assert_array_equal(ask(model, cache, *queries), exact)
     text = queries_of(case)
     np.testing.assert_allclose(ask(model, cache, *text), expected(case), atol=1e-5)
 
@@ -239,11 +240,10 @@ def best_word(model: Any, cache: Any, context: Any, words: int) -> int:
 @both_transforms
 def test_other_compiled_code_can_ask(diagonal: bool) -> None:
     case = make_case("clbl++", diagonal, words=20)
-    model = compiled(case)
-    asked = CachedQueries(model, case.structure.layout.members, 1.0)
+    model, asked = compiled(case), model_of(case)
     for context in queries_of(case)[0]:
         actual = best_word(model, new_cache(model, 1), context, len(case.structure.vocabulary))
-        assert actual == asked.distribution(tuple(context.tolist()), 1).argmax()
+        assert actual == asked.distribution(tuple(context.tolist())).argmax()
 
 
 # ---------------------------------------------------------------- the cache
@@ -367,17 +367,20 @@ def model_of(case: Case) -> LogBilinearModel:
 @all_models
 @both_transforms
 def test_distributions_are_the_queries(kind: str, diagonal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = make_case(kind, diagonal, words=40, classes=6, width=8)
-    asked = CachedQueries(compiled(case), case.structure.layout.members, 1.0)
-    words = np.arange(len(case.structure.vocabulary), dtype=np.int32)
-    for context in queries_of(case)[0][:6]:
-        alone = asked.distribution(tuple(context.tolist()), 1)
-        logs = asked.log_probabilities(np.tile(context, (len(words), 1)), words)
-        np.testing.assert_allclose(alone, np.exp(logs), rtol=1e-5)  # scores up to 40 have errors of 2e-6 in float32
+    model = model_of(make_case(kind, diagonal, words=40, classes=6, width=8))
+    words = np.arange(40, dtype=np.int32)
+    contexts = queries_of(make_case(kind, diagonal, words=40, classes=6, width=8))[0][:6]
+    model.threads = 1
+    together = model.distributions(list(map(tuple, contexts.tolist())))
+    for context, row in zip(contexts, together, strict=True):
+        alone = model.distribution(tuple(context.tolist()))
+        np.testing.assert_array_equal(alone, row)
+        logs = model.queries.log_probabilities(np.tile(context, (len(words), 1)), words)
+        np.testing.assert_allclose(alone, np.exp(logs), rtol=1e-12)
         assert alone.sum() == pytest.approx(1.0, abs=1e-9)
-        monkeypatch.setattr(query_module, "DISTRIBUTED", 1)
-        np.testing.assert_array_equal(asked.distribution(tuple(context.tolist()), 3), alone)
-        monkeypatch.undo()
+    monkeypatch.setattr(query_module, "DISTRIBUTED", 1)
+    model.threads = 3
+    np.testing.assert_array_equal(model.distributions(list(map(tuple, contexts.tolist()))), together)
 
 
 @both_transforms
@@ -403,13 +406,13 @@ def test_threads_that_share_a_model_do_not_disturb_each_other(diagonal: bool) ->
 
 def test_threads_that_ask_at_once_compile_once(monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_of(make_case("clbl++", words=200, classes=9))
-    made = []
+    made, compose = [], ContextTables.of_vocabulary
 
-    def counted(*arguments: Any) -> Any:
+    def counted(tables: ContextTables, pool: Any) -> Any:
         made.append(1)
-        return compile_model(*arguments)
+        return compose(tables, pool)
 
-    monkeypatch.setattr("morphlm.logbilinear.model.compile_model", counted)
+    monkeypatch.setattr(ContextTables, "of_vocabulary", counted)
     with ThreadPoolExecutor(4) as pool:
         logs = set(pool.map(lambda _: model.score_id((3, 4, 5), 6)[0], range(8)))
     assert (len(logs), len(made)) == (1, 1)

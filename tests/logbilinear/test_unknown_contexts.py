@@ -165,7 +165,10 @@ def test_a_word_with_the_factors_of_another_is_like_it_in_contexts() -> None:
     factors = [rows.items[rows.starts[word] : rows.starts[word + 1]] for word in tokens[:2].tolist()]
     new = tokens.copy()
     new[:2] = len(model.vocabulary) + np.arange(2)
-    assert model._score(tokens, with_new_words(structure, factors), new).tolist() == model.score_tokens(tokens).tolist()
+    assert (
+        model._score_text(tokens, new, with_new_words(structure, factors)).tolist()
+        == model.score_tokens(tokens).tolist()
+    )
 
 
 def test_figures_say_that_contexts_are_composed_also_after_loading(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from morphlm.logbilinear.engine import Engine
 from morphlm.logbilinear.kernels.wide import TokenOrigin
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
-from morphlm.logbilinear.wide import WideState, content_weights
+from morphlm.logbilinear.states import WideState
+from morphlm.logbilinear.wide import content_weights
 from morphlm.scoring.streaming import TextScorer
 from morphlm.threads import Workers, workers
 from morphlm.training.batches import shuffled_positions

@@ -92,7 +92,6 @@ def test_a_model_without_unk_has_a_closed_vocabulary(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "what"),
     [
-        ("\\data\\", "data", 24, "this is no model; name a model folder or an ARPA file"),
         ("-0.8\t</s>\n", "-0.8\tx\n", 24, "the unigram </s> is missing"),
         ("ngram 1=6", "ngram 1=9999999999999", 2, "`ngram 1=NUMBER`"),
         ("ngram 2=4", "ngram 3=4", 3, "`ngram 2=NUMBER`"),
@@ -141,3 +140,22 @@ def test_what_other_tools_write_is_read(tmp_path: Path) -> None:
     assert model.signature.value("model") == "arpa"
     model.save(tmp_path / "model")
     assert load(tmp_path / "model").kind == "arpa"
+
+
+def test_a_text_is_no_model(tmp_path: Path) -> None:
+    (tmp_path / "bad.arpa").write_text(PRUNED.replace("\\data\\", "data"))
+    with pytest.raises(InputError, match=r"bad\.arpa: this is no model: no folder with one, and no ARPA file"):
+        load(tmp_path / "bad.arpa")
+
+
+@pytest.mark.parametrize("kind", ["probing", "trie"])
+def test_a_kenlm_binary_is_refused_with_the_cure(tmp_path: Path, kind: str) -> None:
+    """The first bytes are those of KenLM's `build_binary`; a trie and a hash table differ behind them."""
+    sanity = np.array([0, 1, -0.5], "<f4").tobytes() + bytes([1, 0, 0, 0, 255, 255, 255, 255]) + kind.encode()
+    head = b"mmap lm http://kheafield.com/code format version 5\n\0"
+    (tmp_path / "model.binary").write_bytes(head.ljust(56, b"\0") + sanity * 50)
+    with pytest.raises(InputError) as caught:
+        load(tmp_path / "model.binary")
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path / 'model.binary'}:1: a binary file of KenLM")
+    assert "give the ARPA file that it was built from" in message and "\n" not in message

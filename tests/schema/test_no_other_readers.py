@@ -46,6 +46,7 @@ ALLOWED = {
         "vectors/reading.py",
         "numpy.lib.format.open_memmap",
     ): "a .npy file of somebody's, without pickle; its header is checked",
+    ("vectors/fasttext_reading.py", "mmap.mmap"): "fastText's own format; every size is checked before it is used",
     ("vocabulary/corpus.py", "numpy.memmap"): "a temporary file without a name that it has written itself",
     ("experiments/recipe.py", "tomllib.loads"): "recipes are TOML, with a table of keys and types of their own",
     ("experiments/paper.py", "tomllib.loads"): "a file of the package",

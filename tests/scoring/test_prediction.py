@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def test_all_words_count_that_a_wide_context_reaches(tokens: list[str]) -> None:
 
 
 def test_a_distribution_is_computed_once_while_a_word_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, asked = small_model("clbl++"), []
+    model, asked = copy(small_model("clbl++")), []
 
     def distribution(state: Any) -> Any:
         asked.append(state)

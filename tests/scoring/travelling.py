@@ -81,6 +81,8 @@ def answers(model: LanguageModel) -> dict[str, Any]:
         "state": state,
         "tokens": model.score_tokens(tokens).tobytes(),
         "distribution": model.distribution(state).tobytes(),
+        "prefixes": [model.prefix(state, prefix).hex() for prefix in ("", "š", "do", "zz")],
+        "completions": model.completions(state, "š", 3),
         "sentence": model.sentence(TEXT[0]),
         "signature": str(model.signature),
         "training": json.dumps(model.training, sort_keys=True),

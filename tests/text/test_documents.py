@@ -105,7 +105,7 @@ def test_bad_bytes_are_removed_and_counted(tmp_path: Path) -> None:
     found, findings, said = read(path)
     assert found[0].paragraphs == (*LINES * 3, "abc")
     assert findings.repairs == {"places that are not utf-8 removed": 1, "NUL characters removed": 1}
-    assert said == ["mended: 1 places that are not utf-8 removed", "mended: 1 NUL characters removed"]
+    assert said == ["mended: 1 place that is not utf-8 removed", "mended: 1 NUL character removed"]
 
 
 # ---------------------------------------------------------------- large files

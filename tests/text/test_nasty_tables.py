@@ -14,7 +14,7 @@ from morphlm.analysis.tag_reading import read_conllu_tags, read_slashes
 from morphlm.classes.formats import FORMATS, read_classes
 from morphlm.errors import FormatError, InputError, MorphlmError
 from morphlm.experiments.recipe import read_recipe
-from morphlm.ngram.arpa import read_arpa
+from morphlm.ngram.arpa.reading import read_arpa
 from morphlm.scoring.kbest import find_format, read_weights
 from morphlm.segmentation.gold import read_gold
 from morphlm.segmentation.sources.conllu import read_conllu

@@ -19,9 +19,10 @@ from morphlm.errors import ConfigError, FormatError, InputError, MorphlmError
 from morphlm.segmentation.factors import build_factors
 from morphlm.segmentation.sources.factorisation import from_mapping
 from morphlm.text.reading import RESERVED
-from morphlm.vectors.export import FORMATS, Exported, export_vectors, words_file
+from morphlm.vectors.export import Exported, export_vectors
 from morphlm.vectors.reading import load_vectors
 from morphlm.vectors.vectors import SideVectors, WordVectors
+from morphlm.vectors.writing import FORMATS, words_file
 from morphlm.vocabulary.vocabulary import Vocabulary
 from tests.segmentation.small import KNOWN, model_with
 
@@ -84,7 +85,7 @@ def test_all_words_and_some_that_are_composed(file_format: str, tmp_path: Path) 
     assert np.array_equal(again.vectors, vectors.rows(again.index_to_key))
     assert exported.to_json()["left_out"] == ["brouk"]
     lines = exported.format().splitlines()
-    assert lines[0] == f"{path}: 31 vectors of 4, 2 of them composed"
+    assert lines[0] == f"{path}: 31 vectors of 4 dimensions, 2 of them composed"
     assert lines[1] == "left out, nothing is known of them: brouk"
 
 

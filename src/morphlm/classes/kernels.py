@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.compiling import njit
+from morphlm.compiling import borrowing, owning
 
 UNPLACED = -1
 
@@ -87,7 +87,7 @@ class PassSettings(NamedTuple):
 # ---------------------------------------------------------------- counting
 
 
-@njit(cache=True, nogil=True)
+@owning
 def firsts_by_second(tokens: Array, boundary: int, vocabulary_size: int) -> tuple[Array, Array]:
     """The word before each token, ordered by the token's word, and where each word's part ends.
 
@@ -106,7 +106,7 @@ def firsts_by_second(tokens: Array, boundary: int, vocabulary_size: int) -> tupl
     return firsts, ends
 
 
-@njit(cache=True, nogil=True)
+@owning
 def seconds_by_first(firsts: Array, ends: Array) -> tuple[Array, Array]:
     """The word after each token, ordered by the token's word, ascending within each part."""
     vocabulary_size = len(ends)
@@ -125,7 +125,7 @@ def seconds_by_first(firsts: Array, ends: Array) -> tuple[Array, Array]:
     return seconds, seconds_end
 
 
-@njit(cache=True, nogil=True)
+@owning
 def run_lengths(seconds: Array, ends: Array, repeats: Array) -> tuple[Array, Array, Array]:
     """Equal neighbours become one entry with a count; a word's bigrams with itself go to `repeats`.
 
@@ -161,7 +161,7 @@ def run_lengths(seconds: Array, ends: Array, repeats: Array) -> tuple[Array, Arr
     return starts, seconds[:entries].copy(), counts
 
 
-@njit(cache=True, nogil=True)
+@owning
 def transpose(starts: Array, columns: Array, counts: Array) -> tuple[Array, Array, Array]:
     """A sparse matrix by columns instead of rows."""
     vocabulary_size = len(starts) - 1
@@ -184,7 +184,7 @@ def transpose(starts: Array, columns: Array, counts: Array) -> tuple[Array, Arra
 # ---------------------------------------------------------------- scoring
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def phi_of(x: int, table: Array) -> float:
     """x ln x"""
     if x < PHI_TABLE:
@@ -192,7 +192,7 @@ def phi_of(x: int, table: Array) -> float:
     return float(x * np.log(float(x)))
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def gather(
     starts: Array, words: Array, counts: Array, word: int, class_of: Array, totals: Array, classes: Array
 ) -> int:
@@ -208,7 +208,7 @@ def gather(
     return size
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def gather_both(word: int, bigrams: Bigrams, state: PartitionState, buffers: ScoringBuffers) -> ClassesBeside:
     """Add up the neighbours on both sides by class."""
     starts, words, counts = bigrams.successor_starts, bigrams.successors, bigrams.successor_counts
@@ -218,21 +218,21 @@ def gather_both(word: int, bigrams: Bigrams, state: PartitionState, buffers: Sco
     return ClassesBeside(after_size, before_size)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def begin_with_margins(small: Array, left_gains: Array, left: int, right_gains: Array, right: int) -> None:
     """small = -(the increments of L and R by a rare word's counts)."""
     for k in range(len(small)):
         small[k] = -left_gains[left, k] - right_gains[right, k]
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def add_gains(small: Array, gains: Array, row: int) -> None:
     """Add to every class the increment by 1 of its cell in a row of N or of its transpose."""
     for k in range(len(small)):
         small[k] += gains[row, k]
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def add_small_increments(small: Array, gains: Array, cells: Array, row: int, n: int, curvature: Array) -> None:
     """Add the increments by a small n: n increments by 1 and what the curve of phi adds to them."""
     factor, table = np.float32(n), curvature[n]
@@ -242,7 +242,7 @@ def add_small_increments(small: Array, gains: Array, cells: Array, row: int, n: 
         small[k] += table[np.uint64(min(np.uint32(cells[row, k]), np.uint32(SMALL_CELL - 1)))]
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def add_increments(scores: Array, cells: Array, row: int, n: int, phi: Array) -> None:
     """Add the increments by any n."""
     for k in range(len(scores)):
@@ -250,7 +250,7 @@ def add_increments(scores: Array, cells: Array, row: int, n: int, phi: Array) ->
         scores[k] += phi_of(x + n, phi) - phi_of(x, phi)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def add_rows(
     classes: Array, size: int, totals: Array, cells: Array, gains: Array, state: PartitionState, buffers: ScoringBuffers
 ) -> None:
@@ -266,7 +266,7 @@ def add_rows(
             add_increments(buffers.scores, cells, h, n, state.phi)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def correct_own_class(
     cells: Array, own: int, n: int, opposite: Array, size: int, removed: Array, phi: Array, scores: Array
 ) -> None:
@@ -280,14 +280,14 @@ def correct_own_class(
         scores[k] += phi_of(without + n, phi) - phi_of(without, phi) - phi_of(x + n, phi) + phi_of(x, phi)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def subtract_margins(scores: Array, sums: Array, n: int, phi: Array) -> None:
     """Subtract from every class the increment of its L or R by a frequent word's count."""
     for k in range(len(scores)):
         scores[k] -= phi_of(sums[k] + n, phi) - phi_of(sums[k], phi)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def score_of_staying(
     word: int,
     own: int,
@@ -316,7 +316,7 @@ def score_of_staying(
     return score
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def correct_diagonal(
     word: int,
     own: int,
@@ -343,7 +343,7 @@ def correct_diagonal(
             scores[k] += phi_of(x + repeats, phi) - phi_of(x, phi)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def score_classes(word: int, bigrams: Bigrams, state: PartitionState, buffers: ScoringBuffers) -> None:
     """For every class, by how much the objective grows when the word, taken out of its own, is put into it."""
     own = state.class_of[word]
@@ -372,7 +372,7 @@ def score_classes(word: int, bigrams: Bigrams, state: PartitionState, buffers: S
     clear(beside, buffers)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def clear(beside: ClassesBeside, buffers: ScoringBuffers) -> None:
     """Set back to 0 what `gather` has added up."""
     for i in range(beside.after):
@@ -384,7 +384,7 @@ def clear(beside: ClassesBeside, buffers: ScoringBuffers) -> None:
 # ---------------------------------------------------------------- choosing
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def uniform(seed: int, word: int) -> float:
     """A random number in (0, 1) that depends on nothing but the seed and the word (the finaliser of SplitMix64)."""
     z = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(word) * np.uint64(0xD1B54A32D192ED03)
@@ -395,7 +395,7 @@ def uniform(seed: int, word: int) -> float:
     return (float(z >> np.uint64(11)) + 0.5) / 9007199254740992.0
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def best_class(own: int, cap: int, sizes: Array, scores: Array) -> int:
     """The class with the highest score that has room; the own one, or else the first, if they are equal."""
     best, highest = own, FORBIDDEN
@@ -407,7 +407,7 @@ def best_class(own: int, cap: int, sizes: Array, scores: Array) -> int:
     return best
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def fill_weights(highest: float, temperature: float, scores: Array, weights: Array) -> None:
     """weights = 2^20 exp((score - highest) / temperature), to three digits and rounded down.
 
@@ -425,7 +425,7 @@ def fill_weights(highest: float, temperature: float, scores: Array, weights: Arr
         weights[k] = np.int32(power * polynomial)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def total_of(weights: Array) -> int:
     """The sum; of integers, so that its order does not matter."""
     total = 0
@@ -434,7 +434,7 @@ def total_of(weights: Array) -> int:
     return total
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def random_class(own: int, cap: int, temperature: float, random: float, sizes: Array, buffers: ScoringBuffers) -> int:
     """A class with probability proportional to exp(score / temperature), among those that have room."""
     scores, weights = buffers.scores, buffers.weights
@@ -453,7 +453,7 @@ def random_class(own: int, cap: int, temperature: float, random: float, sizes: A
     return own
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def choose_classes(
     words: Array,
     chosen: Array,
@@ -485,13 +485,13 @@ def choose_classes(
 # ---------------------------------------------------------------- moving
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def increment(x: int, n: int, phi: Array) -> float:
     """phi(x + n) - phi(x)"""
     return phi_of(x + n, phi) - phi_of(x, phi)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def gain_of_move(
     word: int,
     own: int,
@@ -524,7 +524,7 @@ def gain_of_move(
     return gain
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def change_cell(g: int, h: int, n: int, state: PartitionState) -> None:
     """Add n to N[g,h] and to all that is derived from it."""
     x = state.counts[g, h] + n
@@ -535,7 +535,7 @@ def change_cell(g: int, h: int, n: int, state: PartitionState) -> None:
     state.gains_transposed[h, g] = gain
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def renew_margin(ready: Array, k: int, x: int, phi: Array) -> None:
     """The increments of one L or R, from their series where that is exact to the last digit of float32."""
     if x < SERIES:
@@ -547,7 +547,7 @@ def renew_margin(ready: Array, k: int, x: int, phi: Array) -> None:
         ready[n, k] = n * (slope + n / (2.0 * x) - n * n / (6.0 * x * x))
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def change_margins(k: int, left: int, right: int, state: PartitionState) -> None:
     """Add to L and R of a class and renew their increments."""
     state.left[k] += left
@@ -556,7 +556,7 @@ def change_margins(k: int, left: int, right: int, state: PartitionState) -> None
     renew_margin(state.right_gains, k, state.right[k], state.phi)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def change_class(
     word: int,
     k: int,
@@ -579,7 +579,7 @@ def change_class(
     state.sizes[k] += sign
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def mark_neighbours(word: int, bigrams: Bigrams, stale: Array) -> None:
     """The words beside a word that has moved are to be scored again."""
     for i in range(bigrams.successor_starts[word], bigrams.successor_starts[word + 1]):
@@ -588,7 +588,7 @@ def mark_neighbours(word: int, bigrams: Bigrams, stale: Array) -> None:
         stale[bigrams.predecessors[i]] = True
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def move_words(
     words: Array,
     chosen: Array,

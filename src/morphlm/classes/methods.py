@@ -14,7 +14,7 @@ from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
 from morphlm.progress import ProgressOption, reports_progress
 from morphlm.settings import Settings, setting
-from morphlm.vocabulary.corpus import Corpus, Source, encode_text, read_corpus
+from morphlm.vocabulary.corpus import Corpus, Source, encode_text, read_corpus, warn_if_raw
 from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
 from morphlm.wording import option
 
@@ -91,6 +91,7 @@ def read_for_classes(
         given = vocabulary if isinstance(vocabulary, Vocabulary) else load_vocabulary(vocabulary)
         return encode_text(source, given, allow_unknown=allow_unknown)
     raw = read_corpus(source, allow_unknown=allow_unknown)
+    warn_if_raw(raw.words, source)
     return raw.encode(raw.words.vocabulary(kappa, seed))
 
 

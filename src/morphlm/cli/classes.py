@@ -20,7 +20,8 @@ CLASS_SETTINGS = SettingOptions(ClassOptions)
 
 
 @click.command(name="classes")
-@click.option("--train", "files", multiple=True, metavar="FILE", help="Training text; repeat for more files ['-'].")
+@click.argument("texts", nargs=-1, metavar="[TEXT]...")
+@click.option("--train", "files", multiple=True, metavar="FILE", help="Training text, as TEXT; repeatable ['-'].")
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Write the classes here.")
 @CLASS_SETTINGS
 @click.option("--vocab", type=click.Path(), metavar="FILE", help="Use this vocabulary; other words become UNK.")
@@ -46,6 +47,7 @@ CLASS_SETTINGS = SettingOptions(ClassOptions)
 @options.allow_unk
 @options.as_json
 def command(
+    texts: tuple[str, ...],
     files: tuple[str, ...],
     vocab: str | None,
     kappa: float,
@@ -65,16 +67,16 @@ def command(
     line, classes by frequency; the models with a class-based softmax take it.
 
     \b
-      morphlm classes --train train.txt --out classes.tsv --examples
-      morphlm classes --train train.txt --read brown/paths --format paths
+      morphlm classes train.txt --out classes.tsv --examples
+      morphlm classes train.txt --read brown/paths --format paths
     """
     chosen = ClassOptions(**CLASS_SETTINGS.chosen(settings), seed=seed)
     if class_file is not None and (chosen.number or chosen.max_class_size or chosen.method != "exchange"):
         raise ConfigError("--read takes the classes as they are; leave out --classes, --method and --max-class-size")
     if out is not None:
         check_can_write(out)
-    texts = options.as_paths(options.or_stdin(files))
-    corpus = read_for_classes(texts, vocab, kappa, seed, allow_unknown=allow_unknown)
+    given = options.as_paths(options.or_stdin((*files, *texts)))
+    corpus = read_for_classes(given, vocab, kappa, seed, allow_unknown=allow_unknown)
     if class_file is None:
         partition = make_classes(corpus, chosen)
     else:

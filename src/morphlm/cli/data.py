@@ -54,7 +54,7 @@ def _named(names: Mapping[str, str]) -> str:
     return filled.replace("\xa0", " ")
 
 
-@command.command("get")
+@command.command("get", short_help="Get a data set, or divide a text of your own.")
 @click.argument("name")
 @click.argument("directory", type=click.Path(path_type=Path))
 @click.option("--language", help="Language of the text, such as cs.")

@@ -9,7 +9,8 @@ import click
 from morphlm.cli import options, vector_options
 from morphlm.files import check_can_write
 from morphlm.progress import notify
-from morphlm.vectors.export import FORMATS, check_export, export_vectors, read_words
+from morphlm.vectors.export import check_export, export_vectors, read_words
+from morphlm.vectors.writing import FORMATS
 
 
 @click.command(name="export")

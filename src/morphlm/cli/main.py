@@ -40,6 +40,7 @@ COMMANDS = {
     "generate": "Draw sentences from a model.",
     "neighbours": "The nearest words or morphemes, and analogies.",
     "similarity": "Agreement of word vectors with ratings of word pairs.",
+    "analogies": "How often word vectors find the fourth word of an analogy.",
     "analyse": "The paper's analyses: by frequency and part of speech, selection, scaling, morphemes.",
     "translate": "Align, extract rules, tune and decode: a translation system from parallel text.",
     "reproduce": "The paper's tables and figures again, by the name of a recipe.",
@@ -64,7 +65,10 @@ TOO_MANY = "there are more arguments than expected"
 # click's words -> ours
 WORDINGS: tuple[tuple[re.Pattern[str], Any], ...] = (
     (re.compile(r"^Got unexpected extra arguments? \((.*)\)$"), rf"{TOO_MANY} (\1)"),
-    (re.compile(r"^Missing (argument|option) '(.*?)'(\. Choose from:)?"), lambda found: _missing(*found.groups())),
+    (
+        re.compile(r"^Missing (argument|option) '(.*?)'(?: / '.*?')*(\. Choose from:)?"),
+        lambda found: _missing(*found.groups()),
+    ),
     (re.compile(r"^Invalid value for '(.*?)': "), r"\1: "),
     (re.compile(r"is not a valid integer( range)?"), "is not a whole number"),
     (re.compile(r"is not a valid float( range)?"), "is not a number"),

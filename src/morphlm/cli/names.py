@@ -27,7 +27,6 @@ ALIASES = {
 # What other programs call it, or what people call a part of it -> what to type.
 POINTERS = {
     "align": "translate align",
-    "analogies": "neighbours --analogy",
     "analogy": "neighbours --analogy",
     "bleu": "translate evaluate",
     "brown": "classes",

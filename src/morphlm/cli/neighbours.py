@@ -38,13 +38,15 @@ def command(
 ) -> None:
     """Print the nearest words by cosine. A WORD that MODEL does not know is composed of its morphemes.
 
+    MODEL is a model directory or a file of vectors (word2vec text or binary, fastText .bin, .npy, .safetensors).
+
     Each line has the query, how it was understood (known, composed, affixes, unknown, morpheme or analogy), a neighbour
     and its cosine, separated by tabs. `affixes` means that of a word never seen only prefixes and suffixes are known,
     no stem: its neighbours are alike in form, not in meaning. A word none of whose morphemes is known has the
     neighbours of UNK. Both are said on standard error.
     """
     options.check_model_first(model_path, *words)
-    vectors = vector_options.model_vectors(model_path, **choice)
+    vectors = vector_options.any_vectors(model_path, **choice)
     answers = ask(
         vectors, words, analogies, k,
         of_morphemes=of_morphemes, among_morphemes=among == "morphemes", prepared=prepared,

@@ -15,7 +15,7 @@ import click
 from morphlm.cli.names import usage
 from morphlm.errors import ConfigError, MorphlmError
 from morphlm.files import is_file, open_binary
-from morphlm.modelfile import MANIFEST
+from morphlm.modelfile import LEARNED_RECORD, MANIFEST
 from morphlm.progress import notify
 from morphlm.threads import available_cores
 
@@ -170,8 +170,8 @@ def check_model_first(model: str, *others: str) -> None:
 
 
 def _is_model(path: str) -> bool:
-    """A model directory, or a file that begins like ARPA; only its beginning is read."""
-    if is_file(f"{path}/{MANIFEST}"):
+    """A directory of a model or of `learn`, or a file that begins like ARPA; only its beginning is read."""
+    if is_file(f"{path}/{MANIFEST}") or is_file(f"{path}/{LEARNED_RECORD}"):
         return True
     if not is_file(path):
         return False

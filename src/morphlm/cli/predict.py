@@ -35,8 +35,8 @@ def command(
 ) -> None:
     """The most likely next words after each TEXT, or after each line of standard input as it arrives.
 
-    For each word: number of the text, rank, word, probability, and its share of the probability of all words with the
-    prefix, separated by tabs. With --json, one object for each text.
+    For each word: rank, word, probability, and its share of the probability of all words with the prefix, separated by
+    tabs; the number of the text comes first unless one TEXT is given. With --json, one object for each text.
     """
     if query["prefix"] and query["complete"]:
         raise ConfigError("--prefix and --complete both say what the word begins with; give one")
@@ -46,15 +46,17 @@ def command(
         options.tell_waiting()
     predictor = Predictor(load(model_path), prepared=prepared)
     results = iter([predict_texts(predictor, texts, **query)]) if texts else predict_lines(predictor, "-", **query)
-    options.tab_header(("text", "rank", "word", "probability", "share"), wanted=has_header and not as_json)
+    first = () if len(texts) == 1 else ("text",)
+    options.tab_header((*first, "rank", "word", "probability", "share"), wanted=has_header and not as_json)
     with atomic_writer("-") as out:
         for batch in results:
             for result in batch:
-                rows = [options.json_line(result.to_json())] if as_json else _rows(result)
+                rows = [options.json_line(result.to_json())] if as_json else _rows(result, numbered=bool(first))
                 out.write("".join(f"{row}\n" for row in rows).encode())
             out.flush()
 
 
-def _rows(result: Continuations) -> Iterator[str]:
+def _rows(result: Continuations, *, numbered: bool) -> Iterator[str]:
+    first = f"{result.line}\t" if numbered else ""
     for rank, prediction in enumerate(result.words, 1):
-        yield f"{result.line}\t{rank}\t{prediction.word}\t{prediction.probability:.6g}\t{prediction.share:.6g}"
+        yield f"{first}{rank}\t{prediction.word}\t{prediction.probability:.6g}\t{prediction.share:.6g}"

@@ -12,7 +12,7 @@ from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
 from morphlm.progress import notify
 from morphlm.text.documents import read_documents
-from morphlm.text.languages import check_language, language_name
+from morphlm.text.languages import check_language, check_spaced, language_name
 from morphlm.text.parallel_pairs import MAX_RATIO, pair_options, prepare_pair_files
 from morphlm.text.preparation import Case, LongSentences, Preparation, PrepareOptions, Tokeniser, write_preparation
 from morphlm.text.prepare import prepare_files
@@ -174,7 +174,7 @@ def _language_pair(languages: str | None) -> tuple[str | None, str | None]:
 def _language(given: str | None, files: tuple[str, ...], tokeniser: Tokeniser) -> str | None:
     """The language that is named, or that the beginning of the files is recognised to be of."""
     if given is not None:
-        return check_language(given)
+        return _check_spaced(check_language(given), tokeniser)
     if tokeniser != "words":
         return None
     if not files or "-" in files:
@@ -184,8 +184,15 @@ def _language(given: str | None, files: tuple[str, ...], tokeniser: Tokeniser) -
     if found.code is None or not found.is_sure:
         notify("the language is not clear: text is tokenised by rules that suit most; give --language CODE")
         return None
-    notify(f"the language is {language_name(found.code)} ({found.code}), it seems; --language says otherwise")
-    return found.code
+    notify(
+        f"the text seems to be {language_name(found.code)} ({found.code}); if not, name the language with --language"
+    )
+    return _check_spaced(found.code, tokeniser)
+
+
+def _check_spaced(code: str, tokeniser: Tokeniser) -> str:
+    """Our tokeniser would make endless words of text without spaces between them."""
+    return check_spaced(code, "prepare the text with --tokeniser none") if tokeniser == "words" else code
 
 
 def _sample(files: tuple[str, ...]) -> list[str]:
@@ -202,6 +209,10 @@ def warn_of_loss(preparation: Preparation) -> None:
             f"WARNING: {counts.lost_share:.0%} of the tokens are lost: {counts.lost_tokens:,} in sentences too "
             "long; --long split keeps them"
         )
+    dropped = sum(count for repair, count in preparation.repairs.items() if repair.startswith("lines dropped"))
+    if dropped > LOUD_LOSS * (counts.lines + dropped):
+        share = dropped / (counts.lines + dropped)
+        notify(f"WARNING: {share:.0%} of the lines were dropped: {dropped:,}, for bad UTF-8 or their length")
 
 
 def _mention_missing_abbreviations(tokeniser: Tokeniser, *languages: str | None) -> None:

@@ -18,10 +18,11 @@ from morphlm.modelfile import check_can_hold_model
 from morphlm.progress import notify
 from morphlm.segmentation.evaluation import BoundaryScores, evaluate
 from morphlm.segmentation.gold import Gold, read_gold
+from morphlm.segmentation.morphemes import Morpheme, joined_morphemes
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
 from morphlm.tables import counted
 from morphlm.text.reading import UntilRefused, read_blocks, split_tokens
-from morphlm.vocabulary.corpus import read_corpus
+from morphlm.vocabulary.corpus import read_corpus, warn_if_raw
 from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
 
 SEGMENTER_SETTINGS = SettingOptions(SegmenterConfig)
@@ -38,6 +39,11 @@ TEXT_EXTENSIONS = (".txt", ".tsv", *COMPRESSIONS)
 @click.option("--save", type=click.Path(), metavar="DIR", help="Write the trained segmenter here.")
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Write the segmentation here.")
 @click.option("--gold", type=click.Path(), metavar="FILE", help="Print precision, recall and F1 of the boundaries.")
+@click.option(
+    "--labels/--no-labels",
+    default=True,
+    help="Write morph/STM, as FlatCat does, or the morphs alone, which Morfessor reads.",
+)
 @SEGMENTER_SETTINGS
 @options.seed
 @options.allow_unk
@@ -51,6 +57,7 @@ def command(
     save: str | None,
     out: str | None,
     gold: str | None,
+    labels: bool,
     seed: int,
     allow_unknown: bool,
     has_header: bool,
@@ -60,8 +67,8 @@ def command(
     """Segment words into labelled morphemes, learned from the words alone.
 
     With --vocab or --train a segmenter is trained and written to --save, and the segmentation of its words to --out: a
-    line is `count morph/PRE + morph/STM + morph/SUF`. Without --out, --save, --gold and --json, lines go to standard
-    output.
+    line is `count morph/PRE + morph/STM + morph/SUF`, with --no-labels `count morph + morph + morph`. Without --out,
+    --save, --gold and --json, lines go to standard output.
 
     WORDs and the words of FILEs (running text, or one word a line; '-' is standard input) are segmented whether they
     were seen in training or not: a line has the word, a tab, and its morphemes.
@@ -71,7 +78,7 @@ def command(
       morphlm segment --load cs.segmenter nejneuvěřitelnější školou
       morphlm segment --load cs.segmenter test.txt
     """
-    _check_one_source(vocab, texts, load)
+    _check_one_source(vocab, texts, load, given)
     standard = None if gold is None else read_gold(gold)
     if out is not None:
         check_can_write(out)
@@ -88,9 +95,9 @@ def command(
         segmenter.save(save)
     is_wanted = out is not None or not (gold or as_json or save)
     if given or (load is not None and is_wanted):
-        _write_words(segmenter, given, out or "-", has_header, as_json and bool(given))
+        _write_words(segmenter, given, out or "-", labels, has_header, as_json and bool(given))
     elif is_wanted:
-        _write_training(segmenter, out or "-")
+        segmenter.write_segmentation(out or "-", labels=labels)
     if given and as_json:
         return
     if as_json and out != "-":
@@ -104,7 +111,9 @@ def command(
 def _vocabulary(path: str | None, texts: list[Path], allow_unknown: bool) -> Vocabulary:
     if path is not None:
         return load_vocabulary(path)
-    return read_corpus(texts, allow_unknown=allow_unknown).words.vocabulary(kappa=0.0, seed=0)
+    words = read_corpus(texts, allow_unknown=allow_unknown).words
+    warn_if_raw(words, texts)
+    return words.vocabulary(kappa=0.0, seed=0)
 
 
 def _compare(segmenter: MorphemeSegmenter, gold: Gold) -> dict[str, BoundaryScores]:
@@ -114,24 +123,22 @@ def _compare(segmenter: MorphemeSegmenter, gold: Gold) -> dict[str, BoundaryScor
     return {name: evaluate(segmenter.segment_all(part), gold) for name, part in words.items() if part}
 
 
-def _check_one_source(vocab: str | None, texts: tuple[str, ...], load: str | None) -> None:
+def _check_one_source(vocab: str | None, texts: tuple[str, ...], load: str | None, given: tuple[str, ...]) -> None:
     sources = (vocab is not None) + bool(texts) + (load is not None)
     if sources > 1:
         raise ConfigError("--load uses a segmenter, --vocab and --train make one; give exactly one of them")
+    if not sources and given and Path(given[0]).is_dir():
+        raise ConfigError(
+            f"{given[0]} is a folder; write `morphlm segment --load {' '.join(given)}` if it is a segmenter"
+        )
     if not sources:
         raise ConfigError(
             "there is no segmenter; give --load DIR to use one, or --train TEXT or --vocab FILE to train one"
         )
 
 
-def _write_training(segmenter: MorphemeSegmenter, path: str) -> None:
-    """The words of the training with their counts."""
-    with atomic_writer(path) as file:
-        file.writelines(f"{line}\n".encode() for line in segmenter.lines())
-
-
 def _write_words(
-    segmenter: MorphemeSegmenter, given: tuple[str, ...], path: str, has_header: bool, as_json: bool
+    segmenter: MorphemeSegmenter, given: tuple[str, ...], path: str, labels: bool, has_header: bool, as_json: bool
 ) -> None:
     """A line a word, as soon as words arrive."""
     with atomic_writer(path) as file:
@@ -141,15 +148,16 @@ def _write_words(
             asked = UntilRefused(words)
             some = list(asked)
             segmentation = segmenter.segment_all(list(dict.fromkeys(some)))
-            file.writelines(f"{_line(word, segmentation[word], as_json)}\n".encode() for word in some)
+            file.writelines(f"{_line(word, segmentation[word], labels, as_json)}\n".encode() for word in some)
             file.flush()
             asked.check()
 
 
-def _line(word: str, morphemes: Sequence[object], as_json: bool) -> str:
+def _line(word: str, morphemes: Sequence[Morpheme], labels: bool, as_json: bool) -> str:
     if as_json:
-        return options.json_line({"word": word, "morphemes": list(map(str, morphemes))})
-    return f"{word}\t{' + '.join(map(str, morphemes))}"
+        shown = [str(morpheme) if labels else morpheme.form for morpheme in morphemes]
+        return options.json_line({"word": word, "morphemes": shown})
+    return f"{word}\t{joined_morphemes(morphemes, labels=labels)}"
 
 
 def _asked(given: tuple[str, ...]) -> Iterator[Iterator[str]]:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from morphlm.cli import options, vector_options
+from morphlm.progress import notify
 from morphlm.vectors.similarity import evaluate_similarity, format_similarities, read_pairs
 
 
@@ -27,16 +28,19 @@ def command(
 ) -> None:
     """Print Spearman's rho x 100 between cosines and human ratings, for files of `word TAB word TAB rating`.
 
-    MODEL is a model directory or a file of vectors (word2vec text or binary, .npy, .safetensors). Words that the model
-    does not know are composed of their morphemes; under -compose they are UNK; under "known pairs" their pairs are
-    dropped. "covered" counts the pairs whose words are known or can be composed. In brackets: the 95 % interval of 1000
-    bootstrap samples of the pairs.
+    MODEL is a model directory or a file of vectors (word2vec text or binary, fastText .bin, .npy, .safetensors). Words
+    that it does not know are composed of their morphemes or subwords; under -compose they are UNK; under "known pairs"
+    their pairs are dropped. "covered" counts the pairs whose words are known or can be composed. In brackets: the 95 %
+    interval of 1000 bootstrap samples of the pairs.
     """
     options.check_one_stdin(model_path, *files)
     options.check_model_first(model_path, *files)
     sets = [read_pairs(path) for path in files]
     vectors = vector_options.any_vectors(model_path, **choice)
     results = [evaluate_similarity(vectors, pairs, seed=seed, prepared=prepared) for pairs in sets]
+    for result in results:
+        if not result.known:
+            notify(f"WARNING: {result.name}: the model knows no pair of these words; are they of its language?")
     if as_json:
         options.print_json([result.to_json() for result in results])
     else:

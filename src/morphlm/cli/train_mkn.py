@@ -32,6 +32,7 @@ def _refuse_dev(_: click.Context, __: click.Parameter, value: str | None) -> Non
 @click.option("--vocab", type=click.Path(), metavar="FILE", help="Use this vocabulary; other words become UNK.")
 @click.option("--open/--closed", "is_open", default=True, show_default=True, help="Whether unknown words are scored.")
 @options.allow_unk
+@click.option("--restart", is_flag=True, help="Train anew, even if the model is complete.")
 @options.as_json
 def command(
     texts: tuple[str, ...],
@@ -44,9 +45,12 @@ def command(
     vocab: str | None,
     is_open: bool,
     allow_unknown: bool,
+    restart: bool,
     as_json: bool,
 ) -> None:
     """Interpolated modified Kneser-Ney, equal to KenLM's lmplz.
+
+    A model that is complete already, from the same text with the same settings, is not trained again.
 
     \b
       morphlm train mkn train.txt --out cs.mkn
@@ -69,11 +73,11 @@ def command(
         open_vocabulary=is_open,
         vocabulary=None if vocab is None else load_vocabulary(vocab),
         allow_unknown=allow_unknown,
+        out=out,
+        restart=restart,
     )
     for warning in model.warnings:
         notify(f"warning: {warning}")
-    if out is not None:
-        model.save(out)
     if arpa is not None:
         model.write_arpa(arpa)
     _report(model, as_json, to_stdout=arpa != "-")

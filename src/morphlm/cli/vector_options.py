@@ -9,7 +9,7 @@ import click
 from morphlm.cli.options import applied
 from morphlm.errors import ConfigError
 from morphlm.scoring.loading import load
-from morphlm.vectors.keyed import KeyedVectors
+from morphlm.vectors.interface import Vectors
 from morphlm.vectors.reading import load_vectors
 from morphlm.vectors.vectors import SIDES, Side, WordVectors
 
@@ -46,7 +46,7 @@ def model_vectors(path: str, side: Side, centre: bool, normalise: bool) -> WordV
     return load(path).vectors.using(side=side, centre=centre, normalise=normalise)
 
 
-def any_vectors(path: str, side: Side, centre: bool, normalise: bool) -> WordVectors | KeyedVectors:
+def any_vectors(path: str, side: Side, centre: bool, normalise: bool) -> Vectors:
     """The vectors of a model directory, or those of a file."""
     if path != "-" and (Path(path).is_dir() or not Path(path).exists()):
         return model_vectors(path, side, centre, normalise)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from morphlm.cli import options
 from morphlm.files import check_can_write, source_name
 from morphlm.progress import notify
 from morphlm.tables import counted
-from morphlm.vocabulary.corpus import add_counts, read_corpus
+from morphlm.vocabulary.corpus import add_counts, read_corpus, warn_if_raw
 from morphlm.vocabulary.statistics import corpus_statistics, format_statistics
 
 
@@ -27,6 +29,8 @@ def command(
     if out is not None:
         check_can_write(out)
     texts = [read_corpus(path, allow_unknown=allow_unknown).words for path in paths]
+    for path, words in zip(paths, texts, strict=True):
+        warn_if_raw(words, Path(path))
     rows = [corpus_statistics(source_name(path), words, kappa) for path, words in zip(paths, texts, strict=True)]
     together = texts[0] if len(texts) == 1 else add_counts(texts)
     if len(texts) > 1:

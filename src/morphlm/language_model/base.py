@@ -12,13 +12,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from morphlm.arguments import whole_number, word_ids
+from morphlm.arguments import check_token, whole_number
 from morphlm.arrays import Float64Array, Int32Array
 from morphlm.classes.partition import Partition
 from morphlm.display import described, html_facts
 from morphlm.errors import ConfigError
 from morphlm.language_model.fitting import fit_text
 from morphlm.language_model.guards import (
+    Words,
+    asked_words,
     check_sentences,
     composed_ids,
     guard_methods,
@@ -30,20 +32,25 @@ from morphlm.language_model.guards import (
 from morphlm.language_model.open_vocabulary import Spelling
 from morphlm.language_model.origin import Origin
 from morphlm.language_model.perplexity import Perplexity, ScoredText, UnknownContexts, score_text, text_signature
+from morphlm.language_model.prefixes import PrefixCache, completions, prefix_logprob, prefix_logprobs
 from morphlm.language_model.signature import Signature, in_thousands
-from morphlm.lazy import without_cached
+from morphlm.lazy import PickledWithoutCaches, cached_property, without_cached
 from morphlm.progress import ProgressOption, reports_progress
 from morphlm.text.preparation import PrepareOptions, options_of_record
 from morphlm.text.prepare import join_tokens
 from morphlm.text.raw import tokens_of
-from morphlm.text.reading import RESERVED
+from morphlm.text.reading import END, RESERVED
+from morphlm.vectors.search import largest
 from morphlm.vectors.vectors import WordVectors
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Source, check_tokens, describe
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary
 
+FEW_WORDS = 32  # up to so many words of a grid are asked one by one, more are looked up in distributions
+DISTRIBUTED = 1 << 23  # probabilities of several states that are computed at a time
 
-class LanguageModel(ABC):
+
+class LanguageModel(PickledWithoutCaches, ABC):
     """What scoring, decoding and the analyses need of a model. Log-probabilities are natural.
 
     Methods refuse what is no id of a word (WordIdError) and what is no state of the model (StateError).
@@ -54,6 +61,8 @@ class LanguageModel(ABC):
     vocabulary: Vocabulary
     training: dict[str, Any]  # how the model came about; stored in its manifest
     origin: Origin | None = None  # the directory that the model was read from or saved to
+    _one_by_one = 0  # sentences of at most so many tokens are scored word by word, which is quicker
+    prefix_cache_megabytes: float = 32.0  # for each thread that asks for prefixes: distributions of the last states
 
     def __init_subclass__(cls, *, checks_itself: bool = False, **named: Any) -> None:
         """Check ids and states before the methods of a class, unless it says that they do so themselves."""
@@ -132,21 +141,30 @@ class LanguageModel(ABC):
 
     def score(self, state: Any, word: str) -> tuple[float, Any]:
         """ln p(word | state) and the state after it; words that are not known are scored as UNK."""
-        return self.score_id(state, self.vocabulary.id_of(word))
+        number = self.vocabulary.ids.get(word) if isinstance(word, str) else None
+        if number is None:
+            check_token(word)
+            number = UNK_ID
+        return self.score_id(state, number)
 
     # ------------------------------------------------------------ many at once; models may have faster versions
 
-    def score_many(self, states: Sequence[Any], words: Sequence[int] | Int32Array) -> tuple[Float64Array, list[Any]]:
-        """ln p(words[k] | states[k]) for every k, and the states after; words are ids."""
-        states, ids = states_and_words(states, words, len(self.vocabulary))
-        scored = [self.score_id(state, word) for state, word in zip(states, ids.tolist(), strict=True)]
+    def score_many(self, states: Sequence[Any], words: Words) -> tuple[Float64Array, list[Any]]:
+        """ln p(words[k] | states[k]) for every k, and the states after; words are strings or ids."""
+        listed, asked = states_and_words(states, words, self.vocabulary)
+        scored = list(map(self.score_id, listed, asked.ids.tolist()))
+        for k, form in asked.unknown:
+            scored[k] = self.score(listed[k], form)
         return np.array([logprob for logprob, _ in scored], np.float64), [state for _, state in scored]
 
-    def score_grid(self, states: Sequence[Any], words: Sequence[int] | Int32Array) -> Float64Array:
-        """ln p of every word after every state, (states, words); words are ids."""
-        ids = word_ids(words, len(self.vocabulary))
+    def score_grid(self, states: Sequence[Any], words: Words) -> Float64Array:
+        """ln p of every word after every state, (states, words); words are strings or ids."""
+        listed, asked = state_list(states), asked_words(words, self.vocabulary)
+        if len(asked.ids) <= FEW_WORDS:
+            logprobs, _ = self.score_many(_repeated(listed, len(asked.ids)), np.tile(asked.ids, len(listed)))
+            return logprobs.reshape(len(listed), len(asked.ids))
         with np.errstate(divide="ignore"):
-            return np.log(self.distributions(states)[:, ids])
+            return np.log(self.distributions(listed)[:, asked.ids])
 
     def distributions(self, states: Sequence[Any]) -> Float64Array:
         """p of every word of the vocabulary after every state, (states, words)."""
@@ -157,12 +175,35 @@ class LanguageModel(ABC):
 
     def top_words(self, states: Sequence[Any], k: int) -> list[list[tuple[str, float]]]:
         """The k most probable words after every state with their ln p, the best first."""
-        k, rows = whole_number("k", k), []
-        for probabilities in self.distributions(states):
-            best = np.argsort(-probabilities, kind="stable")[:k]
-            possible = best[probabilities[best] > 0].tolist()
-            rows.append([(self.vocabulary.words[word], math.log(probabilities[word])) for word in possible])
+        k, words, rows = whole_number("k", k), self.vocabulary.words, []
+        listed, step = state_list(states), max(1, DISTRIBUTED // len(words))
+        for begin in range(0, len(listed), step):
+            for probabilities in self.distributions(listed[begin : begin + step]):
+                best = largest(probabilities, k).tolist()
+                rows.append([(words[word], math.log(probabilities[word])) for word in best if probabilities[word] > 0])
         return rows
+
+    # ------------------------------------------------------------ beginnings of words
+
+    def prefix(self, state: Any, prefix: str) -> float:
+        """ln p of all words of the vocabulary that begin with a string, after a state; -inf if there are none.
+
+        The string is prepared like the words of the training text: composed, lowercased if they were. Reserved tokens
+        are no words, UNK included, so the empty prefix has ln of 1 - p(UNK) - p(END).
+        """
+        return prefix_logprob(self, state, prefix)
+
+    def prefixes(self, states: Sequence[Any], prefixes: Sequence[str]) -> Float64Array:
+        """`prefix` of states[k] and prefixes[k], for every k."""
+        return prefix_logprobs(self, states, prefixes)
+
+    def completions(self, state: Any, prefix: str, k: int = 10) -> list[tuple[str, float]]:
+        """The k likeliest words after a state that begin with a string, with their ln p, the best first."""
+        return completions(self, state, prefix, k)
+
+    @cached_property
+    def _prefix_cache(self) -> PrefixCache:
+        return PrefixCache()
 
     @property
     def preparation(self) -> PrepareOptions | None:
@@ -177,12 +218,40 @@ class LanguageModel(ABC):
         """Tokens put together as a person would write them; without a record, with spaces between them."""
         return join_tokens(tokens, self.preparation)
 
-    def sentence(self, sentence: str | Sequence[str]) -> list[float]:
-        """ln p of every token of a sentence, raw or as a list of tokens, and of the sentence's end."""
-        tokens = self.tokens(sentence) if isinstance(sentence, str) else sentence
+    def sentence(self, sentence: str | Sequence[str], *, bos: bool = True, eos: bool = True) -> list[float]:
+        """ln p of every token of a sentence, raw or as a list of tokens, and of the sentence's end.
+
+        Without `bos`, nothing is known of what stands before the first token; without `eos`, the end is not scored.
+        """
+        ids = self._ids_of(self.tokens(sentence) if isinstance(sentence, str) else sentence)
+        self._compile_queries()
+        if bos and len(ids) > self._one_by_one:
+            logprobs: list[float] = self.score_tokens(np.array(ids, np.int32)).tolist()
+        else:
+            logprobs = self._score_in_turn(ids, self.begin(sentence=bos))
+        return logprobs if eos else logprobs[:-1]
+
+    def _ids_of(self, tokens: Sequence[str]) -> list[int]:
+        """The ids of a sentence's tokens and of its end. What are words of the vocabulary need no other check."""
+        try:
+            ids = [self.vocabulary.ids[token] for token in tokens] if type(tokens) is list else []
+        except (KeyError, TypeError):
+            ids = []
+        if ids and min(ids) > END_ID:
+            return [*ids, END_ID]
         check_tokens(tokens, allow_unknown=True, number=1)
-        ids = np.append(self.vocabulary.encode(tokens), np.int32(END_ID))
-        return [float(logprob) for logprob in self.score_tokens(ids)]
+        return [*self.vocabulary.encode(tokens).tolist(), END_ID]
+
+    def _score_in_turn(self, words: Sequence[int], state: Any) -> list[float]:
+        """ln p of words, one by one, from a state on."""
+        logprobs, score_id = [], self.score_id
+        for word in words:
+            logprob, state = score_id(state, word)
+            logprobs.append(logprob)
+        return logprobs
+
+    def _compile_queries(self) -> None:
+        """Make ready for queries what is made ready at the first one."""
 
     def score_composed(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:
         """ln p of every token, where id V + k, with V words in the vocabulary, stands for an unknown word forms[k].
@@ -287,7 +356,11 @@ class LanguageModel(ABC):
         words = self.vocabulary.words[len(RESERVED) :]
         unknown = [["\N{SNOWMAN}\N{SNOWMAN}"]] if self.scores_unknown else []
         sentences: list[list[str]] = [[], list(words[:5]), list(words[-5:]), *unknown]
-        return [{"tokens": s, "logprobs": [round(logprob, 5) for logprob in self.sentence(s)]} for s in sentences]
+        return [{"tokens": s, "logprobs": [round(p, 5) for p in self._score_for_test(s)]} for s in sentences]
+
+    def _score_for_test(self, tokens: Sequence[str]) -> list[float]:
+        """`sentence` by the way that takes least memory."""
+        return list(map(float, self.score_tokens(self.vocabulary.encode([*tokens, END]))))
 
     @property
     def scores_unknown(self) -> bool:
@@ -313,13 +386,8 @@ class LanguageModel(ABC):
         return Signature("ppl", tuple(fields.items()))
 
 
-def check_unknown_contexts(kind: str, unknown_contexts: UnknownContexts) -> None:
-    """Refuse states that compose unknown words; whole texts can be scored so."""
-    if not (isinstance(unknown_contexts, str) and unknown_contexts == "unk"):
-        raise ConfigError(
-            f"states of a model of the kind {kind} have UNK for unknown words, not {unknown_contexts!r}; score whole "
-            "texts with unknown_contexts='composed'"
-        )
+def _repeated(states: list[Any], times: int) -> list[Any]:
+    return [state for state in states for _ in range(times)]
 
 
 def _plain(number: float | None) -> str:

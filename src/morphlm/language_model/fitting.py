@@ -8,7 +8,9 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +22,7 @@ from morphlm.progress import notify
 from morphlm.text.languages import language_name
 from morphlm.text.preparation import PrepareOptions
 from morphlm.text.prepare import prepare_line
-from morphlm.text.raw import RawText
+from morphlm.text.raw import RawText, looks_wrapped
 from morphlm.text.reading import END, UNKNOWN, split_tokens
 from morphlm.text.recognition import recognise_language
 from morphlm.vocabulary.corpus import Source, as_paths, as_text
@@ -76,10 +78,28 @@ def fit_to(
     if not (options.is_idempotent or is_raw):
         return source
     text = RawText(paths, options)
-    if not quiet and (raw := text.raw_paths):
-        names = ", ".join(map(source_name, raw[:3])) + (", ..." if len(raw) > 3 else "")
-        notify(f"{names}: prepared as {what} text was ({options.describe()}); {_as_it_stands()}")
+    if not quiet:
+        _tell_of_raw(list(filter(_is_there, text.raw_paths)), options, what)
     return text
+
+
+def _is_there(path: Path) -> bool:
+    """Whether a file, pipe or device can be read; if not, that is said soon."""
+    with suppress(OSError):
+        return str(path) == "-" or (path.exists() and not path.is_dir())
+    return False
+
+
+def _tell_of_raw(paths: Sequence[Path], options: PrepareOptions, what: str) -> None:
+    """Say that texts are prepared, and warn where their lines are no sentences."""
+    if paths:
+        names = ", ".join(map(source_name, paths[:3])) + (", ..." if len(paths) > 3 else "")
+        notify(f"{names}: prepared as {what} text was ({options.describe()}); {_as_it_stands()}")
+    for path in filter(looks_wrapped, paths):
+        notify(
+            f"WARNING: {path}: it looks hard-wrapped, and each of its lines is taken for a sentence; "
+            f"{either('`morphlm prepare --split`', '`prepare_files(..., split=True)`')} finds the sentences"
+        )
 
 
 def _as_it_stands() -> str:

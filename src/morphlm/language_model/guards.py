@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from inspect import isfunction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from morphlm.arguments import check_words, shown, word_id, word_ids
-from morphlm.arrays import Int32Array
+from morphlm.arguments import check_token, check_words, shown, word_id, word_ids
+from morphlm.arrays import Array, Int32Array
 from morphlm.errors import ArgumentTypeError, ConfigError, StateError
 from morphlm.tables import counted
+from morphlm.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:  # the module of LanguageModel imports this one
     from morphlm.language_model.base import LanguageModel
 
 Method = Callable[..., Any]
+Words = Sequence[str] | Sequence[int] | Array  # as strings, or as ids
 
 
 def no_state(state: object) -> StateError:
@@ -45,16 +47,34 @@ def state_list(states: Sequence[Any]) -> list[Any]:
     return list(states)
 
 
-def states_and_words(
-    states: Sequence[Any], words: Sequence[int] | Int32Array, size: int
-) -> tuple[list[Any], Int32Array]:
-    """As many states as ids of words."""
-    listed, ids = state_list(states), word_ids(words, size)
-    if len(listed) != len(ids):
+class AskedWords(NamedTuple):
+    """Words that are asked, by id, and those of them that are strings but not in the vocabulary."""
+
+    ids: Int32Array  # UNK for unknown ones
+    unknown: Sequence[tuple[int, str]]  # positions and forms
+
+
+def asked_words(words: Words, vocabulary: Vocabulary) -> AskedWords:
+    """Words as ids or as strings; a single string is no list of words."""
+    forms = words.tolist() if isinstance(words, np.ndarray) and words.dtype.kind == "U" else words
+    if not (isinstance(forms, list | tuple) and forms and isinstance(forms[0], str)):
+        return AskedWords(word_ids(words, len(vocabulary)), ())  # type: ignore[arg-type]
+    check_words(forms)
+    numbers = list(map(vocabulary.ids.get, forms))
+    unknown = [(k, forms[k]) for k, number in enumerate(numbers) if number is None]
+    for _, form in unknown:
+        check_token(form)
+    return AskedWords(vocabulary.encode(forms), unknown)
+
+
+def states_and_words(states: Sequence[Any], words: Words, vocabulary: Vocabulary) -> tuple[list[Any], AskedWords]:
+    """As many states as words."""
+    listed, asked = state_list(states), asked_words(words, vocabulary)
+    if len(listed) != len(asked.ids):
         raise ConfigError(
-            f"{counted(len(listed), 'state')} and {counted(len(ids), 'word')}; give a word for each state"
+            f"{counted(len(listed), 'state')} and {counted(len(asked.ids), 'word')}; give a word for each state"
         )
-    return listed, ids
+    return listed, asked
 
 
 def composed_ids(tokens: Int32Array, forms: Sequence[str], size: int) -> Int32Array:
@@ -107,7 +127,7 @@ def _guard_states(method: Method) -> Method:
 
 def _guard_states_and_words(method: Method) -> Method:
     def with_words(self: LanguageModel, states: Sequence[Any], words: Any, *rest: Any, **named: Any) -> Any:
-        ids = word_ids(words, len(self.vocabulary))
+        ids = asked_words(words, self.vocabulary).ids
         return method(self, _checked_states(self, states), ids, *rest, **named)
 
     return with_words

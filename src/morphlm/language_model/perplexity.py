@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # the module of LanguageModel imports this one
     from morphlm.language_model.base import LanguageModel
 
 UnknownContexts = Literal["unk", "composed"]  # what stands in a context for a word that is not known
+_UNKNOWN_CONTEXTS = get_args(UnknownContexts)
 
 
 @dataclass(frozen=True)
@@ -204,9 +205,14 @@ def score_text(
 
 def _is_composed(model: LanguageModel, unknown_contexts: str) -> bool:
     """Whether it is asked for and the model can do it."""
-    if unknown_contexts not in get_args(UnknownContexts):
-        raise ConfigError(f"unknown contexts are `unk` or `composed`, not {unknown_contexts!r}")
-    return unknown_contexts == "composed" and model.composes_contexts
+    return composes(unknown_contexts) and model.composes_contexts
+
+
+def composes(unknown_contexts: object) -> bool:
+    """Whether it is `composed`; what is neither that nor `unk` is refused."""
+    if not isinstance(unknown_contexts, str) or unknown_contexts not in _UNKNOWN_CONTEXTS:
+        raise ConfigError(f"unknown contexts are `unk` or `composed`, not {shown(unknown_contexts)}")
+    return unknown_contexts == "composed"
 
 
 def _encode(

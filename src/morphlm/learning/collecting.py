@@ -19,6 +19,7 @@ from morphlm.files import source_name
 from morphlm.learning.request import LearnRequest
 from morphlm.processes import ordered_map
 from morphlm.text.documents import Document, Findings, read_documents
+from morphlm.text.entities import replace_entities
 from morphlm.text.languages import OTHER, check_language, check_spaced, language_name, unspaced_script
 from morphlm.text.preparation import PrepareOptions, read_preparation
 from morphlm.text.prepare import keep_or_split, prepare_line
@@ -144,16 +145,17 @@ def _noting(collected: Collected, say: Say) -> Say:
 def _documents(request: LearnRequest, findings: Findings, say: Say) -> Iterator[Document]:
     if request.paths is not None:
         return read_documents(request.paths, field=request.field, findings=findings, say=say)
-    return _documents_of_lines(request.texts)  # type: ignore[arg-type]
+    return _documents_of_lines(request.texts, findings, say)  # type: ignore[arg-type]
 
 
-def _documents_of_lines(texts: Iterable[str]) -> Iterator[Document]:
+def _documents_of_lines(texts: Iterable[str], findings: Findings, say: Say) -> Iterator[Document]:
     """Strings of a Python program: one with line ends in it is a document, others are its lines."""
     lines: list[str] = []
     part = 0
-    for number, text in enumerate(texts, 1):
-        if not isinstance(text, str):
+    for number, item in enumerate(texts, 1):
+        if not isinstance(item, str):
             raise InputError("the items before were strings, this is none; give only strings, or only lists of tokens")
+        text = replace_entities(item, findings.repairs)
         if "\n" in text.strip("\n"):
             yield Document("<text>", number, tuple(line for line in text.split("\n") if line.strip()))
             continue
@@ -163,6 +165,8 @@ def _documents_of_lines(texts: Iterable[str]) -> Iterator[Document]:
             lines, part = [], part + 1
     if lines:
         yield Document("<text>", 1, tuple(lines), part)
+    for message in findings.messages():
+        say(message)
 
 
 def _beginning(documents: Iterator[Document]) -> tuple[list[str], Iterator[Document]]:
@@ -196,7 +200,7 @@ def _find_language(request: LearnRequest, sample: Sequence[str], collected: Coll
         )
         return None
     check_spaced(code)
-    note(f"the text is {language_name(code)} ({code}), as far as can be seen; {option('--language')} says otherwise")
+    note(f"the text seems to be {language_name(code)} ({code}); if not, name the language with {option('--language')}")
     return code
 
 
@@ -226,11 +230,14 @@ def _sampled(documents: Iterable[Document], sample: list[str]) -> Iterator[Docum
 
 
 def _until_late(documents: Iterable[Document], is_late: Callable[[], bool], collected: Collected) -> Iterator[Document]:
-    for number, document in enumerate(documents):
-        if number and is_late():
+    """The documents for which there is time, but as much as there was a look at anyway."""
+    characters = 0
+    for document in documents:
+        if characters >= SAMPLE_CHARACTERS and is_late():
             collected.is_whole = False
             return
         yield document
+        characters += sum(map(len, document.paragraphs))
 
 
 def _look_at_languages(request: LearnRequest, language: str | None, sample: Sequence[str], say: Say) -> list[str]:

@@ -27,6 +27,7 @@ from morphlm.modelfile import LEARNED_MODEL, LEARNED_RECORD, LEARNED_SEGMENTER
 from morphlm.wording import either, option
 
 PARTS = ("train", "dev", "test")
+SHOWN_CHANGES = 3  # in a message
 
 
 @dataclass(frozen=True)
@@ -129,10 +130,10 @@ def find_record(request: LearnRequest, *, restart: bool) -> LearnRecord | None:
         return None
     changes = describe_changes(record.settings, request.settings) + _changed_files(record, request)
     if changes:
-        raise ConfigError(
-            f"{directory.root}: this was learned from other input ({'; '.join(changes)}); give "
-            f"{option('--restart', True)} to learn anew in its place, or another {option('--out')}"
-        )
+        more = [f"{len(changes) - SHOWN_CHANGES:,} more"] if len(changes) > SHOWN_CHANGES else []
+        listed = "; ".join(changes[:SHOWN_CHANGES] + more)
+        cure = f"give {option('--restart', True)} to learn anew in its place, or another {option('--out')}"
+        raise ConfigError(f"{directory.root}: this was learned from other input ({listed}); {cure}")
     return record
 
 

@@ -7,6 +7,7 @@ run that was interrupted goes on, and writes there what it has found.
 from __future__ import annotations
 
 import contextlib
+import math
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +17,6 @@ from typing import Any
 from morphlm.costs import format_duration
 from morphlm.errors import MorphlmError, TrainingError
 from morphlm.files import make_folder
-from morphlm.language_model.base import LanguageModel
 from morphlm.lazy import cached_property
 from morphlm.learning.choices import ModelChoice, NgramChoice
 from morphlm.learning.directory import PARTS, LearnDirectory, begin
@@ -214,7 +214,7 @@ class Learning:
                 if tried and (is_late or not self.plan.has_time_for(expected, self.record.trials)):
                     raise OutOfTimeError
                 with self.stages.trial(str(choice), SEARCH, expected):
-                    trial = text.run(choice)
+                    trial = text.run(choice, None if math.isinf(end) else self.budget.started + end)
                 self.note(trials=(*self.record.trials, trial))
                 tried[choice] = trial.perplexity
             return tried[choice]
@@ -258,17 +258,18 @@ class Learning:
         with self.stages.stage(TRAIN):
             if not (self.directory.kneser_ney / MANIFEST).is_file():
                 make_folder(self.directory.work)
-                self._train_ngrams().save(self.directory.kneser_ney)
+                self._train_ngrams()
             if self.record.choice is not None:
                 self._train_clbl(self.record.choice)
 
-    def _train_ngrams(self) -> LanguageModel:
-        return train_ngram(
+    def _train_ngrams(self) -> None:
+        train_ngram(
             self.directory.text("train"),
             self.ngrams.order,
             kappa=self.ngrams.kappa,
             seed=self.request.seed,
             allow_unknown=self.request.allow_unknown,
+            out=self.directory.kneser_ney,
         )
 
     def _train_clbl(self, choice: FinalChoice) -> None:

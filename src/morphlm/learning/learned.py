@@ -96,7 +96,8 @@ class Learned(Tabular):
         trials = f"{len(record.ngram_trials) + len(record.trials)} trials"
         if record.choice is None:
             return f"Chosen in {trials}: {words}; the text is too small for more."
-        model = f"CLBL++ of {record.choice.model}, {record.choice.classes} classes"
+        model = f"CLBL++ of {replace(record.choice.model, class_factor=1.0)}, {record.choice.classes} classes"
+        model += "" if record.trials else " (as usual, without trials for lack of time)"
         if record.result is not None and record.result.kind == KNESER_NEY:
             return f"Chosen in {trials}: {words}; {model} did not make it any better and was left out."
         return f"Chosen in {trials}: {words}; {model}."

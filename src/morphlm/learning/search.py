@@ -100,14 +100,17 @@ class TrialText:
             self._inputs[classes] = prepare_inputs(self.train, self.dev, options, self.artefacts)
         return self._inputs[classes]
 
-    def run(self, choice: ModelChoice) -> Trial:
-        """Train for some epochs, mix, and measure."""
+    def run(self, choice: ModelChoice, deadline: float | None = None) -> Trial:
+        """Train for some epochs, mix, and measure; OutOfTimeError after the deadline, which ends a training early."""
         began = time.monotonic()
         inputs = self.inputs(choice.classes(len(self.kneser_ney.vocabulary)))
         options = ModelOptions(choice.settings() | {"epochs": self.epochs}, seed=self.options.seed)
         unknown, perplexity = self.options.allow_unknown, math.inf
         try:
-            model = fit("clbl++", inputs, options, RunOptions(threads=self.options.threads)).model
+            run = RunOptions(threads=self.options.threads, deadline=deadline)
+            model = fit("clbl++", inputs, options, run).model
+            if deadline is not None and time.monotonic() > deadline:
+                raise OutOfTimeError
             mixture = mix([self.kneser_ney, model], self.dev, allow_unknown=unknown, prepared=True)
             perplexity = spelled_perplexity(mixture, self.dev, self.spelling, allow_unknown=unknown)
         except TrainingError as error:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from morphlm.compiling import COMPILATIONS
 from morphlm.learning.pace import Budget
 from morphlm.progress import messages_to
 from morphlm.progress_line import ProgressLine, open_log
@@ -69,7 +70,7 @@ class Stages:
     @property
     def left(self) -> float:
         """Seconds that the stages to come will take."""
-        return self.budget.pace.seconds(sum(self.waiting.values()))
+        return min(self.budget.pace.seconds(sum(self.waiting.values())), max(0.0, self.budget.left))
 
     @contextmanager
     def quietly(self) -> Iterator[None]:
@@ -99,8 +100,8 @@ class Stages:
 
     @contextmanager
     def _step(self, name: str, expected: float) -> Iterator[None]:
-        began = self.budget.clock()
+        began, compiled = self.budget.clock(), COMPILATIONS.seconds
         with self._line.step(name, self.budget.pace.seconds(expected), None if self.verbose else self.log):
             yield
-        if expected:
-            self.budget.pace.learn(self.budget.clock() - began, expected)
+        if expected:  # what is compiled now need not be compiled again
+            self.budget.pace.learn(self.budget.clock() - began - (COMPILATIONS.seconds - compiled), expected)

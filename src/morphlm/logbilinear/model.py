@@ -4,37 +4,47 @@ from __future__ import annotations
 
 import os
 import threading
-from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
-from morphlm.arguments import word_ids
+from morphlm.arguments import check_token, word_id, word_ids
 from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array
 from morphlm.classes.partition import Partition
 from morphlm.errors import FormatError, InputError
-from morphlm.language_model.base import LanguageModel, check_unknown_contexts
-from morphlm.language_model.guards import check_sentences, composed_ids
+from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.guards import (
+    Words,
+    asked_words,
+    check_sentences,
+    composed_ids,
+    states_and_words,
+)
 from morphlm.language_model.origin import Origin
-from morphlm.language_model.perplexity import UnknownContexts
+from morphlm.language_model.perplexity import UnknownContexts, composes
 from morphlm.language_model.signature import Signature
 from morphlm.lazy import cached_property
 from morphlm.logbilinear.config import LogBilinearConfig
+from morphlm.logbilinear.context_tables import ContextSide, ContextTables
 from morphlm.logbilinear.engine import Engine
+from morphlm.logbilinear.kernels.prediction import NOTHING
 from morphlm.logbilinear.kernels.query import CompiledModel
 from morphlm.logbilinear.parameters import Parameters, check_shapes
 from morphlm.logbilinear.plain import score_plainly
-from morphlm.logbilinear.query import CachedQueries, compile_model
+from morphlm.logbilinear.query import CachedQueries, compile_output, with_contexts
+from morphlm.logbilinear.state_queries import StateQueries
+from morphlm.logbilinear.states import ComposedState, NewWords, State, StateSpace, StateWord, WideState
 from morphlm.logbilinear.structure import Structure, build_structure, with_new_words
-from morphlm.logbilinear.wide import WideQueries, WideState
+from morphlm.logbilinear.text_scoring import TextScorer
+from morphlm.logbilinear.wide import content_weights
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
 from morphlm.segmentation.analyser import analyser_from_files
 from morphlm.segmentation.factors import FACTORS_FILE, MORPHEMES_FILE, parse_factors
 from morphlm.text.reading import END
-from morphlm.threads import available_cores, workers
+from morphlm.threads import available_cores, one_worker, workers
 from morphlm.vectors.vectors import SideVectors, WordVectors
 from morphlm.vocabulary.corpus import check_tokens
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, VOCABULARY_FILE, parse_vocabulary
@@ -43,6 +53,8 @@ CLASSES_FILE = "classes.tsv"
 FIXED = "fixed_wide_context"  # in the training record of a model whose wide context was fixed: how many words it had
 CLASS_OF = "class_of"  # the tensor that is read; classes.tsv is for people
 SMALL_TEXT = 4096  # tokens; a shorter text is scored by one thread, which starts sooner
+
+ONE_BY_ONE = 3  # tokens; a shorter sentence is scored word by word
 
 _compiling = threading.RLock()  # composing a model takes memory, so it is done by one thread at a time
 
@@ -55,8 +67,6 @@ def _renew_lock() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)
-
-State = tuple[int, ...] | WideState  # the n - 1 words before, the nearest first; more with wide contexts
 
 
 class LogBilinearModel(LanguageModel, checks_itself=True):
@@ -77,6 +87,7 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         self.config, self.structure, self.parameters, self.training = config, structure, parameters, training
         self._precomposed_output = output
         self.vocabulary, self.order, self.kind = structure.vocabulary, config.order, config.kind
+        self._one_by_one = 0 if config.wide else ONE_BY_ONE
 
     @property
     def signature(self) -> Signature:
@@ -91,44 +102,65 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
     # ------------------------------------------------------------ scoring
 
     def begin(self, *, sentence: bool = True, unknown_contexts: UnknownContexts = "unk") -> State:
-        """The n - 1 words before are <s>, or with `sentence=False` UNK; a wide context is empty."""
-        check_unknown_contexts(self.kind, unknown_contexts)
-        words = (BEGIN_ID if sentence else UNK_ID,) * self.config.distances
-        return WideState(words, ()) if self.config.wide else words
+        """The n - 1 words before are <s>, or with `sentence=False` there are none; a wide context is empty."""
+        return self._space.begin(sentence=sentence, composed=composes(unknown_contexts))
 
     def next_sentence(self, state: State) -> State:
         """The state at the start of the sentence after a state: wide contexts go on."""
         self.check_state(state)
-        begin = self.begin()
-        if isinstance(begin, WideState) and isinstance(state, WideState):
-            return begin._replace(before=state.before)
-        return begin
+        return self._space.next_sentence(state)
 
     def is_state(self, state: State) -> bool:
-        """States are `n - 1` ids of words; with wide contexts, also those of at most `wide` words before."""
-        if type(state) is not (WideState if self.config.wide else tuple):
-            return False
-        parts = state if isinstance(state, WideState) else WideState(state, ())
-        if not parts.fits(self.config):
-            return False
-        try:
-            ids = array("I", parts.words + parts.before)  # not made of what is negative or no whole number
-        except (TypeError, OverflowError):
-            return False
-        return max(ids) < len(self.vocabulary)
+        """States are `n - 1` words; with wide contexts, also at most `wide` words before."""
+        return self._space.is_state(state)
+
+    @cached_property
+    def _space(self) -> StateSpace:
+        factors = self.structure.context.factors if self.composes_contexts else 0
+        weights = content_weights(self.structure).tolist() if self.config.wide else []
+        return StateSpace(self.config, len(self.vocabulary), factors, weights)
 
     @property
     def reach(self) -> int:
         return self.config.wide
 
     def score_id(self, state: State, word: int) -> tuple[float, State]:
-        queries: Any = self.wide_queries if self.config.wide else self.queries  # they refuse each other's states
-        logprob: float = queries.log_probability(state, word)
-        if word == BEGIN_ID:
-            return -np.inf, self.begin()
-        if isinstance(state, WideState):
-            return logprob, self.wide_queries.after(state, word)
-        return logprob, (word, *state[:-1])
+        if type(state) is tuple and not self.config.wide:
+            logprob = self.queries.log_probability(state, word)  # type: ignore[arg-type]
+            return logprob, ((word, *state[:-1]) if word != BEGIN_ID else self.begin())
+        word = word_id(word, len(self.vocabulary))
+        return self._score_other(state, word, word)
+
+    def score(self, state: State, word: str) -> tuple[float, State]:
+        number = self.vocabulary.ids.get(word) if isinstance(word, str) else None
+        if number is not None:
+            return self.score_id(state, number)
+        check_token(word)
+        if isinstance(state, ComposedState):
+            return self._score_other(state, UNK_ID, self._in_contexts(word))
+        return self.score_id(state, UNK_ID)
+
+    def _score_other(self, state: State, word: int, in_contexts: StateWord) -> tuple[float, State]:
+        """A word after a state with a wide context or composed words; contexts may see another word."""
+        logprob = self.states.score_many([state], np.array([word], np.int32))[0]
+        return float(logprob), self._space.after(state, in_contexts)
+
+    def _in_contexts(self, word: str) -> StateWord:
+        """An unknown word in states that compose: its known factors, UNK if there are none."""
+        assert self.structure.factors is not None
+        return self._new_words.of(word, self.structure.factors)
+
+    def score_many(self, states: Sequence[Any], words: Words) -> tuple[Float64Array, list[Any]]:
+        listed, asked = states_and_words(states, words, self.vocabulary)
+        logprobs = self.states.score_many(listed, asked.ids)
+        in_contexts: list[StateWord] = asked.ids.tolist()
+        for k, form in asked.unknown:
+            if isinstance(listed[k], ComposedState):
+                in_contexts[k] = self._in_contexts(form)
+        return logprobs, self._space.all_after(listed, in_contexts)
+
+    def score_grid(self, states: Sequence[Any], words: Words) -> Float64Array:
+        return self.states.score_grid(states, asked_words(words, self.vocabulary).ids)
 
     def after_text(self, sentences: Iterable[Sequence[str]]) -> LogBilinearModel:
         """The model for one more sentence after a text: the wide context is fixed, so that states are n - 1 words.
@@ -143,21 +175,38 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         for number, sentence in enumerate(sentences, 1):
             check_tokens(sentence, allow_unknown=True, number=number)
             text += [*sentence, END]
-        before = tuple(self.vocabulary.encode(text[-self.config.wide :]).tolist()[::-1])
+        before = self.vocabulary.encode(text[-self.config.wide :])[::-1]
         config, training = replace(self.config, wide=0), self.training | {FIXED: self.config.wide}
-        return LogBilinearModel(config, self.structure, self.wide_queries.fixed(before), training, self._output)
+        return LogBilinearModel(config, self.structure, self._fixed_parameters(before), training, self._output)
+
+    def _fixed_parameters(self, before: Int32Array) -> Parameters:
+        """Parameters of a model without wide contexts that agrees with this one as long as `before` does not change.
+
+        With p = p' + u C, p . r_w + b_w = p' . r_w + (u C . r_w + b_w): the constant part becomes part of the biases.
+        """
+        nothing, parameters = (NOTHING,) * self.config.distances, self.parameters
+        part = self.states.predictions([WideState(nothing, tuple(before.tolist()))])[0]
+        biases = parameters.b.copy()
+        biases[self.structure.layout.members] += self._output @ part
+        return parameters._replace(
+            C=parameters.C[: self.config.distances], b=biases, t=parameters.t + parameters.S @ part
+        )
 
     def score_tokens(self, tokens: Int32Array) -> Float64Array:
-        return self._score(word_ids(tokens, len(self.vocabulary)), self.structure)
+        ids = word_ids(tokens, len(self.vocabulary))
+        if len(ids) < SMALL_TEXT and "states" in vars(self):
+            return self.states.score_text(ids)
+        return self._score_text(ids, ids, self.structure)
 
     def score_composed(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:
         """`score_tokens` with id V + k for an unknown word forms[k], composed of its known factors in contexts."""
         if not self.composes_contexts or self.structure.factors is None:
             return super().score_composed(tokens, forms)
         tokens = composed_ids(tokens, forms, len(self.vocabulary))
-        structure = with_new_words(self.structure, self.structure.factors.of_new_words(forms))
+        factors = self.structure.factors.of_new_words(forms)
+        structure = with_new_words(self.structure, list(map(np.sort, factors)))
         known = np.where(tokens < len(self.vocabulary), tokens, np.int32(UNK_ID))
-        return self._score(known, structure, tokens)
+        return self._score_text(known, tokens, structure)
 
     @property
     def partition(self) -> Partition | None:
@@ -170,16 +219,32 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         factors = self.structure.factors
         return self.config.context_factors and factors is not None and factors.analyser is not None
 
-    def _score(self, tokens: Int32Array, structure: Structure, contexts: Int32Array | None = None) -> Float64Array:
-        with workers(1 if len(tokens) < SMALL_TEXT else self.threads or available_cores()) as threads:
-            engine = Engine(self.config, structure, self.parameters, threads)
-            return engine.log_probabilities(tokens, self._output, self._biases, contexts)
+    def _score_text(self, tokens: Int32Array, contexts: Int32Array, structure: Structure) -> Float64Array:
+        """`contexts` are the tokens as contexts see them, ids of the structure's context side."""
+        with one_worker() if len(tokens) < SMALL_TEXT else workers(self.threads or available_cores()) as pool:
+            scorer = TextScorer(self._context_tables, self._output_side, self.structure.layout.members, pool)
+            return scorer.score(tokens, contexts, structure)
+
+    def _compile_queries(self) -> None:
+        _ = self.states
+
+    def _score_in_turn(self, words: Sequence[int], state: State) -> list[float]:
+        if type(state) is not tuple or self.config.wide:
+            return super()._score_in_turn(words, state)
+        logprobs, log_probability = [], self.queries.log_probability
+        context = cast(tuple[int, ...], state)
+        for word in words:
+            logprobs.append(log_probability(context, word))
+            context = (word, *context[:-1])
+        return logprobs
 
     def distribution(self, state: Any) -> Float64Array:
         """P of every word after a state, by id; BEGIN has none."""
-        if self.config.wide:
-            return self.wide_queries.distribution(state)
-        return self.queries.distribution(state, self.threads or available_cores())
+        distribution: Float64Array = self.distributions([state])[0]
+        return distribution
+
+    def distributions(self, states: Sequence[Any]) -> Float64Array:
+        return self.states.distributions(states, self.threads or available_cores())
 
     @cached_property
     def queries(self) -> CachedQueries:
@@ -188,17 +253,35 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
             if "queries" in self.__dict__:  # another thread was faster
                 return self.__dict__["queries"]  # type: ignore[no-any-return]
             members = self.structure.layout.members
-            queries = self.__dict__["queries"] = CachedQueries(self._compiled, members, self.cache_megabytes)
+            compiled = with_contexts(self._output_side, self._context_side.table)
+            queries = self.__dict__["queries"] = CachedQueries(compiled, members, self.cache_megabytes)
         return queries
 
     @cached_property
-    def _compiled(self) -> CompiledModel:
-        with workers(self.threads or available_cores()) as threads:
-            return compile_model(self.config, self.structure, self.parameters, threads, self._output)
+    def states(self) -> StateQueries:
+        """Queries by many states at once."""
+        return StateQueries(self._space, self.queries, self._context_side, self._context_tables)
 
     @cached_property
-    def wide_queries(self) -> WideQueries:
-        return WideQueries(self.config, self.structure, self.parameters, self._output, self._biases)
+    def _context_side(self) -> ContextSide:
+        with _compiling:
+            if "_context_side" in self.__dict__:
+                return self.__dict__["_context_side"]  # type: ignore[no-any-return]
+            with workers(self.threads or available_cores()) as threads:
+                side = self.__dict__["_context_side"] = self._context_tables.of_vocabulary(threads)
+        return side
+
+    @cached_property
+    def _context_tables(self) -> ContextTables:
+        return ContextTables(self.config, self.structure, self.parameters)
+
+    @cached_property
+    def _output_side(self) -> CompiledModel:
+        return compile_output(self.structure, self.parameters, self._output)
+
+    @cached_property
+    def _new_words(self) -> NewWords:
+        return NewWords()
 
     @cached_property
     def _output(self) -> Float32Array:
@@ -213,21 +296,26 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
             self.__dict__["_output"] = output
         return output
 
-    @cached_property
-    def _biases(self) -> Float32Array:
-        return self.parameters.b[self.structure.layout.members]
+    def _score_for_test(self, tokens: Sequence[str]) -> list[float]:
+        """By the engine that trained the model."""
+        ids = np.append(self.vocabulary.encode(tokens), np.int32(END_ID))
+        biases = self.parameters.b[self.structure.layout.members]
+        with workers(1) as alone:
+            engine = Engine(self.config, self.structure, self.parameters, alone)
+            logprobs: list[float] = engine.log_probabilities(ids, self._output, biases).tolist()
+        return logprobs
 
     def _score_few(self, tokens: Sequence[str]) -> list[float]:
         """`sentence` that composes only the words it needs, so that a model just loaded stays small."""
         if self.config.wide:
-            return self.sentence(tokens)
+            return self._score_for_test(tokens)
         ids = [*self.vocabulary.encode(tokens).tolist(), END_ID]
         return list(map(float, score_plainly(self.config, self.structure, self.parameters, ids)))
 
     def __copy__(self) -> Self:
         """With queries of its own, but what was composed for them is not composed again."""
         other = super().__copy__()
-        composed = ("_compiled", "_output", "_biases", "wide_queries")
+        composed = ("_context_side", "_context_tables", "_output_side", "_output")
         vars(other).update({name: vars(self)[name] for name in composed if name in vars(self)})
         return other
 

@@ -14,20 +14,22 @@ from typing import Any
 import numpy as np
 
 from morphlm.arguments import finite_number, word_id, word_ids
-from morphlm.arrays import Float32Array, Float64Array, Int32Array, read_only
+from morphlm.arrays import Float32Array, Float64Array, Int32Array, Int64Array, read_only
 from morphlm.errors import ConfigError
 from morphlm.language_model.guards import no_state
 from morphlm.logbilinear.config import LogBilinearConfig
+from morphlm.logbilinear.context_tables import ContextTables, compose_words
 from morphlm.logbilinear.kernels import query as kernels
 from morphlm.logbilinear.kernels import query_batch
-from morphlm.logbilinear.kernels.query import TILE, WAYS, Cache, CompiledModel
+from morphlm.logbilinear.kernels.prediction import ContextTable
+from morphlm.logbilinear.kernels.query import WAYS, Cache, CompiledModel
+from morphlm.logbilinear.kernels.scores import FOUR, TILE
 from morphlm.logbilinear.parameters import Parameters
-from morphlm.logbilinear.structure import FactorRows, Structure
-from morphlm.threads import Workers, workers
+from morphlm.logbilinear.structure import Structure
+from morphlm.threads import Workers, one_worker, workers
 
 MEGABYTE = 1 << 20
-SMALLEST_PIECE = 256  # words, of the work for a thread
-DISTRIBUTED = 1 << 22  # elements of R from which on several threads compute a distribution
+DISTRIBUTED = 1 << 22  # elements of R from which on several threads compute distributions
 
 
 # ---------------------------------------------------------------- compiling
@@ -45,12 +47,20 @@ def compile_model(
     With diagonal C_j it takes as much memory as Q and R of all words; with full C_j, Q is there n - 1 times. Where Q
     belongs to words and C_j is diagonal, Q is not copied.
     """
-    layout, words = structure.layout, np.arange(len(structure.vocabulary), dtype=np.int32)
+    members = structure.layout.members
+    output = compose_words(structure.output.rows, parameters.R, members, pool) if output is None else output
+    contexts = ContextTables(config, structure, parameters).of_vocabulary(pool).table
+    return with_contexts(compile_output(structure, parameters, output), contexts)
+
+
+def compile_output(structure: Structure, parameters: Parameters, output: Float32Array) -> CompiledModel:
+    """The side of a model that predicts words, without contexts; `output` is R by position."""
+    layout, nothing = structure.layout, np.zeros((0, output.shape[1]), np.float32)
     arrays = CompiledModel(
-        context=_context_table(config, structure.context, parameters, pool, words),
-        offset=0 if config.diagonal else len(words),
-        diagonals=parameters.C if config.diagonal else np.zeros((0, config.width), np.float32),
-        output=_composed(structure.output, parameters.R, pool, layout.members) if output is None else output,
+        context=nothing,
+        offset=0,
+        diagonals=nothing,
+        output=output,
         biases=parameters.b[layout.members],
         class_vectors=parameters.S,
         class_biases=parameters.t,
@@ -62,23 +72,9 @@ def compile_model(
     return arrays._replace(**frozen)
 
 
-def _context_table(
-    config: LogBilinearConfig, side: FactorRows, parameters: Parameters, pool: Workers, words: Int32Array
-) -> Float32Array:
-    """((n - 1) V, d): Q C_j; with diagonal C_j (V, d): Q, which takes less memory and as little time."""
-    if config.diagonal:
-        return parameters.Q if not config.context_factors else _composed(side, parameters.Q, pool, words)
-    out = np.empty((config.order - 1, len(words), config.width), np.float32)
-    arguments = words, read_only(parameters.Q), side.rows, read_only(parameters.C), out
-    pool.run_ranges(lambda a, b: kernels.transform_range(a, b, *arguments), len(words), SMALLEST_PIECE)
-    return out.reshape(-1, config.width)
-
-
-def _composed(side: FactorRows, table: Float32Array, pool: Workers, words: Int32Array) -> Float32Array:
-    """The vectors of some words."""
-    out, table = np.empty((len(words), table.shape[1]), np.float32), read_only(table)
-    pool.run_ranges(lambda a, b: kernels.compose_range(a, b, words, table, side.rows, out), len(words), SMALLEST_PIECE)
-    return out
+def with_contexts(output: CompiledModel, table: ContextTable) -> CompiledModel:
+    """The model with a table of context words."""
+    return output._replace(context=table.rows, offset=table.offset, diagonals=table.diagonals)
 
 
 # ---------------------------------------------------------------- the cache
@@ -97,8 +93,7 @@ def new_cache(model: CompiledModel, megabytes: float) -> Cache:
         values=np.zeros((sets, WAYS), np.float64),
         oldest=np.zeros(sets, np.uint8),
         counts=np.zeros(4, np.int64),
-        prediction=np.zeros(model.output.shape[1], np.float32),
-        scores=np.zeros(TILE, np.float32),
+        block=np.zeros((FOUR, model.output.shape[1]), np.float32),
     )
 
 
@@ -129,9 +124,10 @@ class CachedQueries:
         """`members` are the words by position."""
         self.model, self.megabytes = model, megabytes
         self._members, self._own = members, _ThreadState()
-        self._words = len(model.position_of)
-        # Refuses another number of words, and what is no whole number, negative, or too large for 32 bits.
-        self._pack: Callable[..., None] = struct.Struct(f"{model_order(model) - 1}I").pack_into
+        self._words, self._distances = len(model.position_of), model_order(model) - 1
+        self._nothing = new_cache(model, 0)  # for queries that are not cached
+        # Refuses another number of words, and what is no whole number or too large for 32 bits.
+        self._pack: Callable[..., None] = struct.Struct(f"{self._distances}i").pack_into
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Without the caches."""
@@ -143,7 +139,7 @@ class CachedQueries:
         own = self._own
         if own.cache is None:
             own.cache = new_cache(self.model, self.megabytes)
-            own.context = np.zeros(model_order(self.model) - 1, np.int32)
+            own.context = np.zeros(self._distances, np.int32)
         return own.cache
 
     def log_probability(self, state: tuple[int, ...], word: int) -> float:
@@ -154,39 +150,11 @@ class CachedQueries:
             word = word_id(word, self._words)
         logprob: float = kernels.log_probability(self.model, cache, context, word)
         if logprob != logprob:  # noqa: PLR0124  NaN; math.isnan takes longer
-            self._check_words(state)
+            raise no_state(state)
         return logprob
 
-    def log_probabilities(self, contexts: Int32Array, words: Int32Array) -> Float64Array:
-        """ln P of many words, (m,), each after its own context, (m, n - 1); equal contexts are computed once."""
-        cache = self.cache
-        contexts, words = word_ids(contexts, self._words, dimensions=2), word_ids(words, self._words)
-        if contexts.shape != (len(words), len(self._own.context)):
-            raise ConfigError(
-                f"contexts of shape {contexts.shape} for {len(words)} words; give each the {len(self._own.context)} "
-                "words before it"
-            )
-        with workers(1):
-            logprobs: Float64Array = query_batch.log_probabilities(self.model, cache, contexts, words)
-        return logprobs
-
-    def distribution(self, state: tuple[int, ...], threads: int) -> Float64Array:
-        """P of every word after a state, by id."""
-        _ = self.cache
-        context = self._context(state)
-        self._check_words(state)
-        model, scores = self.model, np.empty(len(self._members), np.float32)
-        if model.output.size < DISTRIBUTED or threads == 1:
-            kernels.score_positions(0, len(scores), model, context, scores)
-        else:
-            with workers(threads) as pool:
-                pool.run_ranges(lambda a, b: kernels.score_positions(a, b, model, context, scores), len(scores))
-        result = np.zeros(self._words)
-        kernels.distribute(model, context, self._members, scores, result)
-        return result
-
     def _context(self, state: tuple[int, ...]) -> Int32Array:
-        """The state in this thread's array; what are not n - 1 whole numbers from 0 on is refused."""
+        """The state in this thread's array; what are not n - 1 whole numbers is refused."""
         if type(state) is not tuple:
             raise no_state(state)
         context = self._own.context
@@ -196,7 +164,54 @@ class CachedQueries:
             raise no_state(state) from None
         return context
 
-    def _check_words(self, state: tuple[int, ...]) -> None:
-        """Refuse a state with ids beyond the vocabulary."""
-        if max(state) >= self._words:
-            raise no_state(state)
+    # ------------------------------------------------------------ many
+
+    def log_probabilities(self, contexts: Int32Array, words: Int32Array) -> Float64Array:
+        """ln P of many words, (m,), each after its own context, (m, n - 1); equal contexts are computed once."""
+        contexts, words = word_ids(contexts, self._words, dimensions=2), word_ids(words, self._words)
+        if contexts.shape != (len(words), self._distances):
+            raise ConfigError(
+                f"contexts of shape {contexts.shape} for {len(words)} words; give each the {self._distances} words "
+                "before it"
+            )
+        return self.score_contexts(contexts, words)
+
+    def score_contexts(self, contexts: Int32Array, words: Int32Array) -> Float64Array:
+        """The same of arrays that are checked; contexts may have NOTHING in them."""
+        logprobs: Float64Array = query_batch.log_probabilities(self.model, self.cache, contexts, words)
+        return logprobs
+
+    def score_predictions(
+        self, predictions: Float32Array, group_of: Int64Array, words: Int32Array, contexts: Int32Array | None = None
+    ) -> Float64Array:
+        """ln P of words, (m,), with p = predictions[group_of[i]]; `contexts` of the predictions are cached."""
+        cache, keys = self._cache_and_keys(len(predictions), contexts)
+        logprobs: Float64Array = query_batch.score_queries(self.model, cache, keys, predictions, group_of, words)
+        return logprobs
+
+    def score_grid(
+        self, predictions: Float32Array, words: Int32Array, contexts: Int32Array | None = None
+    ) -> Float64Array:
+        """ln P of every word with every prediction, (predictions, words); their `contexts` are cached."""
+        cache, keys = self._cache_and_keys(len(predictions), contexts)
+        grid: Float64Array = query_batch.score_grid(self.model, cache, keys, predictions, words)
+        return grid
+
+    def _cache_and_keys(self, predictions: int, contexts: Int32Array | None) -> tuple[Cache, Int32Array]:
+        if contexts is not None:
+            return self.cache, contexts
+        return self._nothing, np.zeros((predictions, self._distances), np.int32)
+
+    def distributions(self, predictions: Float32Array, threads: int) -> Float64Array:
+        """P of every word, by id, (m, V)."""
+        model, result = self.model, np.zeros((len(predictions), self._words))
+        scores = np.empty((len(predictions), len(self._members)), np.float32)
+        with workers(threads) if predictions.size * len(self._members) >= DISTRIBUTED else one_worker() as pool:
+            pool.run_ranges(
+                lambda a, b: query_batch.score_positions(a, b, model, predictions, scores), len(self._members), TILE
+            )
+            pool.run_ranges(
+                lambda a, b: query_batch.distribute(a, b, model, self._members, predictions, scores, result),
+                len(predictions),
+            )
+        return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,15 @@ import numpy as np
 from morphlm.arguments import whole_number
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.errors import ConfigError
-from morphlm.language_model.base import LanguageModel, check_unknown_contexts
+from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.guards import Words, asked_words, state_list, states_and_words
 from morphlm.language_model.origin import Origin
-from morphlm.language_model.perplexity import UnknownContexts
+from morphlm.language_model.perplexity import UnknownContexts, composes
 from morphlm.lazy import cached_property
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
-from morphlm.ngram.arpa import read_arpa, write_arpa
-from morphlm.ngram.kernels import ROOT
+from morphlm.ngram.arpa.reading import read_arpa
+from morphlm.ngram.arpa.writing import write_arpa
+from morphlm.ngram.kernels import ROOT, score_word_at
 from morphlm.ngram.trie import NgramTrie
 from morphlm.tables import counted
 from morphlm.vocabulary.vocabulary import UNK_ID, VOCABULARY_FILE, Vocabulary, parse_vocabulary
@@ -28,28 +31,57 @@ TRUST_BUCKETS = 16  # of contexts of one length, by how much mass they keep for 
 class NgramModel(LanguageModel, checks_itself=True):
     """Interpolated modified Kneser-Ney, or any back-off model that was read from an ARPA file."""
 
+    _one_by_one = 30
+
     def __init__(self, trie: NgramTrie, vocabulary: Vocabulary, training: dict[str, Any]) -> None:
         """Take a compiled trie whose unigrams are the words of the vocabulary."""
         self.trie, self.vocabulary, self.training = trie, vocabulary, training
         self.order = trie.order
+        self._id_of, self._contexts, self._address = vocabulary.ids.get, trie.contexts, trie.address
         self.kind = "arpa" if training.get("source") == "arpa" else "mkn"
 
     def begin(self, *, sentence: bool = True, unknown_contexts: UnknownContexts = "unk") -> int:
         """The trie node of <s>, or with `sentence=False` the root, whose context is empty."""
-        check_unknown_contexts(self.kind, unknown_contexts)
+        composes(unknown_contexts)  # which changes nothing: an unknown word is UNK in any context
         return self.trie.begin() if sentence else ROOT
 
     def is_state(self, state: int) -> bool:
         return self.trie.is_state(state)
 
+    def score(self, state: int, word: str) -> tuple[float, int]:
+        number = self._id_of(word) if type(word) is str else None
+        if number is None or type(state) is not int or not ROOT <= state < self._contexts:
+            return super().score(state, word)
+        scored: tuple[float, int] = score_word_at(self._address, state, number)  # what score_id does, sooner
+        return scored
+
     def score_id(self, state: int, word: int) -> tuple[float, int]:
         return self.trie.score(state, word)
+
+    def _score_in_turn(self, words: Sequence[int], state: int) -> list[float]:
+        logprobs, address = [], self._address
+        for word in words:
+            logprob, state = score_word_at(address, state, word)
+            logprobs.append(logprob)
+        return logprobs
 
     def score_tokens(self, tokens: Int32Array) -> Float64Array:
         return self.trie.score_tokens(tokens)
 
+    def score_many(self, states: Sequence[int], words: Words) -> tuple[Float64Array, list[Any]]:
+        listed, asked = states_and_words(states, words, self.vocabulary)
+        logprobs, after = self.trie.score_pairs(listed, asked.ids)
+        return logprobs, after.tolist()
+
+    def score_grid(self, states: Sequence[int], words: Words) -> Float64Array:
+        return self.trie.score_grid(state_list(states), asked_words(words, self.vocabulary).ids)
+
     def distribution(self, state: int) -> Float64Array:
-        return self.trie.distribution(state)
+        distribution: Float64Array = self.trie.distributions([state])[0]
+        return distribution
+
+    def distributions(self, states: Sequence[int]) -> Float64Array:
+        return self.trie.distributions(state_list(states))
 
     @property
     def context_buckets(self) -> int:
@@ -81,6 +113,10 @@ class NgramModel(LanguageModel, checks_itself=True):
         if type(state) is not int or not ROOT <= state < self.trie.contexts:
             state = self.trie.check_state(state)
         return int(self._bucket_of_node[state])
+
+    def buckets_of_states(self, states: Sequence[int]) -> list[int]:
+        """The buckets of several states."""
+        return self._bucket_of_node[self.trie.check_states(states)].tolist()  # type: ignore[no-any-return]
 
     @cached_property
     def _bucket_of_node(self) -> Int64Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array, Int64A
 from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.language_model.guards import no_state
+from morphlm.lazy import cached_property
 from morphlm.ngram import kernels
 from morphlm.ngram.kernels import ROOT
 from morphlm.vocabulary.vocabulary import BEGIN_ID
@@ -38,6 +40,8 @@ class NgramTrie:
     arrays: tuple[Array, ...] = field(init=False, repr=False)  # what the query kernels take, in their order
     contexts: int = field(init=False, repr=False)  # states are ROOT and the nodes below this number
     vocabulary_size: int = field(init=False, repr=False)  # word ids are below it
+    _addresses: Int64Array = field(init=False, repr=False)  # of the arrays, for single queries, and two sizes
+    address: int = field(init=False, repr=False)  # of these
 
     __repr__ = dataclass_repr
 
@@ -49,11 +53,22 @@ class NgramTrie:
         """What every query needs is at hand."""
         arrays: tuple[Array, ...] = self.first_child, self.words, self.logprob, self.backoff, self.suffix
         arrays = tuple(map(read_only, arrays))
-        for name, value in (("arrays", arrays), ("contexts", len(self.backoff)), ("vocabulary_size", self.sizes[0])):
+        sizes = len(self.words), len(self.backoff)
+        addresses = np.array([*(array.ctypes.data for array in arrays), *sizes], np.int64)
+        ready = {"arrays": arrays, "contexts": len(self.backoff), "vocabulary_size": self.sizes[0]}
+        for name, value in (ready | {"_addresses": addresses, "address": addresses.ctypes.data}).items():
             object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without addresses, which are other ones in a copy."""
+        return type(self), (self.sizes, self.words, self.logprob, self.suffix, self.backoff, self.first_child)
 
     def begin(self) -> NgramState:
         """The state at the start of a sentence."""
+        return self._begin
+
+    @cached_property
+    def _begin(self) -> NgramState:
         first_child, _, _, backoff, suffix = self.arrays
         return int(kernels.shortest_equivalent(BEGIN_ID, first_child, backoff, suffix))
 
@@ -63,8 +78,8 @@ class NgramTrie:
             word = word_id(word, self.vocabulary_size)
         if type(state) is not int or not ROOT <= state < self.contexts:
             state = self.check_state(state)
-        logprob, next_state = kernels.score_word(state, word, *self.arrays)
-        return float(logprob), int(next_state)
+        scored: tuple[float, NgramState] = kernels.score_word_at(self.address, state, word)
+        return scored
 
     def is_state(self, state: NgramState) -> bool:
         """Whether it is one; that of another model would lead the kernels astray."""
@@ -78,7 +93,9 @@ class NgramTrie:
         return int(state)
 
     def check_states(self, states: Sequence[NgramState] | Int64Array) -> Int64Array:
-        """Many states at once."""
+        """Many states at once; NumPy would make numbers of truth values."""
+        if isinstance(states, list) and bool in map(type, states):
+            raise no_state(next(state for state in states if type(state) is bool))
         nodes: Int64Array = integers(
             states, self.contexts, first=ROOT, dtype=np.int64, error=lambda state, _: no_state(state)
         )
@@ -96,16 +113,35 @@ class NgramTrie:
         states: Int64Array = kernels.states_before(ids, self.begin(), *self.arrays)
         return states
 
-    def distribution(self, state: NgramState) -> Float64Array:
-        """p(word | state) of every word: the unigrams, overlaid context by context from the shortest to the longest."""
-        state = self.check_state(state)
-        contexts = []
-        while state != ROOT:
-            contexts.append(state)
-            state = int(self.suffix[state])
-        probabilities = np.exp(self.logprob[: self.sizes[0]].astype(np.float64))
-        for node in reversed(contexts):
-            children = slice(self.first_child[node], self.first_child[node + 1])
-            probabilities *= np.exp(np.float64(self.backoff[node]))
-            probabilities[self.words[children]] = np.exp(self.logprob[children].astype(np.float64))
-        return probabilities
+    def match_length(self, state: NgramState, word: int) -> int:
+        """How many words the longest n-gram has that ends with this word after a state, the word included."""
+        node, word = self.check_state(state), word_id(word, self.vocabulary_size)
+        while node != ROOT:
+            begin, end = self.first_child[node], self.first_child[node + 1]
+            child = begin + np.searchsorted(self.words[begin:end], word)
+            if child < end and self.words[child] == word:
+                return 2 + int(np.searchsorted(np.cumsum(self.sizes), node, side="right"))
+            node = int(self.suffix[node])
+        return 1
+
+    def score_pairs(self, states: Sequence[NgramState], words: Int32Array) -> tuple[Float64Array, Int64Array]:
+        """ln p(words[k] | states[k]) for every k, and the states after."""
+        scores: tuple[Float64Array, Int64Array] = kernels.score_pairs(
+            self.check_states(states), word_ids(words, self.vocabulary_size), *self.arrays
+        )
+        return scores
+
+    def score_grid(self, states: Sequence[NgramState], words: Int32Array) -> Float64Array:
+        """ln p of every word after every state, (states, words)."""
+        sorted_words, column_of = np.unique(word_ids(words, self.vocabulary_size), return_inverse=True)
+        scores: Float64Array = kernels.score_grid(self.check_states(states), sorted_words, *self.arrays)
+        return scores.take(column_of, axis=1)
+
+    def distributions(self, states: Sequence[NgramState]) -> Float64Array:
+        """p(word | state) of every word after every state, (states, V)."""
+        rows: Float64Array = kernels.distributions(self.check_states(states), self._unigrams, *self.arrays)
+        return rows
+
+    @cached_property
+    def _unigrams(self) -> Float64Array:
+        return np.exp(self.logprob[: self.sizes[0]].astype(np.float64))

@@ -32,6 +32,14 @@ class SortsContexts(Protocol):
         """A readable description of a bucket, for the table of weights."""
 
 
+@runtime_checkable
+class SortsManyContexts(Protocol):
+    """What such a model may have too."""
+
+    def buckets_of_states(self, states: Sequence[Any]) -> list[int]:
+        """The buckets of several states."""
+
+
 class Contexts(ABC):
     """Sorts contexts into buckets."""
 
@@ -45,6 +53,10 @@ class Contexts(ABC):
     @abstractmethod
     def after(self, word: int, states: Sequence[Any]) -> int:
         """The bucket once a word has been seen, after which the components are in these states."""
+
+    def after_many(self, words: Int32Array, states: Sequence[Sequence[Any]]) -> list[int]:
+        """The same for many words; `states` has a list for each component."""
+        return [self.after(word, own) for word, *own in zip(words.tolist(), *states, strict=True)]
 
     @abstractmethod
     def of_contexts(self, contexts: Int32Array, of_component: Callable[[int, Int32Array], Int64Array]) -> Int64Array:
@@ -88,6 +100,11 @@ class ComponentContexts(Contexts):
 
     def after(self, word: int, states: Sequence[Any]) -> int:
         return self._model.bucket_of_state(states[self._index])
+
+    def after_many(self, words: Int32Array, states: Sequence[Sequence[Any]]) -> list[int]:
+        if isinstance(self._model, SortsManyContexts):
+            return self._model.buckets_of_states(states[self._index])
+        return list(map(self._model.bucket_of_state, states[self._index]))
 
     def of_contexts(self, contexts: Int32Array, of_component: Callable[[int, Int32Array], Int64Array]) -> Int64Array:
         return of_component(self._index, contexts)

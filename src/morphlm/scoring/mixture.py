@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from copy import copy, deepcopy
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import count
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -24,8 +25,17 @@ from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.classes.partition import Partition
 from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, FormatError
-from morphlm.language_model.base import LanguageModel, check_unknown_contexts
-from morphlm.language_model.guards import check_sentences, composed_ids, no_state
+from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.guards import (
+    AskedWords,
+    Words,
+    asked_words,
+    check_sentences,
+    composed_ids,
+    no_state,
+    state_list,
+    states_and_words,
+)
 from morphlm.language_model.origin import Origin
 from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.language_model.signature import Signature, in_thousands
@@ -65,10 +75,16 @@ class Component:
         known = tokens < len(self.ids)
         return np.where(known, self.ids[np.where(known, tokens, UNK_ID)], tokens)
 
-    def distribution(self, state: Any) -> Float64Array:
-        """p of every word, by the mixture's ids."""
-        probabilities = self.model.distribution(state)
-        return probabilities if self.ids is None else probabilities[self.ids]
+    def score_many(self, states: Sequence[Any], asked: AskedWords, words: Words) -> tuple[Float64Array, list[Any]]:
+        """ln p of words after states, and the next states; unknown words are asked as the strings that they are."""
+        if asked.unknown:
+            return self.model.score_many(states, words)
+        return self.model.score_many(states, self.own_ids(asked.ids))
+
+    def distributions(self, states: Sequence[Any]) -> Float64Array:
+        """p of every word after every state, by the mixture's ids."""
+        probabilities = self.model.distributions(states)
+        return probabilities if self.ids is None else probabilities[:, self.ids]
 
     def write(self, folder: Path) -> None:
         """Into the mixture's directory: as it was read, if that is still there, else anew."""
@@ -103,6 +119,7 @@ class MixtureModel(LanguageModel, checks_itself=True):
     """A linear interpolation of other models, over the vocabulary of the first."""
 
     kind = KIND
+    _one_by_one = 8
 
     def __init__(
         self,
@@ -130,8 +147,8 @@ class MixtureModel(LanguageModel, checks_itself=True):
 
     def begin(self, *, sentence: bool = True, unknown_contexts: UnknownContexts = "unk") -> State:
         """The states of all components, and the bucket of contexts that decides their weights."""
-        check_unknown_contexts(self.kind, unknown_contexts)
-        states = [component.model.begin(sentence=sentence) for component in self.components]
+        begins = [component.model.begin for component in self.components]
+        states = [begin(sentence=sentence, unknown_contexts=unknown_contexts) for begin in begins]
         return self._state(BEGIN_ID if sentence else UNK_ID, states)
 
     def is_state(self, state: State) -> bool:
@@ -166,15 +183,62 @@ class MixtureModel(LanguageModel, checks_itself=True):
         return (self.contexts.after(word, states), *states)
 
     def score_id(self, state: State, word: int) -> tuple[float, State]:
+        bucket, *states = self._parts(state)
+        # The first component has the mixture's ids, so that it refuses a word before the others map it.
+        scored = [component.score_id(own, word) for component, own in zip(self.components, states, strict=True)]
+        return self._joint(bucket, scored), self._state(word, [after for _, after in scored])
+
+    def score(self, state: State, word: str) -> tuple[float, State]:
+        """Components that compose unknown words in contexts see this one."""
+        if isinstance(word, str) and word in self.vocabulary.ids:
+            return self.score_id(state, self.vocabulary.ids[word])
+        bucket, *states = self._parts(state)
+        scored = [component.model.score(own, word) for component, own in zip(self.components, states, strict=True)]
+        return self._joint(bucket, scored), self._state(UNK_ID, [after for _, after in scored])
+
+    def _compile_queries(self) -> None:
+        for component in self.components:
+            component.model._compile_queries()
+
+    def _parts(self, state: State) -> State:
+        """The state, if it has a bucket and as many parts as it must; components check theirs."""
         if type(state) is not tuple or len(state) != self._state_size:
             raise no_state(state)
         bucket = state[0]
         if type(bucket) is not int or not 0 <= bucket < self._buckets:
             raise no_state(state)
-        # The first component has the mixture's ids, so that it refuses a word before the others map it.
-        scored = [component.score_id(own, word) for component, own in zip(self.components, state[1:], strict=True)]
-        joint = [weight + logprob for weight, (logprob, _) in zip(self._log_rows[bucket], scored, strict=True)]
-        return _log_sum(joint), self._state(word, [after for _, after in scored])
+        return state
+
+    def _joint(self, bucket: int, scored: Sequence[tuple[float, Any]]) -> float:
+        return _log_sum([weight + logprob for weight, (logprob, _) in zip(self._log_rows[bucket], scored, strict=True)])
+
+    # ------------------------------------------------------------ many states
+
+    def score_many(self, states: Sequence[State], words: Words) -> tuple[Float64Array, list[Any]]:
+        listed, asked = states_and_words(states, words, self.vocabulary)
+        buckets, parts = self._columns(listed)
+        logprobs, after = np.empty((len(listed), len(self.components))), []
+        for k, (component, own) in enumerate(zip(self.components, parts, strict=True)):
+            logprobs[:, k], next_states = component.score_many(own, asked, words)
+            after.append(next_states)
+        next_buckets = self.contexts.after_many(asked.ids, after)
+        return self.combine(logprobs, buckets), list(zip(next_buckets, *after, strict=True))
+
+    def score_grid(self, states: Sequence[State], words: Words) -> Float64Array:
+        ids = asked_words(words, self.vocabulary).ids
+        buckets, parts = self._columns(state_list(states))
+        grids = [
+            component.model.score_grid(own, component.own_ids(ids)) + self._log_weights[buckets, k, None]
+            for k, (component, own) in enumerate(zip(self.components, parts, strict=True))
+        ]
+        return _log_sums(grids)
+
+    def _columns(self, states: list[State]) -> tuple[Int64Array, list[list[Any]]]:
+        """The buckets of states, and the states of each component."""
+        for state in states:
+            self._parts(state)
+        buckets, *parts = list(map(list, zip(*states, strict=True))) or [[] for _ in range(self._state_size)]
+        return np.array(buckets, np.int64), parts
 
     def score_tokens(self, tokens: Int32Array) -> Float64Array:
         tokens = word_ids(tokens, len(self.vocabulary))
@@ -198,11 +262,14 @@ class MixtureModel(LanguageModel, checks_itself=True):
         return result
 
     def distribution(self, state: State) -> Float64Array:
-        self.check_state(state)
-        bucket, *states = state
-        result = np.zeros(len(self.vocabulary))
-        for component, own, weight in zip(self.components, states, self.weights[bucket], strict=True):
-            result += weight * component.distribution(own)
+        distribution: Float64Array = self.distributions([state])[0]
+        return distribution
+
+    def distributions(self, states: Sequence[State]) -> Float64Array:
+        buckets, parts = self._columns(state_list(states))
+        result = np.zeros((len(buckets), len(self.vocabulary)))
+        for k, (component, own) in enumerate(zip(self.components, parts, strict=True)):
+            result += self.weights[buckets, k, None] * component.distributions(own)
         return result
 
     @property
@@ -271,7 +338,7 @@ class MixtureModel(LanguageModel, checks_itself=True):
         """By the directory, if there is one, else by the components, each of which may have one."""
         transport = importlib.import_module("morphlm.scoring.transport")
         content = self.components, self.weights, self.weights_by, self.training, self.development_tokens
-        return transport.reduce_by_directory(self) or (type(self), content)
+        return transport.reduce_by_directory(self) or (type(self), content, transport.own_settings(self) or None)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         other = super().__deepcopy__(memo)
@@ -310,6 +377,15 @@ def _log_sum(numbers: Sequence[float]) -> float:
     if largest == -math.inf:
         return largest
     return largest + math.log(sum(math.exp(number - largest) for number in numbers))
+
+
+def _log_sums(arrays: Sequence[Float64Array]) -> Float64Array:
+    """ln sum_m exp(array), element by element; quicker than `np.logaddexp`."""
+    largest = reduce(np.maximum, arrays)
+    largest = np.where(largest == -np.inf, 0.0, largest)
+    with np.errstate(divide="ignore"):
+        result: Float64Array = np.log(sum(np.exp(array - largest) for array in arrays)) + largest
+    return result
 
 
 # ---------------------------------------------------------------- making
@@ -370,5 +446,5 @@ def mixture_from_files(directory: str | Path, files: ModelFiles, models: Sequenc
     )
     if [component.name for component in model.components] != names:
         raise FormatError(f"{directory}: the components are not those that it was made of; make it again")
-    check_self_test(directory, files.self_test, model.sentence)
+    check_self_test(directory, files.self_test, model._score_for_test)
     return model

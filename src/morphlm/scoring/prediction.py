@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from morphlm.arguments import check_word, whole_number
-from morphlm.arrays import Float64Array, Int64Array
+from morphlm.arguments import check_word
+from morphlm.arrays import Int64Array
 from morphlm.display import ResultList, Row, Tabular, dataclass_repr, described
 from morphlm.errors import located
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.fitting import line_preparer
-from morphlm.lazy import PickledWithoutCaches, cached_property
+from morphlm.language_model.prefixes import likeliest, prefix_range
 from morphlm.text.reading import RESERVED, read_blocks
-from morphlm.vectors.search import largest
 from morphlm.vocabulary.corpus import check_tokens
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
 
@@ -62,14 +60,13 @@ class Continuations(Tabular):
         }
 
 
-class Predictor(PickledWithoutCaches):
-    """Answers many queries to one model: the words are sorted once, and the last distribution is cached."""
+class Predictor:
+    """Answers many queries to one model, which keeps the distributions of the last states (see `prefix`)."""
 
     def __init__(self, model: LanguageModel, *, prepared: bool | None = None) -> None:
         """Raw text is prepared like the model's training text; `prepared` is as of `LanguageModel.perplexity`."""
         self.model = model
         self._prepared = prepared
-        self._last: tuple[Any, Float64Array] | None = None
 
     def __repr__(self) -> str:
         return described(self, model=self.model)
@@ -81,21 +78,15 @@ class Predictor(PickledWithoutCaches):
 
         With a prefix, only words that begin with it. Without, `end` admits the sentence's end and `unknown` UNK.
         """
-        k = whole_number("k", k)
         check_word(prefix)
-        if prefix:
-            check_tokens([prefix], allow_unknown=True, number=1)
-            prefix = "".join(self.tokens(prefix))
-        probabilities = self._distribution(self.state_after(self.tokens(text) if isinstance(text, str) else text))
-        candidates = self._with_prefix(prefix) if prefix else self._all(end, unknown)
-        allowed = probabilities[candidates]
-        mass = float(allowed.sum())
-        predictions = ResultList[Prediction]()
-        for index in largest(allowed, k).tolist():
-            probability = float(allowed[index])
-            word = self.model.vocabulary.words[int(candidates[index])]
-            predictions.append(Prediction(word, probability, probability / mass if mass else 0.0))
-        return predictions
+        entries = self._with_prefix(prefix) if prefix else self._all(end, unknown)
+        state = self.state_after(self.tokens(text) if isinstance(text, str) else text)
+        ids, probabilities, mass = likeliest(self.model, state, entries, k)
+        words = [self.model.vocabulary.words[number] for number in ids.tolist()]
+        return ResultList(
+            Prediction(word, probability, probability / mass if mass else 0.0)
+            for word, probability in zip(words, probabilities.tolist(), strict=True)
+        )
 
     def state_after(self, tokens: Sequence[str]) -> Any:
         """The state after the words of a sentence; only as many count as the model looks back."""
@@ -114,25 +105,8 @@ class Predictor(PickledWithoutCaches):
         """How many tokens the model does not know."""
         return sum(token not in self.model.vocabulary for token in tokens)
 
-    def _distribution(self, state: Any) -> Float64Array:
-        """While a word is being typed its prefix grows and the state stays, so the last result is kept."""
-        if self._last is None or self._last[0] != state:
-            self._last = state, self.model.distribution(state)
-        return self._last[1]
-
-    @cached_property
-    def _sorted(self) -> tuple[list[str], Int64Array]:
-        """The words in the order of their letters, and their ids."""
-        words = self.model.vocabulary.words
-        order = sorted(range(len(RESERVED), len(words)), key=words.__getitem__)
-        return [words[number] for number in order], np.array(order, np.int64)
-
-    def _with_prefix(self, prefix: str) -> Int64Array:
-        """The ids of the words with this prefix, sorted."""
-        words, ids = self._sorted
-        first = bisect_left(words, prefix)
-        last = bisect_right(words, prefix, lo=first, key=lambda word: word[: len(prefix)])
-        return np.sort(ids[first:last])
+    def _with_prefix(self, prefix: str) -> slice:
+        return slice(*prefix_range(self.model, prefix, prepared=self._prepared is True))
 
     def _all(self, end: bool, unknown: bool) -> Int64Array:
         marks = [number for number, shown in ((UNK_ID, unknown), (END_ID, end)) if shown]

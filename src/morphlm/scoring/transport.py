@@ -18,10 +18,14 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.modelfile import read_model
 from morphlm.scoring.loading import load, model_from_files
 
-Settings = Sequence[Mapping[str, Any]]  # of each part of a model
+Settings = Sequence[Mapping[str, Any]]  # of a model and of each of its parts
 Reduced = tuple[Callable[..., LanguageModel], tuple[Any, ...]]
 
-_SETTINGS = ("threads", "cache_megabytes")  # what a program may set on a model; all else is what the model is
+_SETTINGS = (
+    "threads",
+    "cache_megabytes",
+    "prefix_cache_megabytes",
+)  # what a program may set on a model; all else is what the model is
 
 
 def reduce_by_directory(model: LanguageModel) -> Reduced | None:
@@ -71,11 +75,16 @@ def restore_content(contents: Mapping[str, bytes], settings: Settings, kinds: Se
 
 
 def _settings_of(model: LanguageModel) -> Settings:
-    return [{name: vars(part)[name] for name in _SETTINGS if name in vars(part)} for part in model.parts]
+    return [own_settings(part) for part in (model, *model.parts)]
+
+
+def own_settings(model: LanguageModel) -> dict[str, Any]:
+    """What was set on a model itself."""
+    return {name: vars(model)[name] for name in _SETTINGS if name in vars(model)}
 
 
 def _with_settings(model: LanguageModel, settings: Settings) -> LanguageModel:
-    for part, values in zip(model.parts, settings, strict=True):
+    for part, values in zip((model, *model.parts), settings, strict=True):
         vars(part).update(values)
     return model
 

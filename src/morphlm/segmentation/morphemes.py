@@ -34,6 +34,11 @@ def split_name(name: str) -> tuple[str, str | None]:
     return (form, label) if form and label in LABELS else (name, None)
 
 
+def joined_morphemes(morphemes: Sequence[Morpheme], *, labels: bool = True) -> str:
+    """`ne/PRE + škol/STM`, or without labels `ne + škol`."""
+    return " + ".join(map(str, morphemes) if labels else [morpheme.form for morpheme in morphemes])
+
+
 @dataclass(frozen=True)
 class Segmentation(Tabular):
     """Words and their morphemes, whose forms joined give the word."""

@@ -33,7 +33,7 @@ from morphlm.segmentation.encoding import (
     normalised,
 )
 from morphlm.segmentation.kernels.paths import CATEGORIES
-from morphlm.segmentation.morphemes import LABELS, Morpheme, Segmentation
+from morphlm.segmentation.morphemes import LABELS, Morpheme, Segmentation, joined_morphemes
 from morphlm.segmentation.new_words import (
     PathModel,
     generalised,
@@ -137,15 +137,15 @@ class MorphemeSegmenter:
                 analysis.append(morpheme)
             yield tuple(analysis)
 
-    def lines(self) -> Iterator[str]:
-        """The training words as FlatCat writes them: `count morph/CAT + morph/CAT`."""
+    def lines(self, *, labels: bool = True) -> Iterator[str]:
+        """The training words as FlatCat writes them, `count morph/CAT + morph/CAT`; without labels, as Morfessor."""
         for count, word in zip(self.counts.tolist(), self.segmentation, strict=True):
-            yield f"{count} {' + '.join(map(str, self.segmentation[word]))}"
+            yield f"{count} {joined_morphemes(self.segmentation[word], labels=labels)}"
 
-    def write_segmentation(self, path: str | Path) -> None:
-        """Write the training words as `lines` gives them."""
+    def write_segmentation(self, path: str | Path, *, labels: bool = True) -> None:
+        """Write a line a word, for FlatCat or, without labels, for Morfessor, which takes labels for letters."""
         with atomic_writer(path) as file:
-            file.writelines(f"{line}\n".encode() for line in self.lines())
+            file.writelines(f"{line}\n".encode() for line in self.lines(labels=labels))
 
     def save(self, path: str | Path) -> None:
         tested = [*self.segmentation][:SELF_TEST_WORDS]

@@ -32,6 +32,8 @@ from morphlm.text.encodings import (
     given_encoding,
     recognise_encoding,
 )
+from morphlm.text.entities import replace_entities
+from morphlm.text.reading import repair_messages
 from morphlm.text.wrapping import join_wrapped
 from morphlm.wording import option
 
@@ -87,9 +89,9 @@ class Findings:
             yield f"warning: the encoding of {_listed(self.unsure)} is no more than a guess; {cure}"
         if self.marked_up:
             cure = "take the text out first (`pandoc -t plain`, `html2text`)"
-            yield f"warning: {_listed(self.marked_up)} looks like HTML or XML, whose tags are read as words; {cure}"
-        for repair, count in self.repairs.items():
-            yield f"mended: {count:,} {repair}"
+            looks = "looks" if len(self.marked_up) == 1 else "look"
+            yield f"warning: {_listed(self.marked_up)} {looks} like HTML or XML, whose tags are read as words; {cure}"
+        yield from repair_messages(self.repairs)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -288,7 +290,8 @@ class _File:
         """A document of these lines, unless they are empty."""
         if not lines:
             return None
-        texts = [text for _, line in lines for text in _LINE_ENDS.split(line)]
+        pieces = (text for _, line in lines for text in _LINE_ENDS.split(line))
+        texts = [replace_entities(text, self.findings.repairs) for text in pieces]
         self._look_for_tags(texts)
         paragraphs = join_wrapped(texts) if self.rejoin else [text.strip() for text in texts]
         kept = tuple(piece for paragraph in paragraphs for piece in self._bounded(paragraph) if piece)

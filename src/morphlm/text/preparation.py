@@ -14,7 +14,8 @@ from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer, is_file
 from morphlm.schema import SchemaError, read_document
-from morphlm.text.reading import parse_number
+from morphlm.tables import counted
+from morphlm.text.reading import parse_number, repair_messages
 from morphlm.text.schema import LANGUAGE_CODE, PREPARATION, RECORD_FORMAT
 from morphlm.text.words import REVISION as WORDS_REVISION
 from morphlm.version import __version__
@@ -145,11 +146,11 @@ class Counts:
         """The number of lines kept, why the others were dropped, and how many tokens were lost with them."""
         reasons = (("empty", self.empty), ("too long", self.too_long), ("of unequal length", self.length_ratio))
         dropped = ", ".join(f"{count:,} {reason}" for reason, count in reasons if count)
-        kept = f"{self.kept:,} of {self.lines:,} lines kept{dropped and f' ({dropped})'}"
+        kept = f"{self.kept:,} of {counted(self.lines, 'line')} kept{dropped and f' ({dropped})'}"
         if self.sentences > self.kept:
-            kept += f", split into {self.sentences:,} sentences"
-        lost = f"; lost: {self.lost_tokens:,} tokens ({self.lost_share:.2%})" if self.lost_tokens else ""
-        return f"{kept}, {self.tokens:,} tokens{lost}"
+            kept += f", split into {counted(self.sentences, 'sentence')}"
+        lost = f"; lost: {counted(self.lost_tokens, 'token')} ({self.lost_share:.2%})" if self.lost_tokens else ""
+        return f"{kept}, {counted(self.tokens, 'token')}{lost}"
 
 
 @dataclass(frozen=True)
@@ -170,8 +171,8 @@ class Preparation:
         options = self.options
         parts = [self.counts.format(), options.tokeniser_signature, options.normalisation_signature]
         if self.options.max_tokens:
-            parts.append(f"at most {self.options.max_tokens} tokens")
-        parts += [f"mended: {count:,} {repair}" for repair, count in sorted(self.repairs.items())]
+            parts.append(f"at most {counted(self.options.max_tokens, 'token')}")
+        parts += repair_messages(dict(sorted(self.repairs.items())))
         return "; ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:

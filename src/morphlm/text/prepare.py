@@ -23,6 +23,7 @@ from morphlm.processes import ordered_map
 from morphlm.progress import ProgressOption, progress_bar, reports_progress
 from morphlm.text.casing import DOTLESS_I, lowercase
 from morphlm.text.documents import Document, read_documents
+from morphlm.text.entities import replace_entities
 from morphlm.text.joining import join_words
 from morphlm.text.preparation import Counts, Preparation, PrepareOptions, record_path, write_preparation
 from morphlm.text.reading import RESERVED, UNKNOWN, Block, Mending, read_blocks, split_tokens
@@ -57,22 +58,38 @@ def prepare_line(
     if allow_unknown and UNKNOWN in line:
         parts = [prepare_line(part, options, repairs) for part in _UNKNOWN_TOKEN.split(line)]
         return [*parts[0], *(token for part in parts[1:] for token in (UNKNOWN, *part))]
-    text = _INVISIBLE.sub("", line).replace(_ZERO_WIDTH_SPACE, " ")
-    if options.nfc:
-        text = unicodedata.normalize("NFC", text)
-    text = _tokenised(text, options)
-    if options.case == "lower":
-        text = _lowercased(text, options)
-    if options.digits:
-        text = _DIGIT.sub("0", text)
-    if options.nfc:
-        text = unicodedata.normalize("NFC", text)  # again: ǰ exists as one character, its capital does not
+    text = _visible(line, options)
+    if options.tokeniser == "words" and (replaced := replace_entities(text)) != text:
+        text = _visible(replaced, options)
+    text = _normalised(_tokenised(text, options), options)
     tokens = text.split()
     if "<" in text:
         tokens = _without_reserved(tokens, repairs)
     if options.required_cyrillic and _FOREIGN_CHARACTER.search(text):
         tokens = [token if _is_cyrillic(token, options.required_cyrillic) else UNKNOWN for token in tokens]
     return tokens
+
+
+def prepare_beginning(word: str, options: PrepareOptions) -> str:
+    """The beginning of a word as it is in prepared text: after every step but the filters and tokenising."""
+    return _normalised(_visible(word, options), options)
+
+
+def _visible(text: str, options: PrepareOptions) -> str:
+    """The text without invisible characters, composed."""
+    text = _INVISIBLE.sub("", text).replace(_ZERO_WIDTH_SPACE, " ")
+    return unicodedata.normalize("NFC", text) if options.nfc else text
+
+
+def _normalised(text: str, options: PrepareOptions) -> str:
+    """The steps after tokenising: case and digits."""
+    if options.case == "lower":
+        text = _lowercased(text, options)
+    if options.digits:
+        text = _DIGIT.sub("0", text)
+    if options.nfc:
+        text = unicodedata.normalize("NFC", text)  # again: ǰ exists as one character, its capital does not
+    return text
 
 
 def _lowercased(text: str, options: PrepareOptions) -> str:
@@ -170,8 +187,9 @@ class BlockPreparer:
         fates: Counter[str] = Counter()
         kept: list[str] = []
         for number, line in enumerate(block.lines(), block.first_line):
+            text = replace_entities(line, repairs) if self.options.tokeniser == "words" else line
             with located(block.source, number):
-                tokens = prepare_line(line, self.options, repairs if self.mend else None)
+                tokens = prepare_line(text, self.options, repairs if self.mend else None)
             sentences, reason = keep_or_split(tokens, self.options)
             fates[reason or "kept"] += 1
             fates["sentences"] += len(sentences)

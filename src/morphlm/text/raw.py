@@ -5,17 +5,22 @@ A file whose record says that it was prepared in the same way is taken as it is.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
-from morphlm.errors import InputError, located
+from morphlm.errors import InputError, MorphlmError, located
+from morphlm.files import is_file, open_binary
 from morphlm.progress import notify
 from morphlm.text.preparation import PrepareOptions, read_preparation
 from morphlm.text.prepare import prepare_line
 from morphlm.text.reading import Block, Marks, Mending, read_blocks, split_tokens
+from morphlm.text.wrapping import is_wrapped
+
+BEGINNING_BYTES = 1 << 15  # of a file that is looked at
 
 LOOKED_AT = 100  # lines, to see what was meant
 
@@ -51,6 +56,16 @@ def is_prepared(path: str | Path, options: PrepareOptions | None) -> bool:
     """Whether a file is on record as prepared in this way."""
     record = read_preparation(path)
     return record is not None and options is not None and record.options.line_steps == options.line_steps
+
+
+def looks_wrapped(path: str | Path) -> bool:
+    """Whether a file begins with hard-wrapped lines; not for a stream, nor for what cannot be read."""
+    with contextlib.suppress(MorphlmError, OSError):
+        if is_file(path):
+            with open_binary(path) as file:
+                beginning = file.read(BEGINNING_BYTES).decode(errors="replace")
+            return is_wrapped(beginning.splitlines()[:-1])
+    return False
 
 
 def read_raw_blocks(path: str | Path, *, marks: Marks) -> Iterator[Block]:

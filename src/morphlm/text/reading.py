@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Literal, TypeVar, cast
 
 from morphlm.errors import InputError
 from morphlm.files import open_binary, source_name
+from morphlm.text.encodings import recognise_encoding
 from morphlm.wording import either, option
 
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
@@ -26,10 +27,14 @@ RESERVED = (UNKNOWN, BEGIN, END)
 BLOCK_BYTES = 1 << 19
 MAX_LINE_BYTES = 1_000_000
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+KENLM_BINARY = b"mmap lm http://kheafield.com/code"
 
 Item = TypeVar("Item")
 Marks = Literal["none", "unk", "any"]
 _REFUSED: dict[Marks, tuple[bytes, ...]] = {"none": (b"<unk>", b"<s>", b"</s>"), "unk": (b"<s>", b"</s>"), "any": ()}
+_BAD_UTF8 = "bad UTF-8"
+_FEWEST_BAD, _MOST_BAD = 10, 0.1  # lines, and share of them, that are not UTF-8 in a text of another encoding
+_PLURAL = re.compile(r"(?<=[a-z])s\b")  # of a noun
 _MEND_TABLE = "`dos2unix` does it"  # `prepare` is for sentences
 
 
@@ -53,6 +58,17 @@ class Mending:
     keep_lines: bool = False  # a line that must be dropped leaves an empty one, so that pairs of lines stay together
     line_ends_only: bool = False  # byte order marks and carriage returns are repaired, all else is refused
     repairs: Counter[str] = field(default_factory=Counter)
+
+
+def repair_messages(repairs: Mapping[str, int]) -> Iterator[str]:
+    """What was mended, a line each; a repair is named in the plural: `mended: 1 NUL byte removed`."""
+    for repair, count in repairs.items():
+        yield f"mended: {count:,} {repair if count != 1 else _singular(repair)}"
+
+
+def _singular(repair: str) -> str:
+    noun = _PLURAL.sub("", repair, count=1) if "entities" not in repair else repair.replace("entities", "entity")
+    return noun.replace(" that are ", " that is ").replace(" for their ", " for its ")
 
 
 class UntilRefused(Iterator[Item]):
@@ -101,6 +117,8 @@ def read_blocks(
     with open_binary(path) as stream:
         for line, data in _whole_lines(stream, source, mending, marks, cure):
             empty = False
+            if mending is not None and not mending.line_ends_only and line == 1:
+                _refuse_other_encoding(data, source)
             if mending is not None:
                 data = _mended(data, mending, line, marks)  # noqa: PLW2901
             good, refusal = _checked(data, source, line, marks, cure)
@@ -169,6 +187,8 @@ def _check(block: bytes, source: str, line: int, marks: Marks, cure: str | None)
     def refuse(offset: int, message: str) -> InputError:
         return InputError(message, source=source, line=line + block.count(b"\n", 0, offset))
 
+    if line == 1 and block.startswith(KENLM_BINARY):
+        raise refuse(0, no_kenlm_binary())
     hint = _MEND_TABLE if marks == "any" else cure or _how_to_mend()
     if line == 1 and block.startswith(BYTE_ORDER_MARK):
         raise refuse(0, f"the file begins with a byte order mark; remove it ({hint})")
@@ -191,6 +211,19 @@ def _check(block: bytes, source: str, line: int, marks: Marks, cure: str | None)
         on_purpose = f", or say {option('--allow-unk', True)} if words were replaced by it" if is_replaced else ""
         message = f"the text contains {token}, a mark that morphlm sets itself; remove it ({hint}){on_purpose}"
         raise refuse(reserved.start(), message)
+
+
+def no_kenlm_binary() -> str:
+    """What is said of a binary file of KenLM."""
+    trainer = either("`morphlm train mkn`", "`train_ngram`")
+    return (
+        "a binary file of KenLM, from which other programs cannot read n-grams; give the ARPA file that it was built "
+        f"from, or train on its text ({trainer}, or `lmplz` for an ARPA file)"
+    )
+
+
+def _splitter() -> str:
+    return either("`morphlm prepare --split`", "`prepare_files(..., split=True)`")
 
 
 def _how_to_mend() -> str:
@@ -216,6 +249,19 @@ def _too_long(source: str, line: int, marks: Marks, cure: str | None) -> InputEr
         else f"put one sentence on a line (or drop it: {cure or _how_to_mend()})"
     )
     return InputError(f"the line has {MAX_LINE_BYTES:,} bytes or more; {remedy}", source=source, line=line)
+
+
+def _refuse_other_encoding(block: bytes, source: str) -> None:
+    """Nobody wants text in another encoding mended: most of its lines would be dropped, or its letters spoiled."""
+    lines = block.split(b"\n")
+    bad = sum(_why_unusable(line) == _BAD_UTF8 for line in lines if not line.isascii())
+    is_wide = block.count(b"\0") > _MOST_BAD * len(block)
+    if max(bad, is_wide * len(lines)) >= max(_FEWEST_BAD, _MOST_BAD * len(lines)):
+        encoding = recognise_encoding(block, source)
+        if not encoding.is_utf8:
+            what = f"this is not UTF-8, it looks like {encoding.name}"
+            cure = f"`iconv -f {encoding.name} -t utf-8` converts it, {_splitter()} reads it as it is"
+            raise InputError(f"{what}; {cure}", source=source)
 
 
 def _mended(block: bytes, mending: Mending, line: int, marks: Marks) -> bytes:
@@ -261,5 +307,5 @@ def _why_unusable(text: bytes) -> str | None:
     try:
         text.decode()
     except UnicodeDecodeError:
-        return "bad UTF-8"
+        return _BAD_UTF8
     return None

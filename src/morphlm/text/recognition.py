@@ -1,7 +1,7 @@
 """Which language a text is in, by votes over many pieces of it, so that two languages mixed are seen as such.
 
-py3langid knows 139 languages. Pieces are asked about all of them first and then about those alone that have a good
-share, since single lines are easily taken for a related language.
+py3langid knows 139 languages (97 before its version 0.4). Pieces are asked about all of them first and then about those
+alone that have a good share, since single lines are easily taken for a related language.
 """
 
 from __future__ import annotations
@@ -108,4 +108,6 @@ def _identifier() -> Any:
     """The recogniser with its model, which takes half a second to load."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier  # noqa: PLC0415
 
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    if hasattr(LanguageIdentifier, "from_model_file"):
+        return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    return LanguageIdentifier.from_pickled_model(MODEL_FILE, norm_probs=True)  # before 0.4; pip takes it for NumPy 1.26

@@ -43,6 +43,12 @@ def join_wrapped(lines: Sequence[str]) -> list[str]:
     return list(_Joiner(stripped, layouts).paragraphs())
 
 
+def is_wrapped(lines: Sequence[str]) -> bool:
+    """Whether most of the lines are hard-wrapped, so that they are no sentences."""
+    layouts = _layouts([line.rstrip() for line in lines])
+    return 2 * sum(bool(layout.width) for layout in layouts) > len(layouts)
+
+
 # ---------------------------------------------------------------- recognising
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from morphlm.artefacts import Shelf
+from morphlm.artefacts import Shelf, complete_message
 from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.kinds import ModelKind
@@ -50,11 +50,9 @@ class RunOptions(Settings):
                 f"{option('--resume', True)} goes on and {option('--restart', True)} begins anew; give one of them"
             )
 
-    def tell_complete(self, out: Path) -> None:
-        """Say that nothing is trained, where somebody asked for a training."""
-        if self.say_complete:
-            again = option("--restart", True)
-            notify(f"{out} is complete, from the same text with the same settings; {again} trains it anew")
+    def complete_message(self, out: Path) -> str:
+        """That nothing is trained, where somebody asked for a training."""
+        return complete_message(out) if self.say_complete else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +110,7 @@ class ModelShelf(Shelf[LanguageModel]):
 
     def __init__(self, job: TrainingJob, out: Path) -> None:
         self._job, self._out = job, out
-        self.place = str(out)
+        self.place, self.found_message = str(out), job.run.complete_message(out)
 
     def find(self, key: str) -> LanguageModel | None:
         run = self._job.run
@@ -122,7 +120,6 @@ class ModelShelf(Shelf[LanguageModel]):
         if files.training.get("identity") != key:
             return None
         model: LanguageModel = self._job.kind.load("read")(self._out, files)
-        run.tell_complete(self._out)
         return model
 
     def keep(self, key: str, result: LanguageModel) -> None:

@@ -23,10 +23,11 @@ def train_logbilinear(job: TrainingJob) -> LanguageModel:
     if out is not None and run.restart and checkpoint_path(out).exists():
         remove_checkpoint(checkpoint_path(out))
     if out is not None and run.keep_complete and not run.resume:
-        model = find(job.kind.producer, task.identity, EndedTraining(task, out))
+        shelf = EndedTraining(task, out)
+        shelf.found_message = run.complete_message(out)
+        model = find(job.kind.producer, task.identity, shelf)
         if model is not None:
             model.threads = run.threads
-            run.tell_complete(out)
             return model
     return train_model(
         task,

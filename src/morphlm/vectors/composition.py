@@ -45,7 +45,7 @@ class Composition:
 
     def format(self) -> str:
         """In plain words: `only its affixes are known: ne- -ami`."""
-        shown = " ".join(map(shown_morpheme, self.known))
+        shown = " ".join(map(shown_morpheme, self.known)) or "its subwords"
         return {
             "known": "seen in training",
             "composed": f"never seen; composed of {shown}",

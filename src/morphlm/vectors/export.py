@@ -1,11 +1,8 @@
-"""Vectors as files for other tools: word2vec's text and binary, .npy with a list of words, safetensors.
-
-Words that no text contained can be added; they are composed. What is written appears when it is complete.
-"""
+"""A model's vectors as files for other tools; words that no text contained can be added, they are composed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,21 +11,14 @@ import numpy as np
 
 from morphlm.arrays import Float32Array
 from morphlm.display import dataclass_repr
-from morphlm.errors import ConfigError, InputError
-from morphlm.files import atomic_writer, cannot_write
+from morphlm.errors import ConfigError
 from morphlm.segmentation.factors import BLOCK_WORDS
 from morphlm.tables import counted
-from morphlm.tensorfile import write_tensors
 from morphlm.text.reading import RESERVED, read_blocks, split_tokens
 from morphlm.vectors.forms import word_forms
 from morphlm.vectors.vectors import WordVectors
+from morphlm.vectors.writing import EXTENSIONS, FORMAT_OF, FORMATS, WRITERS, MatrixBlocks, check_words_fit
 from morphlm.wording import option
-
-FORMATS = ("word2vec", "word2vec-binary", "npy", "safetensors")
-EXTENSIONS = {"npy": ".npy", "safetensors": ".safetensors"}  # what these files must be called
-FORMAT_OF = {".npy": "npy", ".safetensors": "safetensors", ".bin": "word2vec-binary"}  # what a name is taken for
-VECTORS, WORDS = "vectors", "words"  # the tensors of a safetensors file; the words are UTF-8, a line each
-DIGITS = "%.9g"  # as many as tell any two float32 from each other
 
 
 @dataclass(frozen=True)
@@ -45,16 +35,12 @@ class Exported:
     __repr__ = dataclass_repr
 
     def format(self) -> str:
-        line = f"{self.path}: {counted(self.words, 'vector')} of {self.dimensions}, {self.composed:,} of them composed"
+        line = f"{self.path}: {counted(self.words, 'vector')} of {counted(self.dimensions, 'dimension')}"
+        line += f", {self.composed:,} of them composed" if self.composed else ""
         return line + (f"\nleft out, nothing is known of them: {' '.join(self.left_out)}" if self.left_out else "")
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"left_out": list(self.left_out)}
-
-
-def words_file(path: str | Path) -> Path:
-    """The list of words that belongs to a .npy file."""
-    return Path(path).with_suffix(".words.txt")
 
 
 def read_words(path: str | Path) -> list[str]:
@@ -79,9 +65,9 @@ def export_vectors(
     extra = _new_words(vectors, extra_words, prepared)
     composed = [word for word in extra if vectors.composable(word)]
     words = [*vectors.words, *composed]
-    _check_words(words)
+    check_words_fit(words)
     dtype = np.dtype("<f2" if half else "<f4")
-    _WRITERS[file_format](path, words, _Matrix((len(words), vectors.dimensions), dtype, _blocks(vectors, composed)))
+    WRITERS[file_format](path, words, MatrixBlocks((len(words), vectors.dimensions), dtype, _blocks(vectors, composed)))
     left_out = tuple(word for word in extra if word not in set(composed))
     return Exported(str(path), file_format, len(words), vectors.dimensions, len(composed), left_out)
 
@@ -92,7 +78,7 @@ def export_morphemes(vectors: WordVectors, path: str | Path, file_format: str = 
     names = vectors.morphemes
     blocks = (names[begin : begin + BLOCK_WORDS] for begin in range(0, len(names), BLOCK_WORDS))
     rows = ((block, np.stack([vectors.morpheme(name) for name in block])) for block in blocks)
-    _WRITERS[file_format](path, names, _Matrix((len(names), vectors.dimensions), np.dtype("<f4"), rows))
+    WRITERS[file_format](path, names, MatrixBlocks((len(names), vectors.dimensions), np.dtype("<f4"), rows))
     return Exported(str(path), file_format, len(names), vectors.dimensions, 0, ())
 
 
@@ -118,13 +104,6 @@ def _new_words(vectors: WordVectors, words: Iterable[str], prepared: bool) -> li
     return [word for word in forms if not vectors.known(word) and word not in RESERVED]
 
 
-def _check_words(words: Sequence[str]) -> None:
-    """A space or a line's end inside a word would shift everything behind it."""
-    for word in words:
-        if not word or any(space in word for space in " \t\n\r"):
-            raise InputError(f"the word {word!r} holds white space, so no file of vectors can hold it; leave it out")
-
-
 def _blocks(vectors: WordVectors, composed: Sequence[str]) -> Iterator[tuple[Sequence[str], Float32Array]]:
     """Words with their vectors, thousands at a time: all words of the vocabulary, then the others."""
     known = vectors.vocabulary.words
@@ -134,71 +113,3 @@ def _blocks(vectors: WordVectors, composed: Sequence[str]) -> Iterator[tuple[Seq
     for begin in range(0, len(composed), BLOCK_WORDS):
         words = composed[begin : begin + BLOCK_WORDS]
         yield words, vectors.rows(words)
-
-
-@dataclass(frozen=True)
-class _Matrix:
-    """All vectors, made as they are written."""
-
-    shape: tuple[int, int]
-    dtype: np.dtype[Any]
-    blocks: Iterator[tuple[Sequence[str], Float32Array]]
-
-    @property
-    def header(self) -> bytes:
-        """The first line of word2vec's files."""
-        return f"{self.shape[0]} {self.shape[1]}\n".encode()
-
-
-def _write_text(path: str | Path, words: Sequence[str], matrix: _Matrix) -> None:
-    """`words dimensions`, then `word number number ...`."""
-    line = " ".join(["%s", *[DIGITS] * matrix.shape[1]]) + "\n"
-    with atomic_writer(path) as file:
-        file.write(matrix.header)
-        for block_words, rows in matrix.blocks:
-            file.writelines(
-                (line % (word, *row)).encode() for word, row in zip(block_words, rows.tolist(), strict=True)
-            )
-
-
-def _write_binary(path: str | Path, words: Sequence[str], matrix: _Matrix) -> None:
-    """`words dimensions`, then each word, a space, its float32 numbers and the end of a line, as word2vec writes it."""
-    with atomic_writer(path) as file:
-        file.write(matrix.header)
-        for block_words, rows in matrix.blocks:
-            numbers = rows.astype(matrix.dtype)
-            file.writelines(
-                b"%b %b\n" % (word.encode(), row.tobytes()) for word, row in zip(block_words, numbers, strict=True)
-            )
-
-
-def _write_npy(path: str | Path, words: Sequence[str], matrix: _Matrix) -> None:
-    """The list of words beside the matrix; the matrix comes last."""
-    with atomic_writer(words_file(path)) as file:
-        file.writelines(f"{word}\n".encode() for word in words)
-    with atomic_writer(path) as file:
-        header = {"descr": matrix.dtype.str, "fortran_order": False, "shape": matrix.shape}
-        np.lib.format.write_array_header_1_0(file, header)
-        file.writelines(rows.astype(matrix.dtype).tobytes() for _, rows in matrix.blocks)
-
-
-def _write_safetensors(path: str | Path, words: Sequence[str], matrix: _Matrix) -> None:
-    """The matrix, and the words as the bytes of a text."""
-    whole, begin = np.empty(matrix.shape, matrix.dtype), 0
-    for block_words, rows in matrix.blocks:
-        whole[begin : begin + len(block_words)] = rows
-        begin += len(block_words)
-    text = "".join(f"{word}\n" for word in words).encode()
-    with atomic_writer(path) as file:
-        try:
-            write_tensors(Path(file.name), {VECTORS: whole, WORDS: np.frombuffer(text, np.uint8)})
-        except OSError as error:
-            raise cannot_write(path, error) from error
-
-
-_WRITERS: dict[str, Callable[[str | Path, Sequence[str], _Matrix], None]] = {
-    "word2vec": _write_text,
-    "word2vec-binary": _write_binary,
-    "npy": _write_npy,
-    "safetensors": _write_safetensors,
-}

@@ -7,25 +7,22 @@ from collections.abc import Callable
 
 from morphlm.segmentation.encoding import normalised
 from morphlm.text.casing import lowercase
-from morphlm.vectors.keyed import KeyedVectors
-from morphlm.vectors.vectors import WordVectors
-
-Vectors = WordVectors | KeyedVectors
+from morphlm.vectors.base import BaseVectors
 
 NO_RECORD = "as-is"  # the signature's word for a text of which nobody knows how it was prepared
 CAPITALS = 0.01  # without a record a text was lowercased, if fewer of its words than this have a capital letter
 _DIGIT = re.compile(r"\d")
 
 
-def is_lowercased(vectors: Vectors) -> bool:
+def is_lowercased(vectors: BaseVectors) -> bool:
     """Whether the text was lowercased: as its record tells or, without one, if hardly any word has a capital letter."""
     if (steps := _steps(vectors)) is not None:
         return "lc" in steps
-    words = vectors.index_to_key if isinstance(vectors, KeyedVectors) else vectors.words
+    words = vectors.words
     return sum(word != word.lower() for word in words) <= CAPITALS * len(words)
 
 
-def word_forms(vectors: Vectors, *, prepared: bool = False) -> Callable[[str], str]:
+def word_forms(vectors: BaseVectors, *, prepared: bool = False) -> Callable[[str], str]:
     """What brings a word to the form that it has in the model's text: Unicode NFC, its case, digits as 0.
 
     `prepared` words have it already, and are only brought to NFC.
@@ -42,13 +39,12 @@ def word_forms(vectors: Vectors, *, prepared: bool = False) -> Callable[[str], s
     return form
 
 
-def _steps(vectors: Vectors) -> list[str] | None:
+def _steps(vectors: BaseVectors) -> list[str] | None:
     """The steps of normalisation on record."""
-    norm = vectors.record.get("norm", NO_RECORD) if isinstance(vectors, WordVectors) else NO_RECORD
+    norm = vectors.record.get("norm", NO_RECORD)
     return None if norm == NO_RECORD else norm.split("+")
 
 
-def _language(vectors: Vectors) -> str | None:
+def _language(vectors: BaseVectors) -> str | None:
     """The language of the text, by the record of its tokeniser: `words1.tr`."""
-    tokeniser = vectors.record.get("tok", "") if isinstance(vectors, WordVectors) else ""
-    return tokeniser.partition(".")[2] or None
+    return vectors.record.get("tok", "").partition(".")[2] or None

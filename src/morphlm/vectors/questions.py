@@ -10,6 +10,7 @@ from morphlm.display import Row, Tabular, dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.vectors.composition import Composition, Origin
 from morphlm.vectors.forms import word_forms
+from morphlm.vectors.interface import Vectors
 from morphlm.vectors.search import Neighbour
 from morphlm.vectors.vectors import WordVectors
 
@@ -55,7 +56,7 @@ _ADVICE: dict[Origin, str] = {
 
 
 def ask(
-    vectors: WordVectors,
+    vectors: Vectors,
     queries: Sequence[str],
     analogies: Sequence[Analogy] = (),
     k: int = 10,
@@ -72,8 +73,7 @@ def ask(
         raise ConfigError("nothing is asked for; name some words or an analogy")
     form = word_forms(vectors, prepared=prepared)
     forms = queries if of_morphemes else [form(word) for word in queries]
-    search = vectors.nearest_morphemes_of_all if among_morphemes else vectors.neighbours_of_all
-    nearest = search(forms, k, morphemes=of_morphemes)
+    nearest = _search(vectors, forms, k, of_morphemes, among_morphemes)
     triples = [(form(a), form(b), form(c)) for a, b, c in analogies]
     solved = vectors.analogies(triples, k)
     return [_answer(vectors, word, near, of_morphemes) for word, near in zip(forms, nearest, strict=True)] + [
@@ -82,7 +82,18 @@ def ask(
     ]
 
 
-def _answer(vectors: WordVectors, query: str, neighbours: Sequence[Neighbour], is_morpheme: bool) -> QueryAnswer:
+def _search(
+    vectors: Vectors, queries: Sequence[str], k: int, of_morphemes: bool, among_morphemes: bool
+) -> Sequence[Sequence[Neighbour]]:
+    if not (of_morphemes or among_morphemes):
+        return vectors.neighbours_of_all(queries, k)
+    if not isinstance(vectors, WordVectors):
+        raise ConfigError("a file of vectors has no morphemes; ask a model with factors (+c, +o or ++)")
+    search = vectors.nearest_morphemes_of_all if among_morphemes else vectors.neighbours_of_all
+    return search(queries, k, morphemes=of_morphemes)
+
+
+def _answer(vectors: Vectors, query: str, neighbours: Sequence[Neighbour], is_morpheme: bool) -> QueryAnswer:
     if is_morpheme:
         return QueryAnswer(query, "morpheme", tuple(neighbours))
     composition = vectors.composition(query)

@@ -1,4 +1,4 @@
-"""Reading files of vectors: word2vec's text and binary, .npy with a list of words, safetensors."""
+"""Reading files of vectors: word2vec's text and binary, .npy with a list of words, safetensors, fastText's .bin."""
 
 from __future__ import annotations
 
@@ -14,26 +14,36 @@ from morphlm.files import open_binary, source_name
 from morphlm.progress import notify
 from morphlm.tables import counted
 from morphlm.tensorfile import map_tensors
-from morphlm.vectors.export import FORMAT_OF, FORMATS, VECTORS, WORDS, words_file
+from morphlm.vectors.fasttext_reading import is_fasttext, read_fasttext
+from morphlm.vectors.interface import Vectors
 from morphlm.vectors.keyed import KeyedVectors
+from morphlm.vectors.writing import FORMAT_OF, FORMATS, VECTORS, WORDS, words_file
 
 HEADER_BYTES = 64  # of `words dimensions`
 LINE_BYTES = 1 << 24  # a line of text with a vector is not longer
 ROWS_A_BLOCK = 4096
+FASTTEXT = "fasttext"
 FLOATS = ("<f2", "<f4", "<f8")
 
 
-def load_vectors(path: str | Path, file_format: str | None = None) -> KeyedVectors:
-    """Read a file of vectors. Without a format the name decides (.npy, .safetensors, .bin), or else the content."""
-    if file_format is None:
-        file_format = FORMAT_OF.get(Path(path).suffix)
-    elif file_format not in FORMATS:
-        raise ConfigError(f"{file_format!r} is no format of vectors; choose one of {', '.join(FORMATS)}")
-    if file_format == "npy":
+def load_vectors(path: str | Path, file_format: str | None = None) -> Vectors:
+    """Read a file of vectors. Without a format the name decides (.npy, .safetensors), or else the content.
+
+    Vectors of a fastText .bin file also compose words that are not known, of their subwords.
+    """
+    known = (*FORMATS, FASTTEXT)
+    if file_format is not None and file_format not in known:
+        raise ConfigError(f"{file_format!r} is no format of vectors; choose one of {', '.join(known)}")
+    by_name = FORMAT_OF.get(Path(path).suffix) if file_format is None else file_format
+    if by_name == "npy":
         return _keyed(path, *_read_npy(path))
-    if file_format == "safetensors":
+    if by_name == "safetensors":
         return _keyed(path, *_read_safetensors(path))
-    return _keyed(path, *_read_word2vec(path, None if file_format is None else file_format == "word2vec-binary"))
+    with open_binary(path) as stream:
+        if file_format == FASTTEXT or (file_format is None and is_fasttext(stream.peek(8))):
+            return read_fasttext(path, stream)
+        binary = None if by_name is None else by_name == "word2vec-binary"
+        return _keyed(path, *_read_word2vec(path, stream, binary))
 
 
 def _keyed(path: str | Path, words: list[str], vectors: Array) -> KeyedVectors:
@@ -57,15 +67,14 @@ def _refused(path: str | Path, message: str) -> FormatError:
 # ---------------------------------------------------------------- word2vec
 
 
-def _read_word2vec(path: str | Path, binary: bool | None) -> tuple[list[str], Float32Array]:
-    with open_binary(path) as stream:
-        number, width = _header(path, stream.readline(HEADER_BYTES))
-        line = stream.readline(LINE_BYTES)
-        if binary is None:
-            binary = not _is_text(line)
-        if binary:
-            return _parse_binary(path, line + stream.read(), number, width)
-        return _parse_text(path, _lines(line, stream), number, width)
+def _read_word2vec(path: str | Path, stream: io.BufferedReader, binary: bool | None) -> tuple[list[str], Float32Array]:
+    number, width = _header(path, stream.readline(HEADER_BYTES))
+    line = stream.readline(LINE_BYTES)
+    if binary is None:
+        binary = not _is_text(line)
+    if binary:
+        return _parse_binary(path, line + stream.read(), number, width)
+    return _parse_text(path, _lines(line, stream), number, width)
 
 
 def _header(path: str | Path, line: bytes) -> tuple[int, int]:

@@ -60,8 +60,8 @@ def nearest(
             yield best, scores[best]
 
 
-def largest(values: Array, k: int) -> Int64Array:
-    """The indices of the k largest values, the largest first; of equals the first."""
+def largest(values: Array, k: int, ties: Int64Array | None = None) -> Int64Array:
+    """The indices of the k largest values, the largest first; of equals the first, or the one with the least `ties`."""
     if k < 1:
         return np.zeros(0, np.int64)
     if k < len(values):
@@ -69,5 +69,7 @@ def largest(values: Array, k: int) -> Int64Array:
         candidates = np.flatnonzero(values >= least)  # more than k, if several are equal to the least
     else:
         candidates = np.arange(len(values))
-    indices: Int64Array = candidates[np.argsort(-values[candidates], kind="stable")][:k]
+    descending = -values[candidates]
+    order = np.argsort(descending, kind="stable") if ties is None else np.lexsort((ties[candidates], descending))
+    indices: Int64Array = candidates[order][:k]
     return indices

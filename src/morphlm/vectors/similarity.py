@@ -22,8 +22,8 @@ from morphlm.files import source_name
 from morphlm.segmentation.encoding import normalised
 from morphlm.tables import format_columns
 from morphlm.text.reading import numbered_lines, parse_number, split_tokens
-from morphlm.vectors.forms import Vectors, is_lowercased, word_forms
-from morphlm.vectors.vectors import WordVectors
+from morphlm.vectors.base import BaseVectors
+from morphlm.vectors.forms import is_lowercased, word_forms
 
 Policy = Literal["composed", "unk", "dropped"]
 POLICIES: tuple[Policy, ...] = get_args(Policy)
@@ -134,7 +134,7 @@ def format_similarities(results: Sequence[Similarity]) -> str:
 
 
 def evaluate_similarity(
-    vectors: Vectors, pairs: RatedPairs, *, seed: int = 1, resamples: int = RESAMPLES, prepared: bool = False
+    vectors: BaseVectors, pairs: RatedPairs, *, seed: int = 1, resamples: int = RESAMPLES, prepared: bool = False
 ) -> Similarity:
     """Spearman's rho of `pairs`, of `read_pairs`, under each policy.
 
@@ -143,7 +143,7 @@ def evaluate_similarity(
     pairs = pairs.in_form(word_forms(vectors, prepared=prepared))
     known = _both(pairs, vectors.known)
     covered = _both(pairs, lambda word: vectors.known(word) or vectors.composable(word))
-    composed, unk = (_cosines(_with_policy(vectors, compose), pairs) for compose in (True, False))
+    composed, unk = (_cosines(vectors.using(compose=compose), pairs) for compose in (True, False))
     chosen = {"composed": composed, "unk": unk, "dropped": unk[known]}
     ratings = {"composed": pairs.ratings, "unk": pairs.ratings, "dropped": pairs.ratings[known]}
     correlations = {policy: correlate(chosen[policy], ratings[policy], seed, resamples) for policy in POLICIES}
@@ -157,11 +157,7 @@ def _both(pairs: RatedPairs, predicate: Callable[[str], bool]) -> BoolArray:
     return np.array([holds[left] and holds[right] for left, right in zip(pairs.left, pairs.right, strict=True)], bool)
 
 
-def _with_policy(vectors: Vectors, compose: bool) -> Vectors:
-    return vectors.using(compose=compose) if isinstance(vectors, WordVectors) else vectors
-
-
-def _cosines(vectors: Vectors, pairs: RatedPairs) -> Float64Array:
+def _cosines(vectors: BaseVectors, pairs: RatedPairs) -> Float64Array:
     """The cosine of each pair; 0 where a word has no vector at all."""
     left, right = (_sums(vectors, phrases).astype(np.float64) for phrases in (pairs.left, pairs.right))
     lengths = np.sqrt((left**2).sum(axis=1) * (right**2).sum(axis=1))
@@ -170,7 +166,7 @@ def _cosines(vectors: Vectors, pairs: RatedPairs) -> Float64Array:
     return cosines.round(DIGITS)
 
 
-def _sums(vectors: Vectors, phrases: Sequence[str]) -> Float32Array:
+def _sums(vectors: BaseVectors, phrases: Sequence[str]) -> Float32Array:
     """The vectors of words, and of phrases, whose words' vectors are added."""
     parts = [split_tokens(phrase) for phrase in phrases]
     rows = vectors.rows([word for words in parts for word in words])
@@ -199,12 +195,7 @@ def spearman(scores: Float64Array, ratings: Float64Array) -> Float64Array:
     return rho
 
 
-def _signature(vectors: Vectors, *, lowercase: bool, seed: int, resamples: int) -> str:
-    fields: dict[str, Any]
-    if isinstance(vectors, WordVectors):
-        fields = {**vectors.record, "side": vectors.side} | ({"centre": "yes"} if vectors.centre else {})
-        fields |= {"unit": "yes" if vectors.normalise else "no"}
-    else:
-        fields = {"model": "vectors", "d": vectors.vector_size, "V": len(vectors)}
+def _signature(vectors: BaseVectors, *, lowercase: bool, seed: int, resamples: int) -> str:
+    fields = vectors.signature_fields()
     fields |= {"case": "lower" if lowercase else "kept", "bootstrap": f"{resamples}.{seed}"}
     return "|".join(["rho", *(f"{name}:{value}" for name, value in fields.items())])

@@ -6,25 +6,26 @@ the sum of its known morphemes, and UNK only if none is known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from morphlm.arguments import check_word, check_words, shown
+from morphlm.arguments import check_word, check_words
 from morphlm.arrays import Float32Array, Float64Array, Int32Array
 from morphlm.display import ResultList, dataclass_repr
 from morphlm.errors import ConfigError
-from morphlm.lazy import PickledWithoutCaches, cached_property
+from morphlm.lazy import cached_property
 from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.factors import BLOCK_WORDS, Factors
 from morphlm.tables import counted
 from morphlm.text.reading import RESERVED
 from morphlm.vectors.composition import Composition, origin_of
+from morphlm.vectors.interface import Vectors, named_rows, one_query
 from morphlm.vectors.keyed import KeyedVectors
-from morphlm.vectors.search import Neighbour, RankedRows, checked_vectors, nearest, unit_rows
+from morphlm.vectors.search import Neighbour, nearest, unit_rows
 from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
 
 Side = Literal["both", "context", "output"]
@@ -77,7 +78,7 @@ class SideVectors:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WordVectors(PickledWithoutCaches):
+class WordVectors(Vectors):
     """The vectors of a model. Choose others by `using(side=..., centre=..., normalise=..., compose=...)`."""
 
     vocabulary: Vocabulary
@@ -121,28 +122,30 @@ class WordVectors(PickledWithoutCaches):
         sides = {"both": (self.context, self.output), "context": (self.context,), "output": (self.output,)}
         return next((side.factors for side in sides[self.side] if side.factors is not None), None)
 
-    @property
+    @cached_property
     def words(self) -> tuple[str, ...]:
         """The words that are known, without the reserved marks."""
         return self.vocabulary.words[len(RESERVED) :]
 
+    @cached_property
+    def index_to_key(self) -> list[str]:
+        return list(self.words)
+
     @property
-    def dimensions(self) -> int:
-        """The length of a vector; that of both sides together, if they are joined."""
+    def vector_size(self) -> int:
         width: int = self.context.table.shape[1]
         return 2 * width if self.side == "both" else width
 
-    def __contains__(self, word: object) -> bool:
-        return isinstance(word, str) and self.known(word)
+    @property
+    def dimensions(self) -> int:
+        """How many numbers a vector has; gensim's name for it is `vector_size`."""
+        return self.vector_size
 
-    def __getitem__(self, word: str) -> Float32Array:
-        """The vector of a word: its own, or composed, or UNK's."""
-        row: Float32Array = self.rows([word])[0]
-        return row
+    def __len__(self) -> int:
+        return len(self.vocabulary) - len(RESERVED)
 
-    def known(self, word: str) -> bool:
-        """Whether the model has seen the word."""
-        return self._id_of(word) >= len(RESERVED)
+    def _index(self, word: str) -> int:
+        return max(self._id_of(word) - len(RESERVED), -1)
 
     def composable(self, word: str) -> bool:
         """Whether some of the word's morphemes have vectors; its surface form is none of them."""
@@ -153,12 +156,8 @@ class WordVectors(PickledWithoutCaches):
             return bool((self.factors[number] >= self.factors.surfaces).any())
         return len(self.factors.of_new_word(word)) > 0
 
-    def composition(self, word: str) -> Composition:
-        """What the word's vector is made of, and whether a stem is among it: `composition("neškolami").stem_known`."""
-        return self.compositions([word])[0]
-
     def compositions(self, words: Sequence[str]) -> list[Composition]:
-        """The same of many words, which is quicker than one by one."""
+        """What the vectors of words are made of, which is quicker than one by one."""
         check_words(words)
         new = [word for word in words if not self.known(word) and word not in RESERVED]
         names: dict[str, list[str]] = {}
@@ -201,6 +200,10 @@ class WordVectors(PickledWithoutCaches):
             matrix[begin : begin + BLOCK_WORDS] = self.of_range(begin, min(begin + BLOCK_WORDS, len(matrix)))
         return matrix
 
+    @property
+    def vectors(self) -> Float32Array:
+        return self.matrix[len(RESERVED) :]
+
     def of_range(self, begin: int, end: int) -> Float32Array:
         """Some rows of the matrix, without making all of it."""
         return self._joined(*self._centred(self.context.of_range(begin, end), self.output.of_range(begin, end)))
@@ -220,8 +223,12 @@ class WordVectors(PickledWithoutCaches):
         return np.concatenate([unit_rows(part) if self.normalise else part for part in parts], axis=1)
 
     def keyed(self) -> KeyedVectors:
-        """All words with their vectors, behind the interface of gensim's KeyedVectors."""
-        return KeyedVectors(self.words, self.matrix[len(RESERVED) :])
+        """A copy of the known words with their vectors, which composes nothing: a missing word is a KeyError."""
+        return KeyedVectors(self.words, self.vectors)
+
+    def signature_fields(self) -> dict[str, Any]:
+        fields = {**self.record, "side": self.side} | ({"centre": "yes"} if self.centre else {})
+        return fields | {"unit": "yes" if self.normalise else "no"}
 
     # ------------------------------------------------------------ morphemes
 
@@ -250,21 +257,19 @@ class WordVectors(PickledWithoutCaches):
 
     def neighbours(self, query: str | Float32Array, k: int = 10, *, morpheme: bool = False) -> ResultList[Neighbour]:
         """The words nearest to a word, to a morpheme (`morpheme=True`), or to a vector; the word itself left out."""
-        return self.neighbours_of_all(_listed(query), k, morphemes=morpheme)[0]
+        return self.neighbours_of_all(one_query(query), k, morphemes=morpheme)[0]
 
     def neighbours_of_all(
         self, queries: Sequence[str] | Float32Array, k: int = 10, *, morphemes: bool = False
     ) -> list[ResultList[Neighbour]]:
         """The neighbours of many words, or morphemes, or of the rows of a matrix."""
-        rows = self._query_rows(queries, morphemes)
-        skip = [[] if morphemes or not isinstance(query, str) else self._indices([query]) for query in queries]
-        return self._named(nearest(self._units, rows, k, skip), self.words)
+        return super().neighbours_of_all(self._morpheme_rows(queries) if morphemes else queries, k)
 
     def nearest_morphemes(
         self, query: str | Float32Array, k: int = 10, *, morpheme: bool = False
     ) -> ResultList[Neighbour]:
         """The morphemes nearest to a word, to a morpheme, which is left out, or to a vector."""
-        return self.nearest_morphemes_of_all(_listed(query), k, morphemes=morpheme)[0]
+        return self.nearest_morphemes_of_all(one_query(query), k, morphemes=morpheme)[0]
 
     def nearest_morphemes_of_all(
         self, queries: Sequence[str] | Float32Array, k: int = 10, *, morphemes: bool = False
@@ -272,41 +277,18 @@ class WordVectors(PickledWithoutCaches):
         """The morphemes nearest to many words, morphemes, or rows of a matrix."""
         if self.factors is None:
             raise ConfigError("this model has no morphemes; ask one with factors (+c, +o or ++)")
-        rows, first = self._query_rows(queries, morphemes), self.factors.surfaces
+        rows = self._morpheme_rows(queries) if morphemes else self._query_rows(queries)
+        first = self.factors.surfaces
         skip = [[self.factors.ids[query] - first] if morphemes and isinstance(query, str) else [] for query in queries]
-        return self._named(nearest(self._morpheme_units, rows, k, skip), self.morphemes)
+        return named_rows(nearest(self._morpheme_units, rows, k, skip), self.morphemes)
 
-    def analogy(self, a: str, b: str, c: str, k: int = 10) -> ResultList[Neighbour]:
-        """a is to b as c is to what? The words nearest to b - a + c (3CosAdd), these three left out."""
-        return self.analogies([(a, b, c)], k)[0]
-
-    def analogies(self, triples: Sequence[tuple[str, str, str]], k: int = 10) -> list[ResultList[Neighbour]]:
-        """The answers to many analogies."""
-        for triple in triples:
-            if not isinstance(triple, tuple | list) or len(triple) != 3:
-                raise ConfigError(f"{shown(triple)} is no analogy; give three words")
-        a, b, c = (unit_rows(self.rows([triple[i] for triple in triples])) for i in range(3))
-        return self._named(
-            nearest(self._units, b - a + c, k, [self._indices(triple) for triple in triples]), self.words
-        )
-
-    def _indices(self, words: Sequence[str]) -> list[int]:
-        """The indices in `words` of those that are known."""
-        return [number - len(RESERVED) for number in map(self._id_of, words) if number >= len(RESERVED)]
-
-    def _query_rows(self, queries: Sequence[str] | Float32Array, morphemes: bool) -> Float32Array:
-        if not isinstance(queries, np.ndarray):
-            check_words(queries)
-            rows = [self.morpheme(name) for name in queries] if morphemes else self.rows(queries)
-            return np.asarray(rows, np.float32).reshape(len(queries), self.dimensions)
-        return checked_vectors(queries, self.dimensions)
-
-    @staticmethod
-    def _named(ranked: Iterable[RankedRows], names: Sequence[str]) -> list[ResultList[Neighbour]]:
-        return [
-            ResultList(Neighbour(names[row], float(cosine)) for row, cosine in zip(rows.tolist(), cosines, strict=True))
-            for rows, cosines in ranked
-        ]
+    def _morpheme_rows(self, queries: Sequence[str] | Float32Array) -> Float32Array:
+        """The vectors of morphemes, a row each; an array has them already."""
+        if isinstance(queries, np.ndarray):
+            return queries
+        check_words(queries)
+        rows = [self.morpheme(name) for name in queries]
+        return np.asarray(rows, np.float32).reshape(len(queries), self.vector_size)
 
     @cached_property
     def _units(self) -> Float32Array:
@@ -327,8 +309,3 @@ class WordVectors(PickledWithoutCaches):
         for begin, end in pairwise([*range(first, last, BLOCK_WORDS), last]):
             units[begin - first : end - first] = unit_rows(rows(begin, end))
         return units
-
-
-def _listed(query: str | Float32Array) -> Sequence[str] | Float32Array:
-    """One query as many; an array is a vector."""
-    return query[None] if isinstance(query, np.ndarray) else [query]

@@ -310,9 +310,9 @@ def _batches_of_file(path: Path, options: PrepareOptions | None, allow_unknown: 
 
 
 def prepared_tokens(block: Block, options: PrepareOptions, *, allow_unknown: bool) -> list[bytes]:
-    """The tokens of a block of raw lines, END after each line."""
+    """The tokens of a block of raw lines, END after each; empty lines are no sentences, as when text is prepared."""
     sentences = prepared_lines(block, options, allow_unknown=allow_unknown)
-    return [token.encode() for tokens in sentences for token in (*tokens, END)]
+    return [token.encode() for tokens in sentences if tokens for token in (*tokens, END)]
 
 
 def tokens_of_block(block: Block) -> list[bytes]:

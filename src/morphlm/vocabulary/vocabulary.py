@@ -20,6 +20,7 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.files import atomic_writer, source_name
 from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.text.reading import BEGIN, END, RESERVED, UNKNOWN, read_blocks
+from morphlm.vocabulary.spelling_order import SpellingOrder, sort_by_spelling
 from morphlm.wording import either
 
 UNK_ID, BEGIN_ID, END_ID = 0, 1, 2
@@ -54,6 +55,11 @@ class Vocabulary(Tabular, PickledWithoutCaches):
     @cached_property
     def ids(self) -> dict[str, int]:
         return dict(zip(self.words, range(len(self.words)), strict=True))
+
+    @cached_property
+    def spelling_order(self) -> SpellingOrder:
+        """The words in the order of their spelling, to find those with a prefix."""
+        return sort_by_spelling(self.words)
 
     def __len__(self) -> int:
         """The number of entries, the three reserved ones included."""

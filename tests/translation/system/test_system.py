@@ -225,7 +225,7 @@ def test_tuning_mends_what_it_is_asked_to(tmp_path: Path, capsys: pytest.Capture
     with pytest.raises(InputError, match=r"s:1: there is a carriage return .* \(mend=True does it\)"):
         read_tuning_text(*paths, config)
     assert read_tuning_text(*paths, config, mend=True).sources == (("a", "b"), ("c",))
-    assert "mended: 1 reserved marks removed" in capsys.readouterr().err
+    assert "mended: 1 reserved mark removed" in capsys.readouterr().err
 
 
 def test_tuning_reads_pairs_and_leaves_out_empty_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -395,3 +395,16 @@ def test_rules_without_a_digest_are_refused(place: Path, tmp_path: Path) -> None
     write_signed(copy / MANIFEST, content | {"stages": stages})
     with pytest.raises(FormatError, match=r"the digest of rules\.gz is missing"):
         TranslationSystem.load(copy)
+
+
+def test_a_model_of_another_tokeniser_is_warned_of(
+    system: TranslationSystem, capsys: pytest.CaptureFixture[str]
+) -> None:
+    moses, plain = SystemConfig(languages=("en", "cs")), SystemConfig(tokenise=False)
+    models = {"ours": train_ngram(["To je věta.", "To je věta."], 2, language="cs"), "tokens": train_ngram([["a"]], 2)}
+    for config, warned in ((moses, True), (plain, False)):
+        capsys.readouterr()
+        TranslationSystem(config, system.extractor.bitext, models)
+        said = capsys.readouterr().err
+        assert ("WARNING: the words of ours were cut by another tokeniser (words1.cs)" in said) == warned
+        assert "tokens were cut" not in said

@@ -12,7 +12,7 @@ from morphlm.cli.translate import settings
 from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer
 from morphlm.progress import notify, progress_bar
-from morphlm.text.reading import Block, Mending, UntilRefused, read_blocks, split_tokens
+from morphlm.text.reading import Block, Mending, UntilRefused, read_blocks, repair_messages, split_tokens
 from morphlm.translation.grammar.extra_rules import ExtraRules
 from morphlm.translation.system.config import how_to_mend
 from morphlm.translation.system.directory import read_manifest
@@ -93,8 +93,8 @@ def command(
             out.write(((options.json_line(line) if isinstance(line, dict) else line) + "\n").encode())
             out.flush()
     if mending is not None:
-        for repair, count in mending.repairs.items():
-            notify(f"mended: {count:,} {repair}")
+        for message in repair_messages(mending.repairs):
+            notify(message)
     if system.tuned is None and weights is None:
         notify("warning: this system is not tuned; `morphlm translate tune` finds better weights")
 

@@ -10,34 +10,30 @@ import numpy as np
 
 from morphlm.arrays import Array
 from morphlm.logbilinear.kernels.numerics import compiled
+from morphlm.logbilinear.kernels.prediction import predict
 from morphlm.logbilinear.kernels.query import (
     ALL_CLASSES,
-    LOWEST,
-    TILE,
     Cache,
     CompiledModel,
-    add_exponentials,
+    begin_look_up,
+    contexts_of,
     hash_context,
     log_normaliser,
     look_up,
-    predict,
-    score_row,
     store,
 )
+from morphlm.logbilinear.kernels.scores import BLOCK, FOUR, TILE, log_sums, precise_exponential, score_block
 
 F = np.float32
 QUERIES = 1 << 14  # queries that are sorted and scored together
-FOUR = 4  # predictions that are multiplied with a word at a time
-BLOCK = 16 * FOUR  # predictions that are multiplied with the words of a class, while these are in the cache
+AHEAD = 16  # entries of the cache that are on their way from memory
 
 
 class ContextGroups(NamedTuple):
     """Queries grouped by their contexts."""
 
-    order: Array  # int64 (m,): the queries, sorted by context
     group_of: Array  # int64 (m,): the number of each query's context
     firsts: Array  # int64 (groups,): a query that has this context
-    codes: Array  # uint64 (groups,)
 
 
 @compiled
@@ -59,21 +55,20 @@ def group_contexts(contexts: Array) -> ContextGroups:
             firsts[groups] = i
             groups += 1
         group_of[i] = groups - 1
-    return ContextGroups(order, group_of, firsts[:groups], codes[firsts[:groups]])
+    return ContextGroups(group_of, firsts[:groups])
 
 
 class ContextClassPairs(NamedTuple):
-    """Queries sorted by class and context, with the different pairs of these. Those for BEGIN are left out."""
+    """The different pairs of a context and a class that queries have, those of a class next to each other."""
 
-    queries: Array  # int64: the queries in this order
-    pair_of: Array  # int64: the pair of each, in this order
+    pair_of: Array  # int64 (m,): the pair of each query; -1 for BEGIN, which has no class
     groups: Array  # int64 (pairs,): its context
     classes: Array  # int64 (pairs,): its class
 
 
 @compiled
-def pair_with_classes(model: CompiledModel, groups: ContextGroups, words: Array) -> ContextClassPairs:
-    """Sort by class; the order by contexts stays inside."""
+def pair_with_classes(model: CompiledModel, group_of: Array, words: Array, groups: int) -> ContextClassPairs:
+    """Sort the queries by class, and number the contexts in each."""
     classes = len(model.starts) - 1
     free = np.zeros(classes + 1, np.int64)
     for word in words:
@@ -81,101 +76,58 @@ def pair_with_classes(model: CompiledModel, groups: ContextGroups, words: Array)
             free[model.class_of[model.position_of[word]] + 1] += 1
     for c in range(classes):
         free[c + 1] += free[c]
-    queries = np.empty(free[classes], np.int64)
-    for i in groups.order:
+    queries, pair_of = np.empty(free[classes], np.int64), np.full(len(words), -1)
+    for i in range(len(words)):
         position = model.position_of[words[i]]
         if position >= 0:
             c = model.class_of[position]
             queries[free[c]] = i
             free[c] += 1
-    pair_of, of_groups, of_classes = np.empty_like(queries), np.empty_like(queries), np.empty_like(queries)
+    of_groups, of_classes = np.empty_like(queries), np.empty_like(queries)
+    last_class, last_pair = np.full(groups, -1), np.empty(groups, np.int64)
     pairs = 0
-    for at in range(len(queries)):
-        group = groups.group_of[queries[at]]
-        number = model.class_of[model.position_of[words[queries[at]]]]
-        if pairs == 0 or of_groups[pairs - 1] != group or of_classes[pairs - 1] != number:
+    for i in queries:
+        group, number = group_of[i], model.class_of[model.position_of[words[i]]]
+        if last_class[group] != number:
+            last_class[group], last_pair[group] = number, pairs
             of_groups[pairs], of_classes[pairs] = group, number
             pairs += 1
-        pair_of[at] = pairs - 1
-    return ContextClassPairs(queries, pair_of, of_groups[:pairs], of_classes[:pairs])
-
-
-@compiled
-def log_sums(table: Array, biases: Array, begin: int, end: int, chosen: Array, predictions: Array, out: Array) -> None:
-    """out[i] = ln of the sum of exp(score) over rows begin .. end - 1, with p = predictions[chosen[i]].
-
-    To the last bit, it does not depend on what else is chosen.
-    """
-    block, scores = np.zeros((BLOCK, predictions.shape[1]), F), np.empty((BLOCK, min(TILE, end - begin)), F)
-    highest, total = np.empty(BLOCK, F), np.empty(BLOCK)
-    for a in range(0, len(chosen), BLOCK):
-        size = min(BLOCK, len(chosen) - a)
-        for i in range(size):
-            highest[i], total[i] = LOWEST, 0.0
-            block[i] = predictions[chosen[a + i]]
-        for tile in range(begin, end, TILE):
-            rows = min(TILE, end - tile)
-            score_block(table, biases, tile, tile + rows, block, size, scores)
-            for i in range(size):
-                highest[i], total[i] = add_exponentials(scores[i, :rows], highest[i], total[i])
-        for i in range(size):
-            out[a + i] = np.float64(highest[i]) + np.log(total[i])
-
-
-@compiled
-def score_block(table: Array, biases: Array, begin: int, end: int, block: Array, size: int, out: Array) -> None:
-    """out[i, w] = the score of row begin + w with the prediction block[i]; out[size:] may be overwritten.
-
-    Four predictions and two rows at a time, always, so that every score is summed in the same way. There are few
-    predictions for a class: BLAS, which copies both sides to where it wants them, takes up to three times as long.
-    """
-    for i in range(0, size, FOUR):
-        p, q, r, s = block[i], block[i + 1], block[i + 2], block[i + 3]
-        for row in range(begin, end, 2):
-            following = min(row + 1, end - 1)
-            x, y = table[row], table[following]
-            px, qx, rx, sx = F(0.0), F(0.0), F(0.0), F(0.0)
-            py, qy, ry, sy = F(0.0), F(0.0), F(0.0), F(0.0)
-            for k in range(len(p)):
-                px, qx, rx, sx = px + p[k] * x[k], qx + q[k] * x[k], rx + r[k] * x[k], sx + s[k] * x[k]
-                py, qy, ry, sy = py + p[k] * y[k], qy + q[k] * y[k], ry + r[k] * y[k], sy + s[k] * y[k]
-            w, v, bx, by = row - begin, following - begin, biases[row], biases[following]
-            out[i, w], out[i + 1, w], out[i + 2, w], out[i + 3, w] = px + bx, qx + bx, rx + bx, sx + bx
-            out[i, v], out[i + 1, v], out[i + 2, v], out[i + 3, v] = py + by, qy + by, ry + by, sy + by
+        pair_of[i] = last_pair[group]
+    return ContextClassPairs(pair_of, of_groups[:pairs], of_classes[:pairs])
 
 
 @compiled
 def look_up_pairs(
-    cache: Cache, contexts: Array, groups: ContextGroups, pairs: ContextClassPairs, values: Array
+    cache: Cache, contexts: Array, codes: Array, pairs: ContextClassPairs, queries: int, values: Array
 ) -> Array:
     """Writes the values of the pairs that the cache has; returns the numbers of the others."""
     missing = np.empty(len(values), np.int64)
     size = 0
     for pair in range(len(values)):
+        if len(cache.oldest) and pair + AHEAD < len(values):
+            begin_look_up(cache, codes[pairs.groups[pair + AHEAD]], pairs.classes[pair + AHEAD] + 2)
         group, number = pairs.groups[pair], pairs.classes[pair] + 2
-        context = contexts[groups.firsts[group]]
-        index, way = look_up(cache, context, groups.codes[group], number)
+        index, way = look_up(cache, contexts[group], codes[group], number)
         if way >= 0:
             values[pair] = cache.values[index, way]
         else:
             missing[size] = pair
             size += 1
-    cache.counts[0] += len(pairs.queries) - size
+    cache.counts[0] += queries - size
     cache.counts[1] += size
     return missing[:size]
 
 
 @compiled
 def sum_classes(
-    model: CompiledModel, cache: Cache, contexts: Array, groups: ContextGroups, needed: Array, predictions: Array
+    model: CompiledModel, cache: Cache, contexts: Array, codes: Array, needed: Array, predictions: Array
 ) -> Array:
     """ln sum_c exp tau(c) of the contexts that are needed, from the cache or computed."""
     values, missing = np.zeros(len(needed)), np.empty(len(needed), np.int64)
     size = 0
     for group in range(len(needed)):
         if needed[group]:
-            context = contexts[groups.firsts[group]]
-            index, way = look_up(cache, context, groups.codes[group], ALL_CLASSES)
+            index, way = look_up(cache, contexts[group], codes[group], ALL_CLASSES)
             if way >= 0:
                 values[group] = cache.values[index, way]
                 cache.counts[2] += 1
@@ -188,7 +140,7 @@ def sum_classes(
     for i in range(size):
         group = missing[i]
         values[group] = sums[i]
-        store(cache, contexts[groups.firsts[group]], groups.codes[group], ALL_CLASSES, sums[i])
+        store(cache, contexts[group], codes[group], ALL_CLASSES, sums[i])
     return values
 
 
@@ -197,19 +149,19 @@ def compute_pairs(
     model: CompiledModel,
     cache: Cache,
     contexts: Array,
-    groups: ContextGroups,
+    codes: Array,
     pairs: ContextClassPairs,
     missing: Array,
     predictions: Array,
     values: Array,
 ) -> None:
     """Compute and store the missing pairs, class by class, so that the words of a class are read once."""
-    needed = np.zeros(len(groups.firsts), np.bool_)
+    needed = np.zeros(len(predictions), np.bool_)
     for pair in missing:
         needed[pairs.groups[pair]] = True
     class_sums = np.zeros(len(needed))
     if len(model.class_biases):
-        class_sums = sum_classes(model, cache, contexts, groups, needed, predictions)
+        class_sums = sum_classes(model, cache, contexts, codes, needed, predictions)
     word_sums, chosen = np.empty(len(missing)), np.empty(len(missing), np.int64)
     for i in range(len(missing)):
         chosen[i] = pairs.groups[missing[i]]
@@ -222,32 +174,111 @@ def compute_pairs(
         begin, end = model.starts[c], model.starts[c + 1]
         log_sums(model.output, model.biases, begin, end, chosen[first:last], predictions, word_sums[first:last])
         first = last
+    block = np.zeros((FOUR, predictions.shape[1]), F)
     for i in range(len(missing)):
         group, c = chosen[i], pairs.classes[missing[i]]
-        value = log_normaliser(model, c, predictions[group], class_sums[group], word_sums[i])
+        block[0] = predictions[group]
+        value = log_normaliser(model, c, block, class_sums[group], word_sums[i])
         values[missing[i]] = value
-        store(cache, contexts[groups.firsts[group]], groups.codes[group], c + 2, value)
+        store(cache, contexts[group], codes[group], c + 2, value)
 
 
 @compiled
-def score_batch(model: CompiledModel, cache: Cache, contexts: Array, words: Array, out: Array) -> None:
-    """out = ln P(words[i] | contexts[i]); what several queries share is computed once."""
-    groups = group_contexts(contexts)
-    pairs = pair_with_classes(model, groups, words)
-    predictions = np.empty((len(groups.firsts), model.output.shape[1]), F)
-    for group in range(len(predictions)):
-        predict(model, contexts[groups.firsts[group]], predictions[group])
+def score_queries(
+    model: CompiledModel, cache: Cache, contexts: Array, predictions: Array, group_of: Array, words: Array
+) -> Array:
+    """ln P of words, (m,), each after the context group_of[i], with p = predictions[group_of[i]].
+
+    `contexts`, (groups, n - 1), are keys for the cache, if that has any room; else they are not looked at.
+    """
+    pairs = pair_with_classes(model, group_of, words, len(predictions))
+    values = normalise_pairs(model, cache, contexts, predictions, pairs, (pairs.pair_of >= 0).sum())
+    return add_scores(model, predictions, group_of, words, pairs.pair_of, values)
+
+
+@compiled
+def normalise_pairs(
+    model: CompiledModel, cache: Cache, contexts: Array, predictions: Array, pairs: ContextClassPairs, queries: int
+) -> Array:
+    """The log_normaliser of each pair, from the cache or computed; they serve so many queries."""
+    codes = np.zeros(len(predictions), np.uint64)
+    if len(cache.oldest):
+        for group in range(len(contexts)):
+            codes[group] = hash_context(contexts[group])
     values = np.empty(len(pairs.groups))
-    missing = look_up_pairs(cache, contexts, groups, pairs, values)
+    missing = look_up_pairs(cache, contexts, codes, pairs, queries, values)
     if len(missing):
-        compute_pairs(model, cache, contexts, groups, pairs, missing, predictions, values)
-    for i in range(len(words)):
-        out[i] = -np.inf
-    for at in range(len(pairs.queries)):
-        i, pair = pairs.queries[at], pairs.pair_of[at]
-        position = np.int64(model.position_of[words[i]])
-        score = score_row(model.output, model.biases, position, predictions[pairs.groups[pair]])
-        out[i] = values[pair] + np.float64(score)
+        compute_pairs(model, cache, contexts, codes, pairs, missing, predictions, values)
+    return values
+
+
+@compiled
+def add_scores(
+    model: CompiledModel, predictions: Array, group_of: Array, words: Array, pair_of: Array, values: Array
+) -> Array:
+    """values[pair_of[i]] + nu(words[i]); neighbours that ask the same word are scored together."""
+    out = np.full(len(words), -np.inf)
+    block, scores = np.zeros((FOUR, predictions.shape[1]), F), np.empty((FOUR, 1), F)
+    i = 0
+    while i < len(words):
+        position, size = np.int64(model.position_of[words[i]]), 1
+        while size < FOUR and i + size < len(words) and words[i + size] == words[i]:
+            size += 1
+        if position >= 0:
+            for lane in range(size):
+                block[lane] = predictions[group_of[i + lane]]
+            score_block(model.output, model.biases, position, position + 1, block, size, scores)
+            for lane in range(size):
+                out[i + lane] = values[pair_of[i + lane]] + np.float64(scores[lane, 0])
+        i += size
+    return out
+
+
+# ---------------------------------------------------------------- all pairs of contexts and words
+
+
+@compiled
+def pair_all(model: CompiledModel, words: Array, groups: int) -> ContextClassPairs:
+    """All contexts with each of the classes of some words; `pair_of` is the pair of the first context, by word."""
+    first_of = np.full(len(model.starts) - 1, -1)
+    pair_of, of_classes = np.full(len(words), -1), np.empty(len(words), np.int64)
+    classes = 0
+    for k in range(len(words)):
+        position = model.position_of[words[k]]
+        if position >= 0:
+            c = model.class_of[position]
+            if first_of[c] < 0:
+                first_of[c], of_classes[classes] = classes * groups, c
+                classes += 1
+            pair_of[k] = first_of[c]
+    in_pairs, of_pairs = np.empty(classes * groups, np.int64), np.empty(classes * groups, np.int64)
+    for number in range(classes):
+        for group in range(groups):
+            in_pairs[number * groups + group], of_pairs[number * groups + group] = group, of_classes[number]
+    return ContextClassPairs(pair_of, in_pairs, of_pairs)
+
+
+@compiled
+def score_grid(model: CompiledModel, cache: Cache, contexts: Array, predictions: Array, words: Array) -> Array:
+    """(groups, words): ln P of all words after all contexts; arguments are those of `score_queries`."""
+    groups, asked, width = len(predictions), len(words), predictions.shape[1]
+    pairs = pair_all(model, words, groups)
+    values = normalise_pairs(model, cache, contexts, predictions, pairs, groups * asked)
+    table, biases = np.zeros((asked, width), F), np.zeros(asked, F)
+    for k in range(asked):
+        if pairs.pair_of[k] >= 0:
+            table[k], biases[k] = model.output[model.position_of[words[k]]], model.biases[model.position_of[words[k]]]
+    out, scores, block = np.empty((groups, asked)), np.empty((BLOCK, asked), F), np.zeros((BLOCK, width), F)
+    for a in range(0, groups, BLOCK):
+        size = min(BLOCK, groups - a)
+        for i in range(size):
+            block[i] = predictions[a + i]
+        score_block(table, biases, 0, asked, block, size, scores)
+        for i in range(size):
+            for k in range(asked):
+                pair = pairs.pair_of[k]
+                out[a + i, k] = -np.inf if pair < 0 else values[pair + a + i] + np.float64(scores[i, k])
+    return out
 
 
 @compiled
@@ -256,5 +287,52 @@ def log_probabilities(model: CompiledModel, cache: Cache, contexts: Array, words
     out = np.empty(len(words))
     for begin in range(0, len(words), QUERIES):
         end = min(begin + QUERIES, len(words))
-        score_batch(model, cache, contexts[begin:end], words[begin:end], out[begin:end])
+        groups = group_contexts(contexts[begin:end])
+        unique = np.empty((len(groups.firsts), contexts.shape[1]), np.int32)
+        predictions = np.empty((len(unique), model.output.shape[1]), F)
+        for group in range(len(unique)):
+            unique[group] = contexts[begin + groups.firsts[group]]
+            predict(contexts_of(model), unique[group], predictions[group])
+        out[begin:end] = score_queries(model, cache, unique, predictions, groups.group_of, words[begin:end])
     return out
+
+
+# ---------------------------------------------------------------- all words
+
+
+@compiled
+def score_positions(begin: int, end: int, model: CompiledModel, predictions: Array, out: Array) -> None:
+    """out[i, w] = nu of the words at positions begin .. end - 1 with p = predictions[i]."""
+    block, scores = np.zeros((BLOCK, predictions.shape[1]), F), np.empty((BLOCK, min(TILE, end - begin)), F)
+    for tile in range(begin, end, TILE):
+        stop = min(tile + TILE, end)
+        for a in range(0, len(predictions), BLOCK):
+            size = min(BLOCK, len(predictions) - a)
+            for i in range(size):
+                block[i] = predictions[a + i]
+            score_block(model.output, model.biases, tile, stop, block, size, scores)
+            for i in range(size):
+                out[a + i, tile:stop] = scores[i, : stop - tile]
+
+
+@compiled
+def distribute(
+    begin: int, end: int, model: CompiledModel, members: Array, predictions: Array, scores: Array, out: Array
+) -> None:
+    """out[i] = P of every word, by id, with p = predictions[i], for i in begin .. end - 1; `scores` are all nu."""
+    block, class_sum = np.zeros((FOUR, predictions.shape[1]), F), np.zeros(1)
+    first = np.zeros(1, np.int64)
+    for i in range(begin, end):
+        block[0] = predictions[i]
+        if len(model.class_biases):
+            log_sums(model.class_vectors, model.class_biases, 0, len(model.class_biases), first, block, class_sum)
+        for c in range(len(model.starts) - 1):
+            low, high = model.starts[c], model.starts[c + 1]
+            most = scores[i, low:high].max()
+            total = 0.0
+            for position in range(low, high):
+                total += precise_exponential(np.float64(scores[i, position]) - np.float64(most))
+            word_sum = np.float64(most) + np.log(total)
+            value = log_normaliser(model, c, block, class_sum[0], word_sum)
+            for position in range(low, high):
+                out[i, members[position]] = np.exp(value + np.float64(scores[i, position]))

@@ -77,7 +77,6 @@ class ExploredModel:
 
     @cached_property
     def predictor(self) -> Predictor:
-        """It keeps its last distribution: use it under `lock`."""
         return Predictor(self.model)
 
     @property

@@ -121,8 +121,7 @@ def complete(explored: ExploredModel, text: str, text_is: TextIs, k: int, limits
     begun = "" if line.endswith((" ", "\t")) else next(reversed(split_tokens(line)), "")
     tokens = _tokens(explored, line[: len(line) - len(begun)] if begun else line, text_is, limits)
     prefix = begun if text_is == "prepared" or not begun else explored.word_form(begun)
-    with explored.lock:
-        predictions = explored.predictor.next_words(tokens, k, prefix)
-        unknown = explored.predictor.count_unknown(tokens)
+    predictions = explored.predictor.next_words(tokens, k, prefix)
+    unknown = explored.predictor.count_unknown(tokens)
     words = [Expected(entry.word, entry.probability) for entry in predictions]
     return CompletionView(explored.name, " ".join(tokens), prefix, unknown, words)

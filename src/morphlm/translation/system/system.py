@@ -57,6 +57,8 @@ class TranslationSystem:
     ) -> None:
         """Without weights, those from which tuning begins are taken; a grammar stands instead of the bitext's rules."""
         self.config, self.extra, self.grammar = config, tuple(extra), grammar
+        for name, model in models.items():
+            _warn_of_other_tokens(name, model, config)
         self.extractor = GrammarExtractor(bitext, config.grammar)
         weights = start_weights(list(models)) if weights is None else weights
         self.decoder = Decoder(list(models.values()), weights, config.decoder, names=list(models))
@@ -160,6 +162,17 @@ class TranslationSystem:
                 f"a sentence of {len(tokens):,} words: rules cover {widest} of them at most, so that it ends in time"
             )
         return tokens
+
+
+def _warn_of_other_tokens(name: str, model: LanguageModel, config: SystemConfig) -> None:
+    """Moses and our tokeniser cut some words differently, which a model of the other one then does not know."""
+    options = model.preparation
+    if config.tokenise and options is not None and options.tokeniser == "words":
+        notify(
+            f"WARNING: the words of {name} were cut by another tokeniser ({options.tokeniser_signature}) than those of "
+            "this system (Moses), so it does not know some of them; train it on text from "
+            + either("`morphlm prepare --tokeniser moses`", "`PrepareOptions(tokeniser='moses')`")
+        )
 
 
 def _needed_stages(directory: Path, manifest: Manifest) -> dict[str, Stage]:

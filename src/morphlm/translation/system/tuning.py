@@ -15,7 +15,7 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.files import source_name
 from morphlm.progress import ProgressOption, notify, reports_progress, with_progress
 from morphlm.tables import counted
-from morphlm.text.reading import Mending, read_blocks
+from morphlm.text.reading import Mending, read_blocks, repair_messages
 from morphlm.translation.decoder.decoder import Rules
 from morphlm.translation.decoder.kbest import KBestArrays
 from morphlm.translation.decoder.translation import Translation
@@ -58,8 +58,8 @@ def read_tuning_text(
         ]
         for path, side in ((source, SOURCE), (reference, TARGET))
     ]
-    for repair, count in (mending.repairs if mending is not None else {}).items():
-        notify(f"mended: {count:,} {repair}")
+    for message in repair_messages(mending.repairs if mending is not None else {}):
+        notify(message)
     if len(sides[0]) != len(sides[1]):
         raise InputError(
             f"{source_name(source)} has {counted(len(sides[0]), 'line')} and {source_name(reference)} has "

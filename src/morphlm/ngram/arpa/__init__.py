@@ -1,0 +1,1 @@
+"""ARPA files in and out. Numbers in the file are decimal logarithms, ours are natural ones."""
