@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -88,6 +88,41 @@ def test_one_callee_serves_literals_and_all_smaller_integers() -> None:
 )
 def test_what_a_callee_takes_holds_what_it_is_given(given: Any, taken: Any) -> None:
     assert callee_type(given) == taken
+
+
+class Pair(NamedTuple):
+    numbers: Any
+    factor: float
+
+
+@njit()
+def scaled_sum(pair: Pair) -> float:
+    total = 0.0
+    for number in pair.numbers:
+        total += number * pair.factor
+    return total
+
+
+def call_scaled_sum(numbers: Any, factor: float) -> float:
+    return scaled_sum(Pair(numbers, factor))
+
+
+@pytest.mark.parametrize("order", [[numba.njit, njit()], [njit(), numba.njit]], ids=["others first", "ours first"])
+def test_records_reach_a_kernel_from_functions_that_others_compile(order: list[Any]) -> None:
+    """Kernels hand records over as one value, Numba in parts; a function of each is called by functions of both."""
+    for decorate in order:
+        for numbers in (np.arange(4.0), np.arange(4)):
+            assert decorate(call_scaled_sum)(numbers, 0.5) == 3.0
+
+
+def test_types_that_numba_loads_later_can_be_compiled() -> None:
+    """Numba registers the models of strings when it first compiles something; ours were a copy of before."""
+
+    @njit()
+    def length(text: str) -> int:
+        return len(text)
+
+    assert length("slovo") == 5
 
 
 def test_a_kernel_that_calls_itself() -> None:

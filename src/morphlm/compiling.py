@@ -43,7 +43,9 @@ from numba.core.caching import _Cache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.datamodel.manager import DataModelManager
 from numba.core.datamodel.models import OpaqueModel, TupleModel, UniTupleModel
+from numba.core.datamodel.registry import default_manager
 from numba.core.imputils import lower_constant
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.typing.templates import make_concrete_template
@@ -184,11 +186,17 @@ class UniformRecordModel(_PassedWhole, UniTupleModel):
 
 @cache
 def _data_models() -> Any:
-    """Numba's, but for records; only for what is compiled here."""
-    models: Any = cpu_target.target_context.data_model_manager.copy()
+    """Numba's, also those that it loads later, but for records; only for what is compiled here."""
+    models: Any = DataModelManager().chain(default_manager)  # type: ignore[no-untyped-call]
     models.register(types.NamedTuple, RecordModel)
     models.register(types.NamedUniTuple, UniformRecordModel)
     return models
+
+
+def _callee_kind() -> str:
+    """`callee` for kernels; functions that other packages compile hand over records as Numba does, to a `plain_callee`."""
+    models: Any = cpu_target.target_context.data_model_manager
+    return "callee" if models is _data_models() else "plain_callee"
 
 
 @contextmanager
@@ -431,20 +439,21 @@ class Kernel(CPUDispatcher):
 
     def get_overload(self, sig: Any) -> Any:
         """For Numba: the key under which the callee for these types is registered."""
-        return self._callees[tuple(sig)].entry_point
+        return self._callees[_callee_kind(), *sig].entry_point
 
     def _callee(self, arguments: tuple[Any, ...]) -> Any:
-        if arguments not in self._callees:
+        kind = _callee_kind()
+        if (kind, *arguments) not in self._callees:
             with global_compiler_lock, self._compiling_counter:
-                found = self._cache.load_callee(arguments, self.targetctx) if self._is_cached else None
+                found = self._cache.load_callee(arguments, self.targetctx, kind) if self._is_cached else None
                 if found is None:
                     found = self._compile_callee(arguments)
                     if self._is_cached:
-                        self._cache.save_callee(arguments, found)
+                        self._cache.save_callee(arguments, found, kind)
                 found = found._replace(entry_point=object())
                 self.targetctx.insert_user_function(found.entry_point, found.fndesc, [found.library])
-                self._callees[arguments] = found
-        return self._callees[arguments]
+                self._callees[kind, *arguments] = found
+        return self._callees[kind, *arguments]
 
     def _compile_callee(self, arguments: tuple[Any, ...]) -> Any:
         function, options = self.py_func, self.targetoptions
@@ -503,21 +512,21 @@ class KernelCache(_Cache):
         folders = kernel_cache.readable_folders(self._source.parent, config.CACHE_DIR)
         return self._enabled and any((folder / name).is_file() for folder in folders)
 
-    def load_callee(self, arguments: tuple[Any, ...], target_context: Any) -> Any:
+    def load_callee(self, arguments: tuple[Any, ...], target_context: Any, kind: str) -> Any:
         """The code for other kernels to link, if there is some."""
-        stored = self._read(arguments, target_context, "callee")
+        stored = self._read(arguments, target_context, kind)
         if stored is None:
             return None
         (name, bitcode), description, environment, signature = stored
         library = CalleeLibrary.from_bitcode(target_context.codegen(), name, bitcode)
         return _result(target_context, library, description, environment, signature)
 
-    def save_callee(self, arguments: tuple[Any, ...], cres: Any) -> None:
+    def save_callee(self, arguments: tuple[Any, ...], cres: Any, kind: str) -> None:
         """Keep what kernels link."""
         library = cres.library
         library._ensure_finalized()
         code = library.name, library._shared_module.as_bitcode()
-        self._write(arguments, "callee", cres, code)
+        self._write(arguments, kind, cres, code)
 
     def _read(self, sig: Any, target_context: Any, kind: str) -> Any:
         if not self._enabled:
