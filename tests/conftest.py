@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +25,26 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["MORPHLM_COMPILING"] = "quiet"
 
 GOLDEN = Path(__file__).parent / "golden"
+
+
+class _ToStderr(logging.Handler):
+    """Shows all messages on stderr as it is at the moment, warnings marked as such."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        mark = "warning: " if record.levelno == logging.WARNING else ""
+        print(mark + record.getMessage(), file=sys.stderr)
+
+
+@pytest.fixture(autouse=True)
+def messages_on_stderr() -> Iterator[None]:
+    """What the library says can be read with capsys, as in a program that shows all messages of morphlm."""
+    logger, handler = logging.getLogger("morphlm"), _ToStderr()
+    level = logger.level
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    yield
+    logger.removeHandler(handler)
+    logger.setLevel(level)
 
 
 @dataclass(frozen=True)

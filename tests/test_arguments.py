@@ -235,5 +235,5 @@ def test_generating_predicting_and_rescoring_check_their_options() -> None:
         with pytest.raises(ConfigError, match="is no unit"):
             morphlm.RescoringOptions(unit=unit)
     for weight in (math.nan, None, "1", True):
-        with pytest.raises(ConfigError, match="lm-weight"):
+        with pytest.raises(ConfigError, match="lm_weights"):
             morphlm.RescoringOptions(lm_weights=(weight,))  # type: ignore[arg-type]

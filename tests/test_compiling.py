@@ -166,7 +166,7 @@ def test_what_cannot_be_kept_is_not_said_to_be_compiled_once(
     for _ in range(2):
         with talking.announced(kernel, ()):
             pass
-    assert capsys.readouterr() == ("", "compiling ...\n")
+    assert capsys.readouterr() == ("", "warning: compiling ...\n")
 
 
 def test_without_a_place_for_code_there_are_no_helpers(talking: Compilations, monkeypatch: pytest.MonkeyPatch) -> None:

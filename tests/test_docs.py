@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import json
 import re
 import shlex
@@ -12,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import click
 import numpy as np
@@ -205,7 +207,7 @@ def test_the_names_that_examples_import_are_public(page: Path) -> None:
             assert set(names.split(", ")) <= set(public), package
 
 
-PACKAGES = ["morphlm", *(f"morphlm.{name}" for name in ("analysis", "extension", "report", "scoring"))]
+PACKAGES = ["morphlm", *(f"morphlm.{name}" for name in ("analysis", "experiments", "extension", "report", "scoring"))]
 PACKAGES += ["morphlm.segmentation", "morphlm.translation"]
 
 
@@ -225,6 +227,43 @@ def test_the_python_reference_has_every_public_name_once(page: str, packages: li
     for package in packages:
         names = [name for argument, body in bodies if argument == package for name in body.split()]
         assert sorted(names) == sorted(set(importlib.import_module(package).__all__) - {"__version__"})
+
+
+def shared_descriptions() -> dict[str, dict[str, str]]:
+    """What the reference says of arguments and methods that mean the same everywhere."""
+    namespace: dict[str, Any] = {}
+    exec((ROOT / "docs" / "_ext" / "shared_descriptions.py").read_text(), namespace)
+    return {name: namespace[name] for name in ("ARGUMENTS", "METHODS")}
+
+
+def public_functions() -> Iterator[Any]:
+    for package in PACKAGES:
+        module = importlib.import_module(package)
+        yield from filter(inspect.isfunction, (getattr(module, name) for name in module.__all__))
+
+
+@pytest.mark.parametrize("function", dict.fromkeys(public_functions()), ids=lambda function: function.__name__)
+def test_every_argument_of_a_public_function_is_explained(function: Any) -> None:
+    known, text = shared_descriptions()["ARGUMENTS"], function.__doc__ or ""
+    arguments = inspect.signature(function).parameters
+    assert [name for name in arguments if name not in known and not re.search(rf"\b{name}\b", text)] == []
+    assert all(one.annotation is not inspect.Parameter.empty for one in arguments.values())
+    assert text
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_class_and_its_methods_are_explained(package: str) -> None:
+    """By a docstring, as one of the methods that mean the same everywhere, or at the base that is overridden."""
+    module, missing = importlib.import_module(package), []
+    for kind in filter(inspect.isclass, (getattr(module, name) for name in module.__all__)):
+        assert kind.__doc__, kind
+        for name, value in vars(kind).items():
+            function = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
+            is_base = any(getattr(getattr(base, name, None), "__doc__", None) for base in kind.__mro__[1:])
+            is_known = name in shared_descriptions()["METHODS"] or is_base
+            if inspect.isfunction(function) and not name.startswith("_") and not function.__doc__ and not is_known:
+                missing.append(f"{kind.__name__}.{name}")
+    assert missing == []
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "tutorial.md"], ids=page_name)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import pickle
 import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +17,8 @@ import pytest
 import morphlm
 from morphlm.errors import ConfigError, FormatError
 from morphlm.kinds import ModelKind, find_kind, kind_named, kind_names, register
+from morphlm.segmentation import register_factor_source
+from morphlm.segmentation.sources import registry
 from morphlm.translation import TranslationSystem
 from tests.conftest import GOLDEN, Outcome
 from tests.translation.generated import sentences, write
@@ -125,6 +130,60 @@ def test_ids_and_states_are_checked_around_its_methods(package: Path, tmp_path: 
         for ask in (model.distribution, lambda state: model.score(state, "dom"), model.next_sentence):
             with pytest.raises(morphlm.StateError, match="is no state of this model"):
                 ask(state)
+
+
+@pytest.fixture
+def halves(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """The page's source of factors, registered for as long as the test runs."""
+    folder = tmp_path / "halves"
+    folder.mkdir()
+    (folder / "halves.py").write_text(next(block for block in blocks("python") if "class Halves" in block))
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    register_factor_source(importlib.import_module("halves").HALVES)
+    yield
+    sys.modules.pop("halves", None)
+
+
+def test_own_kinds_and_own_factors_live_inside_mixtures(package: Path, halves: None, tmp_path: Path) -> None:
+    """Saved, moved and loaded, also a mixture in a mixture; words never seen are composed by the own source."""
+    lines = TRAIN.read_text().splitlines()[:300]
+    train, dev = [line.split() for line in lines[:250]], [line.split() for line in lines[250:]]
+    vocabulary = tmp_path / "vocabulary.tsv"
+    morphlm.make_vocabulary(train, vocabulary)
+    shared: dict[str, Any] = {"vocabulary": str(vocabulary), "classes": 6}
+    own = morphlm.train(NAME, train, dev, **shared)
+    additive = morphlm.train("clbl++", train, dev, factors="halves:3", epochs=1, width=8, **shared)
+    inner = morphlm.mix([own, additive], dev)
+    outer = morphlm.mix([morphlm.train_ngram(train, 3, vocabulary=own.vocabulary), inner], dev, tmp_path / "mixture")
+    (tmp_path / "mixture").rename(tmp_path / "moved")
+    loaded = morphlm.load(tmp_path / "moved")
+    assert [part.kind for part in loaded.parts] == ["mkn", NAME, "clbl++"]
+    for sentence in dev[:10]:
+        assert loaded.sentence(sentence) == pytest.approx(outer.sentence(sentence), abs=1e-9)
+    factors = additive.vectors.factors
+    assert factors is not None
+    stem = next(name for name in factors.names[factors.surfaces :] if len(name) == 3 and name[0] != "-")
+    assert np.allclose(loaded.vectors[stem + "\N{SNOWMAN}"], additive.vectors.morpheme(stem))
+    copied = pickle.loads(pickle.dumps(loaded))
+    assert copied.sentence(dev[0]) == loaded.sentence(dev[0])
+
+
+def test_a_mixture_whose_source_of_factors_is_gone_still_scores(
+    halves: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train = [line.split() for line in TRAIN.read_text().splitlines()[:150]]
+    additive = morphlm.train("clbl++", train, train[:20], factors="halves:3", epochs=1, width=8, classes=4)
+    ngrams = morphlm.train_ngram(train, 2, vocabulary=additive.vocabulary)
+    mixture = morphlm.mix([ngrams, additive], train[:20], tmp_path / "mixture")
+    monkeypatch.setattr(registry, "_registered", {})
+    capsys.readouterr()
+    loaded = morphlm.load(tmp_path / "mixture")
+    assert (
+        "the source of factors 'halves' is not installed, so words never seen have no factors"
+        in capsys.readouterr().err
+    )
+    assert loaded.sentence(train[0]) == pytest.approx(mixture.sentence(train[0]), abs=1e-9)
 
 
 def test_a_model_whose_package_is_gone_is_refused_by_name(

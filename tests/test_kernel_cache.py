@@ -243,7 +243,7 @@ def test_code_in_a_folder_that_others_can_write_to_is_neither_read_nor_written(p
     cache.chmod(0o777)
     done = run(place, NUMBA_CACHE_DIR=str(cache))
     assert done.stdout.split() == ["3", "0", str(place / "code/__pycache__")]
-    assert done.stderr.startswith(f"warning: others can write to {cache}, so compiled code is not kept in {cache}/")
+    assert done.stderr.startswith(f"others can write to {cache}, so compiled code is not kept in {cache}/")
     assert done.stderr.endswith(f"; mend it by `chmod -R go-w {cache}`\n")
     assert done.stderr.count("\n") == 1
 

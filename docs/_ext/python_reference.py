@@ -14,9 +14,11 @@ import textwrap
 from typing import Any
 
 from docutils import nodes
+from shared_descriptions import ARGUMENTS, METHODS, TABULAR
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from morphlm.display import Tabular
 from morphlm.settings import KEY
 
 ROOT = "morphlm"
@@ -43,8 +45,10 @@ def directive(package: str, name: str) -> str:
     value, path = getattr(importlib.import_module(package), name), f"{package}.{name}"
     if package != ROOT and getattr(importlib.import_module(ROOT), name, None) is value:
         return f":py:obj:`{ROOT}.{name}`\n    The same name of :py:mod:`{ROOT}`.\n"
+    if inspect.ismodule(value):
+        return f":doc:`{path} <{name}>`\n    {as_markup((value.__doc__ or '').partition(chr(10))[0])}\n"
     if inspect.isclass(value):
-        return f".. autoclass:: {path}\n   :members:\n"
+        return f".. autoclass:: {path}\n   :members:\n   :undoc-members:\n"
     if inspect.isfunction(value):
         return f".. autofunction:: {path}\n"
     return f".. py:data:: {path}\n"
@@ -95,10 +99,38 @@ def default_of(field: dataclasses.Field[Any]) -> str:
     return f" = ``{field.default!r}``" if len(repr(field.default)) < 60 else ""
 
 
+def shared_arguments(function: Any, text: str) -> list[str]:
+    """The arguments that the docstring does not name and that mean the same everywhere."""
+    lines = []
+    for name in inspect.signature(function).parameters:
+        if name in ARGUMENTS and not names_argument(text, name):
+            lines += [f"``{name}``", f"   {as_markup(ARGUMENTS[name])}", ""]
+    return lines
+
+
+def names_argument(text: str, name: str) -> bool:
+    """Whether a docstring names an argument, as code."""
+    return re.search(rf"`{name}[`=]", text) is not None
+
+
+def skip(app: Sphinx, what: str, name: str, value: Any, is_skipped: bool, options: object) -> bool | None:
+    """Leave out members without a description; what only overrides is described at its base."""
+    function = getattr(value, "fget", None) or getattr(value, "func", None) or value
+    if name in METHODS or not callable(function) or getattr(function, "__doc__", None):
+        return None
+    return True
+
+
 def process(app: Sphinx, what: str, name: str, value: object, options: object, lines: list[str]) -> None:
     """Turn a docstring into markup, in place."""
     text = textwrap.dedent("\n".join(lines)).splitlines()
+    if not any(text) and what == "method":
+        text = [METHODS.get(name.rpartition(".")[2], "")]
     lines[:] = [as_markup(line) for line in text]
+    if inspect.isfunction(value) and what == "function":
+        lines += ["", *shared_arguments(value, "\n".join(text))]
+    if inspect.isclass(value) and issubclass(value, Tabular):
+        lines += ["", as_markup(TABULAR)]
     if inspect.isclass(value) and dataclasses.is_dataclass(value):
         lines += ["", *fields_of(value)]
 
@@ -107,4 +139,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Add the directive."""
     app.add_directive("public-names", PublicNames)
     app.connect("autodoc-process-docstring", process)
+    app.connect("autodoc-skip-member", skip)
     return {"parallel_read_safe": True}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Array, Int32Array
-from morphlm.errors import ConfigError, InputError, WordIdError
+from morphlm.errors import ArgumentTypeError, ConfigError, InputError, WordIdError
 
 SHOWN = 60  # characters of a value in a message
 
@@ -59,7 +59,7 @@ def finite_number(name: str, value: object, *, at_least: float = -np.inf) -> flo
 def check_word(word: object) -> None:
     """Refuse what is no string."""
     if not isinstance(word, str):
-        raise InputError(f"{shown(word)} is no word; give a str")
+        raise ArgumentTypeError(f"{shown(word)} is no word; give a str")
 
 
 def check_token(word: object) -> None:
@@ -77,13 +77,13 @@ def _is_surrogate(character: str) -> bool:
 def check_words(words: object) -> None:
     """Refuse what is no sequence of strings; a single string is none."""
     if isinstance(words, str | bytes) or not isinstance(words, Sequence | np.ndarray):
-        raise InputError(f"{shown(words)} is no sequence of words; give a list of str")
+        raise ArgumentTypeError(f"{shown(words)} is no sequence of words; give a list of str")
     try:
         "".join(words)  # the quickest check of all types
     except TypeError:
         for word in words:
             check_word(word)
-        raise InputError(f"{shown(words)} is no sequence of words; give a list of str") from None
+        raise ArgumentTypeError(f"{shown(words)} is no sequence of words; give a list of str") from None
 
 
 # ---------------------------------------------------------------- ids

@@ -23,10 +23,15 @@ import numpy as np
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.files import exclusive, make_folder
 from morphlm.progress import notify
+from morphlm.wording import option
 
 Result = TypeVar("Result")
-COMPLETE = "{} is complete, from the same text with the same settings; --restart trains it anew"
 KEY_DIGITS = 12  # of a key in the name of a file
+
+
+def complete_message(out: str | Path) -> str:
+    """That a model is there already, and how to train it anew."""
+    return f"{out} is complete, from the same text with the same settings; {option('--restart', True)} trains it anew"
 
 
 def fingerprint(parts: Mapping[str, Any]) -> str:

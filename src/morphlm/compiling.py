@@ -53,7 +53,7 @@ from numba.extending import register_model
 
 from morphlm import compiling_helpers, kernel_cache
 from morphlm.kernel_signatures import kernel_named, parse_signature, signature_text
-from morphlm.progress import SilentBar, notify, step_bar
+from morphlm.progress import SilentBar, notify, shows_bars, step_bar
 
 # Numba has no types for these.
 config: Any = importlib.import_module("numba.core.config")
@@ -291,8 +291,8 @@ class Compilations:
     @contextmanager
     def announced(self, kernel: Kernel, arguments: tuple[Any, ...]) -> Iterator[None]:
         """While a kernel is compiled."""
-        if not self._is_told and not sys.stderr.isatty() and os.environ.get(QUIETLY) != "quiet":
-            notify(f"{_description(kernel)} ...")
+        if not self._is_told and not shows_bars() and os.environ.get(QUIETLY) != "quiet":
+            notify(f"{_description(kernel)} ...", important=True)  # it takes up to a minute
         self._is_told = True
         with self._bar(kernel), _undisturbed(), _in_our_ways():
             yield

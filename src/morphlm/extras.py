@@ -12,7 +12,7 @@ from types import ModuleType
 from morphlm.errors import ConfigError
 
 
-class MissingExtraError(ConfigError):
+class MissingExtraError(ConfigError, ImportError):
     """A package that is not installed, with the command that installs it."""
 
 

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, cast
 
-from morphlm.errors import ConfigError, FormatError, InputError
+from morphlm.errors import ConfigError, FileAccessError, FormatError, InputError, MorphlmError
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -132,16 +132,17 @@ def _readable(source: str) -> Iterator[None]:
     """Turn errors of the operating system and the decompressors into an InputError."""
     try:
         yield
+    except MorphlmError:  # of whoever reads, about something else
+        raise
     except FileNotFoundError as error:
-        raise InputError("there is no such file; check the name", source=source) from error
+        raise FileAccessError.of("there is no such file; check the name", source, error) from error
     except IsADirectoryError as error:
-        raise InputError("this is a folder; name a file", source=source) from error
+        raise FileAccessError.of("this is a folder; name a file", source, error) from error
     except (*DECOMPRESSION_ERRORS, OSError) as error:
         if getattr(error, "errno", None) is None:  # from a decompressor, not from the operating system
             message = "the compressed data is damaged or cut off; fetch or compress the file again"
-        else:
-            message = f"it cannot be read ({os.strerror(cast(OSError, error).errno or 0)}); check it with `ls -l`"
-        raise InputError(message, source=source) from error
+            raise InputError(message, source=source) from error
+        raise cannot_read(source, cast(OSError, error)) from error
 
 
 class NamedOutput(io.FileIO):
@@ -340,10 +341,15 @@ def _remove_unless_locked(path: Path, *, is_folder: bool) -> None:
 # ---------------------------------------------------------------- places to write to
 
 
-def cannot_write(path: str | Path, error: OSError) -> InputError:
+def cannot_read(path: str | Path, error: OSError) -> FileAccessError:
+    """The error for a file that is there and cannot be read."""
+    return FileAccessError.of(f"it cannot be read ({error.strerror}); check it with `ls -l`", str(path), error)
+
+
+def cannot_write(path: str | Path, error: OSError) -> FileAccessError:
     """The error for a path that cannot be written."""
     advice = "make room or choose another place" if error.errno in FULL_DISK else "choose another place"
-    return InputError(f"cannot write here ({error.strerror or error}); {advice}", source=str(path))
+    return FileAccessError.of(f"cannot write here ({error.strerror or error}); {advice}", str(path), error)
 
 
 def make_folder(folder: str | Path) -> Path:
@@ -375,7 +381,7 @@ def check_can_make(path: str | Path) -> None:
 
 def _check_folder(folder: Path, path: str | Path, advice: str) -> None:
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise InputError(f"cannot write here ({folder} is no folder to write to); {advice}", source=str(path))
+        raise FileAccessError(f"cannot write here ({folder} is no folder to write to); {advice}", source=str(path))
 
 
 @contextlib.contextmanager

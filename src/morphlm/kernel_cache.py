@@ -204,7 +204,7 @@ def say_notes() -> None:
     """Tell, once, what is unusual about where compiled code is kept; called when something has been compiled."""
     for message in [message for message in _notes.values() if message not in _said]:
         _said.add(message)
-        notify(message)
+        notify(message, important=True)
 
 
 def _candidates(sources: Path, given: str) -> Iterator[_Candidate]:

@@ -15,6 +15,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from morphlm.artefacts import Producer
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, did_you_mean
 from morphlm.progress import notify
 from morphlm.schema import ArtefactSchema
@@ -54,6 +55,8 @@ class ModelKind:
     decoder_scorer: str = ""  # (model) -> language_model.batch_scorer.BatchScorer; '': it is asked by its states
     decoder_heuristic: str = ""  # (model) -> ngram.batch_scorer.SearchHeuristic or None; '': it has no n-grams
     command: str = ""  # a click command of its own for `morphlm train NAME`; '': one with its options is made
+
+    __repr__ = dataclass_repr
 
     @property
     def producer(self) -> Producer:

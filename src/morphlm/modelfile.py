@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.errors import FormatError, InputError
+from morphlm.display import dataclass_repr
+from morphlm.errors import FormatError, InputError, MissingModelError, MorphlmError
 from morphlm.files import cannot_write, checked_path, open_regular, partial_folder, read_regular, sha256_of
 from morphlm.kinds import find_schema, kind_names
 from morphlm.schema import (
@@ -43,6 +44,7 @@ from morphlm.schema import (
 )
 from morphlm.tensorfile import map_tensors, read_layouts, release_pages, write_tensors
 from morphlm.version import __version__
+from morphlm.wording import either
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
@@ -86,6 +88,8 @@ class ModelFiles:
     parts: Mapping[str, ModelFiles] = field(default_factory=dict)  # name -> the model in COMPONENTS that was read
     digest: str = ""  # SHA-256 of the manifest that was read: equal ones stand for equal models
 
+    __repr__ = dataclass_repr
+
     @property
     def models(self) -> int:
         """How many models it is, those in it counted as often as they occur."""
@@ -100,7 +104,8 @@ def canonical_json(content: dict[str, Any]) -> bytes:
 def write_model(directory: str | Path, files: ModelFiles, parts: Mapping[str, PartWriter] | None = None) -> str:
     """Write the directory beside its final place, then put it there in one step; gives the digest of its manifest.
 
-    `parts` write the models that this one is made of, each into the folder that it is called with.
+    `files` are its content. `parts` write the models that this one is made of, each into the folder that it is called
+    with.
     """
     check_can_hold_model(directory)
     target = Path(directory).resolve()  # a link stays, what it points to is replaced
@@ -112,12 +117,13 @@ def write_model(directory: str | Path, files: ModelFiles, parts: Mapping[str, Pa
             digest = sha256_of(beside / MANIFEST)
             _put_in_place(beside, target)
             return digest
-    except OSError as error:
-        raise cannot_write(directory, error) from error
-    except InputError as error:  # of a part, whose place has a name for the moment only
-        if isinstance(error.__cause__, OSError):
+    except MorphlmError as error:
+        # Of a part, whose place has a name for the moment only.
+        if isinstance(error, InputError) and isinstance(error.__cause__, OSError):
             raise cannot_write(directory, error.__cause__) from error
         raise
+    except OSError as error:
+        raise cannot_write(directory, error) from error
 
 
 def check_can_hold_model(directory: str | Path) -> None:
@@ -208,8 +214,9 @@ def learned_part(directory: str | Path, part: str = LEARNED_MODEL) -> Path:
         return directory
     if not (directory / part).is_dir():
         raise FormatError(
-            f"{directory}: there is no {part} here yet; go on with `morphlm learn ... --out {directory}`, which was "
-            "interrupted"
+            f"{directory}: there is no {part} here yet; go on with "
+            f"{either(f'`morphlm learn ... --out {directory}`', f'`learn(..., {str(directory)!r})`')}, which "
+            "was interrupted"
         )
     return directory / part
 
@@ -234,6 +241,8 @@ def copy_model(source: Path, digest: str, target: Path) -> None:
             copy_model(source / COMPONENTS / name, expected, target / COMPONENTS / name)
         for path in [*target.iterdir(), target]:
             _flush_to_disk(path)
+    except FormatError:
+        raise
     except FileNotFoundError as error:
         raise FormatError(f"{source}: a file of this model has gone; copy or make the model again") from error
 
@@ -274,7 +283,7 @@ def _open_folder(directory: Path) -> Iterator[int]:
     try:
         folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError as error:
-        raise FormatError(f"{directory}: there is no such model; check the name") from error
+        raise MissingModelError(f"{directory}: there is no such model; check the name") from error
     except OSError as error:
         raise FormatError(f"{directory}: it cannot be read as a model ({error.strerror}); check the name") from error
     try:
@@ -446,7 +455,7 @@ def _read_manifest(path: Path, raw: bytes) -> dict[str, Any]:
 def check_self_test(
     directory: str | Path, self_test: list[dict[str, Any]], score: Callable[[list[str]], list[float]]
 ) -> None:
-    """Score the stored sentences with the model that was just loaded; the figures must be those of its making."""
+    """Call `score` with the sentences of a `self_test`; they must give the figures that they gave when it was saved."""
     for case in self_test:
         got = score(case["tokens"])
         if len(got) != len(case["logprobs"]) or not np.allclose(got, case["logprobs"], rtol=1e-4, atol=1e-4):

@@ -14,6 +14,7 @@ from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from morphlm.errors import ConfigError, MorphlmError
+from morphlm.wording import command_line, is_command, option
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -61,7 +62,7 @@ class _WorkerPool(Generic[Item, Result]):
         self._processes = []
         for _ in range(processes):
             ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs, work), daemon=True)
+            process = context.Process(target=_serve, args=(theirs, work, is_command()), daemon=True)
             self._pipes.append(ours)
             self._processes.append(process)
             with _interrupts_held():
@@ -106,11 +107,11 @@ class _WorkerPool(Generic[Item, Result]):
             pipe.close()
 
 
-def _serve(pipe: Connection, work: Callable[[Item], Result]) -> None:
+def _serve(pipe: Connection, work: Callable[[Item], Result], for_command: bool) -> None:
     """The main loop of a worker: errors of morphlm are results too, and it ends when its parent does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be held back from the start
     # A parent that is gone closes the pipe: no complaint, nobody is there to read it.
-    with contextlib.suppress(EOFError, OSError):
+    with contextlib.suppress(EOFError, OSError), command_line(for_command):
         while True:
             item = pipe.recv()
             try:
@@ -124,7 +125,7 @@ def _receive(pipe: Connection) -> Any:
         result = pipe.recv()
     except (EOFError, OSError) as error:
         raise ConfigError(
-            "a worker process ended early (killed for lack of memory?); try again with fewer --processes"
+            f"a worker process ended early (killed for lack of memory?); try again with fewer {option('--processes')}"
         ) from error
     if isinstance(result, MorphlmError):
         raise result

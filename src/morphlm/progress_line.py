@@ -15,11 +15,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
-from tqdm import tqdm
-
 from morphlm.costs import format_duration
 from morphlm.files import NamedOutput, cannot_write, make_folder
-from morphlm.progress import escaped
+from morphlm.progress import escaped, messages_to, notify_past_diversion, seconds_bar
+from morphlm.wording import is_command
 
 TICK = 1.0  # seconds between two moves of the bar
 FORMAT = "{desc} |{bar}| {percentage:3.0f} % [{elapsed} so far{postfix}]"
@@ -37,10 +36,8 @@ class ProgressLine:
         self._bar: Any = None
 
     def __enter__(self) -> ProgressLine:
-        self._bar = tqdm(
-            total=self._left, desc=self.name, file=self._stream, disable=not self._stream.isatty(), leave=False,
-            bar_format=FORMAT,
-        )  # fmt: skip
+        self._bar = seconds_bar(self.name, self._left, FORMAT)
+        self._bar.__enter__()
         return self
 
     def __exit__(
@@ -50,12 +47,12 @@ class ProgressLine:
         self._bar.close()
 
     def notify(self, message: str) -> None:
-        message = escaped(message)
-        with contextlib.suppress(OSError):
-            if self._bar.disable:
-                print(message, file=self._stream, flush=True)
-            else:
-                self._bar.write(message, file=self._stream)
+        """Say something that stays, above the bar."""
+        if is_command() and not self._bar.disable:
+            with contextlib.suppress(OSError):
+                self._bar.write(escaped(message), file=self._stream)
+        else:
+            notify_past_diversion(message, self._stream)
 
     @contextlib.contextmanager
     def step(self, name: str, seconds: float, log: Path | None) -> Iterator[None]:
@@ -66,13 +63,15 @@ class ProgressLine:
         follower = threading.Thread(target=self._follow, args=(begin, seconds, self._stop), daemon=True)
         with contextlib.ExitStack() as stack:
             if log is not None:
-                stack.enter_context(contextlib.redirect_stderr(stack.enter_context(self.open_log(log))))
-            follower.start()
+                stack.enter_context(messages_to(stack.enter_context(self.open_log(log))))
+            if not self._bar.disable:
+                follower.start()
             try:
                 yield
             finally:
                 self._stop.set()
-                follower.join()
+                if not self._bar.disable:
+                    follower.join()
         self._before += seconds
 
     def open_log(self, path: Path) -> TextIO:

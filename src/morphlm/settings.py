@@ -50,7 +50,7 @@ class Setting:
 
 
 def setting(default: Any, help_text: str, **properties: Any) -> Any:
-    """A dataclass field that is a setting; `properties` are fields of `Setting`."""
+    """A dataclass field that is a setting, with `default` and `help_text`; `properties` are fields of `Setting`."""
     return field(default=default, metadata={KEY: Setting(help_text, **properties)})
 
 

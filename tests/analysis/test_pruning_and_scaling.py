@@ -128,7 +128,7 @@ def test_points_that_do_not_go_together() -> None:
         compare_scaling([], [])
     with pytest.raises(ConfigError, match="2,000 training tokens are in a series twice"):
         compare_scaling([], [*GROWING, GROWING[0]])
-    with pytest.raises(ConfigError, match="a fixed vocabulary have 200, 300 words; train them with one --vocab"):
+    with pytest.raises(ConfigError, match="a fixed vocabulary have 200, 300 words; train them with one vocabulary="):
         compare_scaling(GROWING, [])
 
 

@@ -104,7 +104,7 @@ def test_models_of_a_folder(tmp_path: Path) -> None:
     scores = score_folder(tmp_path, ["mkn", "lbl", "clbl"], TEXT)
     assert list(scores) == ["mkn", "clbl"]
     assert scores["clbl"].perplexity == pytest.approx(two.perplexity(TEXT).including_unknown, rel=1e-5)
-    with pytest.raises(ConfigError, match="there is no model lbl in it; name a folder that `morphlm train --all`"):
+    with pytest.raises(ConfigError, match="there is no model lbl in it; name a folder that `train_kinds`"):
         score_folder(tmp_path, ["mkn", "lbl", "clbl"], TEXT, need_all=True)
     with pytest.raises(ConfigError, match="there is no model lbl, lbl\\+c in it"):
         score_folder(tmp_path, ["lbl", "lbl+c"], TEXT)

@@ -498,7 +498,7 @@ def test_coarse_groups(conllu: Path) -> None:
 
 def test_tags_of_other_sets_have_no_classes() -> None:
     assert coarse_class("NNS") is None
-    with pytest.raises(ConfigError, match="not of such as NNS; leave --coarse out"):
+    with pytest.raises(ConfigError, match="not of such as NNS; leave coarse=True out"):
         tag_comparison(*models(), tagged("a/NNS b/VBZ"), coarse=True)
     mixed = tag_comparison(*models(), tagged("a/NOUN b/VBZ c/untagged"), coarse=True)
     assert [group.name for group in mixed.groups] == ["Noun", "Rest", "untagged", "end of sentence"]

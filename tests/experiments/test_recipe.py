@@ -140,7 +140,7 @@ def test_languages_that_are_asked_for() -> None:
     assert restrict([RECIPE], ("es", "cs"))[0].languages == ("cs", "es")
     with pytest.raises(ConfigError, match="'fr' is not in this recipe; choose from cs, de, es"):
         restrict([RECIPE], ("cs", "fr"))
-    with pytest.raises(ConfigError, match="--languages: no language is named; choose from cs, de, es"):
+    with pytest.raises(ConfigError, match="languages: no language is named; choose from cs, de, es"):
         restrict([RECIPE], ())
 
 

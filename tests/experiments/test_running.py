@@ -280,7 +280,7 @@ def test_what_a_step_says_goes_to_its_log(store: Store, capsys: pytest.CaptureFi
 
 
 def test_one_at_a_time(store: Store) -> None:
-    refusal = r"another process is writing here; .* give another --store"
+    refusal = r"another process is writing here; .* give another store="
     with store.locked(), pytest.raises(ConfigError, match=refusal), store.locked():
         pass
 

@@ -158,7 +158,7 @@ def test_more_sentences_to_test_leave_the_tuning_as_it_is(data: Path, plan: Plan
 def test_without_a_folder_there_is_no_parallel_text() -> None:
     recipe = replace(load_recipe("translation"), dataset="wmt13", languages=("cs",))
     plan = make_plan(recipe, TextSource(dataset="wmt13"))
-    assert "translation needs parallel text; give --data DIR" in plan.failed["texts of cs"]
+    assert "translation needs parallel text; give data=" in plan.failed["texts of cs"]
 
 
 def test_a_year_that_is_missing_is_named(tmp_path: Path) -> None:

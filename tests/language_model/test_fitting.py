@@ -53,7 +53,9 @@ def test_which_files_are_prepared(
 
 def test_what_is_done_is_said_in_one_line(raw: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model_of(WORDS).perplexity(raw)
-    message = "prepared as the model's text was (tokenised for cs, lower case, digits as 0); --prepared takes it as it"
+    message = (
+        "prepared as the model's text was (tokenised for cs, lower case, digits as 0); prepared=True takes it as it"
+    )
     assert capsys.readouterr().err == f"{raw}: {message} stands\n"
     prepare_files([raw], raw.with_name("out"), WORDS)
     capsys.readouterr()

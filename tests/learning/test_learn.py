@@ -160,7 +160,7 @@ def test_a_directory_that_is_not_complete_is_no_model_yet(text: Path, tmp_path: 
         patch.setattr(Learning, "choose_vocabulary", interrupt)
         with pytest.raises(KeyboardInterrupt):
             learn(text, tmp_path / "out", language="cs")
-    with pytest.raises(morphlm.FormatError, match="no model here yet; go on with `morphlm learn"):
+    with pytest.raises(morphlm.FormatError, match="no model here yet; go on with `learn"):
         load(tmp_path / "out")
 
 
@@ -292,7 +292,7 @@ def test_other_options_are_refused_and_restart_begins_anew(
 ) -> None:
     options: dict[str, Any] = {"language": "cs"}
     learn(text, tmp_path / "out", **options)
-    with pytest.raises(ConfigError, match=f"other input .{message}.; give --restart"):
+    with pytest.raises(ConfigError, match=f"other input .{message}.; give restart=True"):
         learn(text, tmp_path / "out", **options | change)
     learn(text, tmp_path / "out", **options | change, restart=True)
     assert record_of(tmp_path / "out").settings.items() >= change.items()
@@ -323,7 +323,7 @@ def test_a_place_with_other_content_is_left_alone(text: Path, tmp_path: Path) ->
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     for restart in (False, True):
-        with pytest.raises(InputError, match="was not made by `morphlm learn`; choose another --out"):
+        with pytest.raises(InputError, match="was not made by `learn`; choose another out="):
             learn(text, tmp_path / "mine", restart=restart)
     with pytest.raises(InputError, match="was not made by"):
         learn(text, text.parent / "mine" / "thesis.txt")
@@ -357,7 +357,7 @@ def test_a_damaged_record_is_refused_and_restart_mends_it(text: Path, tmp_path: 
 
 def test_two_at_once_are_refused(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def second(self: Learning) -> None:
-        with pytest.raises(ConfigError, match=r"another process is writing here.*give another --out"):
+        with pytest.raises(ConfigError, match=r"another process is writing here.*give another out="):
             learn(text, tmp_path / "out", language="cs")
         raise KeyboardInterrupt
 

@@ -128,5 +128,5 @@ def test_options_that_cannot_be_meant(options: Any, what: str) -> None:
 def test_what_it_cannot_begin_with() -> None:
     with pytest.raises(InputError, match="<s> is a mark"):
         next(generate(train_ngram([["a"]], 1), np.random.default_rng(1), begin=["<s>"]))
-    with pytest.raises(ConfigError, match="nothing but unknown words; admit them by --unknown"):
+    with pytest.raises(ConfigError, match="nothing but unknown words; admit them by unknown=True"):
         draw(np.zeros(5), np.random.default_rng(1), GenerationOptions())

@@ -192,7 +192,7 @@ def test_many_weights_are_no_name_of_a_file() -> None:
 def test_weights_as_they_stand() -> None:
     assert read_weights("LM0=0.5 d0= 1 2") == {"LM0": (0.5,), "d0": (1.0, 2.0)}
     for given_, what in (("1 =2", "no name"), ("3 A=1", "no names"), ("A=x", "'x'"), ("A=inf", "not finite")):
-        with pytest.raises(ConfigError, match=f"--weights: .*{what}"):
+        with pytest.raises(ConfigError, match=f"^weights: .*{what}"):
             read_weights(given_)
 
 

@@ -57,13 +57,15 @@ def test_a_checkpoint_is_no_model_and_the_message_tells_what_to_do(tmp_path: Pat
         load(place)
     message = str(refused.value)
     assert message.startswith(f"{place}: this is a training that has not ended, not a model")
-    assert "--resume" in message
+    assert "`train(..., resume=True)`" in message
     assert "without .checkpoint" in message
 
 
 def test_a_segmenter_is_no_model_and_the_message_tells_what_it_is(tmp_path: Path) -> None:
     train_segmenter({"domu": 2, "domy": 1, "školu": 1}).save(tmp_path / "segmenter")
-    with pytest.raises(FormatError, match=r"this segments words and is no language model; use it by `morphlm segment"):
+    with pytest.raises(
+        FormatError, match=r"this segments words and is no language model; use it by `MorphemeSegmenter.load"
+    ):
         load(tmp_path / "segmenter")
 
 

@@ -277,7 +277,7 @@ def test_other_words_are_refused_and_the_message_tells_what_to_do(models: dict[s
     other = train_ngram([*TEXT, ["nové"]], 2, kappa=0.0)
     with pytest.raises(ConfigError, match=r"not the same \(only the second has '.*'\); train both on one vocabulary"):
         mix([models["mkn"], other], weights=[0.5, 0.5])
-    with pytest.raises(ConfigError, match=r"--vocab V`"):
+    with pytest.raises(ConfigError, match=r"with `train\(..., vocabulary=\)`"):
         mix([other, models["mkn"]], weights=[0.5, 0.5])
 
 

@@ -181,7 +181,7 @@ def test_infinite_scores(tmp_path: Path) -> None:
         ([*LIST, "2 ||| a"], {}, "text.txt:5: not `id"),
         ([*LIST, ""], {}, "text.txt:5: not `id"),
         ([LIST[0], "0 ||| a <s> ||| F= 1 ||| 1"], {}, "text.txt:2: the hypothesis contains <s>"),
-        (["0 ||| a <unk> ||| F= 1 ||| 1"], {}, "text.txt:1: the hypothesis contains <unk>.*--allow-unk"),
+        (["0 ||| a <unk> ||| F= 1 ||| 1"], {}, "text.txt:1: the hypothesis contains <unk>.*allow_unknown=True"),
         ([LIST[0], "0 ||| a ||| mkn= 1 ||| 1"], {}, "text.txt:2: there is a feature 'mkn' already"),
         ([*LIST], {"weights": {"LM0": (1.0,)}}, "text.txt:1: the feature 'LM0' has 2 values but 1 weight"),
         (["0 ||| a ||| F= 1"], {"lm_weights": (1.0,)}, "text.txt:1: there is no total score"),
@@ -203,9 +203,9 @@ def test_unknown_words_on_purpose(tmp_path: Path) -> None:
     ("options", "what"),
     [
         ({"best": True}, "nothing says which hypothesis is best"),
-        ({"lm_weights": (1.0, 2.0)}, "2 --lm-weight for 1 model"),
-        ({"lm_weights": (math.nan,)}, "an --lm-weight is nan; it must be a finite number"),
-        ({"lm_weights": (1.0,), "weights": {"mkn": (1.0,)}}, "mkn has a weight in --weights and an --lm-weight"),
+        ({"lm_weights": (1.0, 2.0)}, "2 lm_weights for 1 model"),
+        ({"lm_weights": (math.nan,)}, "one of lm_weights is nan; it must be a finite number"),
+        ({"lm_weights": (1.0,), "weights": {"mkn": (1.0,)}}, "mkn has a weight in weights and in lm_weights"),
         ({"prepared": False}, "nothing is on record of how the model's text was prepared"),
     ],
 )

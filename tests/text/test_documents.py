@@ -287,7 +287,7 @@ def test_the_field_of_the_text(tmp_path: Path) -> None:
     path = write_objects(tmp_path / "b.jsonl", {"title": "Title.", "body": "Body."})
     assert read(path, field="title")[0][0].paragraphs == ("Title.",)
     with pytest.raises(
-        InputError, match=r"b.jsonl:1: it is not clear which field is the text; .*--field \(here: title, body\)"
+        InputError, match=r"b.jsonl:1: it is not clear which field is the text; .*field= \(here: title, body\)"
     ):
         read(path)
     with pytest.raises(InputError, match=r"b.jsonl:1: there is no field 'text'; .*\(here: title, body\)"):

@@ -75,7 +75,7 @@ def test_what_is_like_no_language_is_refused_too(given: str) -> None:
 
 @pytest.mark.parametrize("code", ["th", "km", "lo", "my", "zh", "ja", "bo", "yue", "jpn", "Chinese"])
 def test_languages_without_spaces_are_refused_with_the_cure(code: str) -> None:
-    with pytest.raises(ConfigError, match=r"without spaces between words.*put spaces between .*--prepared"):
+    with pytest.raises(ConfigError, match=r"without spaces between words.*put spaces between .*prepared=True"):
         check_spaced(code)
 
 

@@ -48,7 +48,7 @@ def test_tables_are_not_sent_to_prepare(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=rf"table:{line}: .*{what}.*; ") as caught:
         read(tmp_path / "table", marks="any")
     assert "prepare" not in str(caught.value)
-    with pytest.raises(InputError, match="`morphlm prepare --mend` does it"):
+    with pytest.raises(InputError, match=r"`prepare_files\(..., mend=True\)` does it"):
         read(tmp_path / "table", marks="unk")
 
 

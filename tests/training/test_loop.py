@@ -330,7 +330,7 @@ def test_a_number_that_is_not_finite_stops_training_and_the_best_model_is_kept(
     where, _, message = str(refused.value).partition(": the parameters ")
     assert where == "minibatch 2 of epoch 2"
     assert message.split()[0] in Parameters._fields
-    assert "not finite any more; train with a smaller --step or a larger --accumulator" in message
+    assert "not finite any more; train with a smaller step= or a larger accumulator=" in message
     assert message.endswith(f"; the best model so far is kept in {tmp_path / 'model'}")
     kept, first = load(tmp_path / "model"), load(tmp_path / "first")
     assert kept.sentence(["domu", "řekou"]) == first.sentence(["domu", "řekou"])
@@ -401,7 +401,7 @@ def test_the_log_of_another_model_says_nothing_of_a_training_that_diverged(
 
 
 def test_a_step_that_is_too_large_ends_in_an_error_or_a_model_that_is_finite(tmp_path: Path) -> None:
-    with pytest.raises(TrainingError, match="not finite any more; train with a smaller --step"):
+    with pytest.raises(TrainingError, match="not finite any more; train with a smaller step="):
         train_model(task("clbl", step=1e30, epochs=9, patience=9), tmp_path / "model")
 
 

@@ -175,7 +175,7 @@ def test_stages_do_not_lie_in_the_model(
     out: str, stages: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("morphlm.training.pipeline.prepare_inputs", lambda *_, **__: pytest.fail("something is made"))
-    with pytest.raises(ConfigError, match="which cannot be part of the model; choose another --out or --artefacts"):
+    with pytest.raises(ConfigError, match="which cannot be part of the model; choose another out= or artefacts="):
         train("clbl", SENTENCES, HELD_OUT, tmp_path / out, stages=None if stages is None else tmp_path / stages)
     assert list(tmp_path.iterdir()) == []
 
@@ -278,7 +278,7 @@ def test_an_interrupted_comparison_goes_on_where_it_was(tmp_path: Path, monkeypa
         with pytest.raises(KeyboardInterrupt):
             train_all(SENTENCES, HELD_OUT, tmp_path / "cut", stages, CHOICES, kinds=kinds)
     assert (tmp_path / "cut" / "clbl+o.checkpoint").is_dir()
-    with pytest.raises(ConfigError, match="--resume"):
+    with pytest.raises(ConfigError, match="resume=True"):
         train_all(SENTENCES, HELD_OUT, tmp_path / "cut", stages, CHOICES, kinds=kinds)
     train_all(SENTENCES, HELD_OUT, tmp_path / "cut", stages, CHOICES, RunOptions(resume=True), kinds=kinds)
     assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
@@ -343,7 +343,7 @@ def test_of_all_models_those_that_ended_by_other_epochs_are_trained_again(
 ) -> None:
     for epochs, expected in (
         (1, "epoch 1: "),
-        (2, "by other --epochs or --patience; it is trained again"),
+        (2, "by other epochs= or patience=; it is trained again"),
         (2, "clbl: found in"),
     ):
         choices = ModelOptions(width=8, settings={"epochs": epochs, "batch": 500})

@@ -266,7 +266,8 @@ def test_kill_9_at_many_moments(tmp_path: Path) -> None:
 
 
 SLOW = """
-import sys, time
+import logging, sys, time
+logging.basicConfig(format="%(message)s", level=logging.INFO)
 from morphlm.logbilinear.engine import Learner
 from morphlm.training.loop import train_model
 from tests.training.small import task
@@ -294,7 +295,8 @@ def test_a_signal_from_outside(tmp_path: Path, number: signal.Signals, minutes: 
     assert 0 < progress.total_tokens < 40 * len(wanted.train.tokens)
     if number is signal.SIGINT:
         assert (
-            f"stopped; {checkpoint_path(tmp_path / 'model')} holds the training so far, go on with --resume" in errors
+            f"stopped; {checkpoint_path(tmp_path / 'model')} holds the training so far, go on with resume=True"
+            in errors
         )
         assert errors.rstrip().endswith("KeyboardInterrupt")
         assert progress.epoch in (3, 4)
@@ -314,7 +316,9 @@ def unfinished(monkeypatch: pytest.MonkeyPatch, out: Path, k: int = 5, **setting
 def test_an_unfinished_training_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = unfinished(monkeypatch, tmp_path / "model")
     before = contents(checkpoint_path(tmp_path / "model"))
-    with pytest.raises(ConfigError, match=r"model\.checkpoint holds a training that has not ended; --resume goes on"):
+    with pytest.raises(
+        ConfigError, match=r"model\.checkpoint holds a training that has not ended; resume=True goes on"
+    ):
         train_model(wanted, tmp_path / "model")
     assert contents(checkpoint_path(tmp_path / "model")) == before
 
@@ -375,7 +379,7 @@ def test_the_end_is_said_and_the_model_returned(
 
 def test_a_model_of_another_kind_is_not_taken_for_the_result(tmp_path: Path) -> None:
     train_ngram(sentences(20, 1), 2).save(tmp_path / "model")
-    with pytest.raises(ConfigError, match="its training has ended; train without --resume to replace it"):
+    with pytest.raises(ConfigError, match="its training has ended; train without resume=True to replace it"):
         train_model(task(), tmp_path / "model", resume=True)
 
 
@@ -460,7 +464,7 @@ def test_with_fewer_epochs_it_ends_where_they_are_done(tmp_path: Path, monkeypat
 def test_what_has_gone_on_for_too_long_is_not_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unfinished(monkeypatch, tmp_path / "model", 10, epochs=5, patience=9)
     before = contents(checkpoint_path(tmp_path / "model"))
-    with pytest.raises(ConfigError, match="has gone on for longer than --epochs and --patience now allow; give more"):
+    with pytest.raises(ConfigError, match="has gone on for longer than epochs= and patience= now allow; give more"):
         train_model(task(epochs=1, patience=9), tmp_path / "model", resume=True)
     assert contents(checkpoint_path(tmp_path / "model")) == before
 

@@ -2,6 +2,9 @@
 
 from .bootstrap import PerplexityChange as PerplexityChange
 from .bootstrap import paired_changes as paired_changes
+from .folders import prune_folders as prune_folders
+from .folders import scale_folders as scale_folders
+from .folders import select_folders as select_folders
 from .frequency import frequency_comparison as frequency_comparison
 from .groups import Group as Group
 from .groups import GroupComparison as GroupComparison

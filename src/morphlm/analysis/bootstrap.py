@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Float64Array
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.tables import finite_or_none, percent
 
@@ -29,8 +30,11 @@ class PerplexityChange:
     low: float
     high: float
 
+    __repr__ = dataclass_repr
+
     @property
     def has_interval(self) -> bool:
+        """Whether an interval is known."""
         return not (np.isnan(self.low) or np.isnan(self.high))
 
     @property

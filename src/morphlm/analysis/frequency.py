@@ -15,6 +15,7 @@ from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
 from morphlm.vocabulary.corpus import Source
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary
+from morphlm.wording import option
 
 TITLE = "seen in training"
 UNSEEN = "unseen"
@@ -88,7 +89,7 @@ def _check_counts(vocabulary: Vocabulary, name: str) -> None:
     if not has_counts(vocabulary):
         raise ConfigError(
             f"the {name} model does not tell how often its words were seen (an ARPA file has no counts); "
-            "give a vocabulary with counts (--vocab), or another baseline"
+            f"give a vocabulary with counts ({option('--vocab')}), or another baseline"
         )
 
 

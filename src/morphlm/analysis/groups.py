@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from morphlm.analysis.bootstrap import RESAMPLES, PerplexityChange, bootstrap_note, bootstrap_record, paired_changes
 from morphlm.arrays import BoolArray, Float64Array, Int32Array, Int64Array
+from morphlm.display import Row, Tabular, dataclass_repr, flattened
 from morphlm.errors import InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.fitting import fit_text, warn_if_foreign
@@ -44,8 +45,11 @@ class PairedScores:
     other: Float64Array
     signatures: tuple[Signature, Signature]
 
+    __repr__ = dataclass_repr
+
     @property
     def ends(self) -> Positions:
+        """Where sentences end."""
         return np.flatnonzero(self.tokens == END_ID)
 
     @property
@@ -65,6 +69,8 @@ class Group:
     other: float
     change: PerplexityChange  # of the other against the baseline
 
+    __repr__ = dataclass_repr
+
     def to_json(self) -> dict[str, Any]:
         return {
             "name": self.name,
@@ -77,7 +83,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class GroupComparison:
+class GroupComparison(Tabular):
     """The groups of a text, and the text as a whole."""
 
     title: str  # what the groups are by
@@ -89,6 +95,8 @@ class GroupComparison:
     seed: int
     resamples: int = RESAMPLES
     notes: tuple[str, ...] = ()
+
+    __repr__ = dataclass_repr
 
     def to_table(self) -> Table:
         header = [self.title, "tokens", "share", *self.names, "change"]
@@ -104,6 +112,9 @@ class GroupComparison:
         ]
         signatures = [f"{name}: {signature}" for name, signature in zip(self.names, self.signatures, strict=True)]
         return Table(header, rows, (*self.notes, bootstrap_note(self.seed, self.resamples), *signatures))
+
+    def frame_rows(self) -> list[Row]:
+        return [flattened(group.to_json()) for group in (*self.groups, self.whole)]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -174,7 +185,11 @@ def compare_groups(
     resamples: int = RESAMPLES,
     notes: Sequence[str] = (),
 ) -> GroupComparison:
-    """Sum up each group; group_of[k] is the group of token k, or NO_GROUP, which counts in the whole only."""
+    """Sum up each group of a text that was `scored` by `score_both`.
+
+    `group_of[k]` is the group of token k, or NO_GROUP, which counts in the whole only; `names` are those of the groups
+    and `models` those of the two models. `title` says what the groups are by; `notes` stand below the table.
+    """
     members = {name: np.flatnonzero(np.asarray(group_of) == number) for number, name in enumerate(names)}
     return compare_members(scored, members, title, models, seed=seed, resamples=resamples, notes=notes)
 

@@ -9,19 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.analysis.scores import format_perplexity
+from morphlm.display import Row, Tabular, dataclass_repr
 from morphlm.errors import ConfigError, InputError
 from morphlm.tables import Table, finite_or_none
 from morphlm.training.log import LOG_FILE, Log, read_edited_log
+from morphlm.wording import either
 
 Point = tuple[float, float]  # epoch, perplexity
 Curve = tuple[Point, ...]
 
 
 @dataclass(frozen=True)
-class LearningCurves:
+class LearningCurves(Tabular):
     """The development perplexity of each model by epoch."""
 
     curves: Mapping[str, Curve]  # by name
+
+    __repr__ = dataclass_repr
 
     def best(self, name: str) -> Point:
         """The epoch with the lowest perplexity of a model, and the perplexity."""
@@ -36,6 +40,13 @@ class LearningCurves:
             for epoch in epochs
         ]
         return Table(["epoch", *self.curves], rows)
+
+    def frame_rows(self) -> list[Row]:
+        return [
+            {"model": name, "epoch": epoch, "development_perplexity": perplexity}
+            for name, curve in self.curves.items()
+            for epoch, perplexity in curve
+        ]
 
     def to_json(self) -> dict[str, Any]:
         return {name: [[epoch, finite_or_none(value)] for epoch, value in curve] for name, curve in self.curves.items()}
@@ -59,7 +70,10 @@ def read_learning_curves(models: Mapping[str, str | Path]) -> LearningCurves:
 def _with_points(curves: Mapping[str, Curve]) -> LearningCurves:
     with_points = {name: curve for name, curve in curves.items() if curve}
     if not with_points:
-        raise ConfigError("no model has a log of its training; name log-bilinear models that `morphlm train` has made")
+        raise ConfigError(
+            "no model has a log of its training; name log-bilinear models that "
+            f"{either('`morphlm train`', '`train`')} has made"
+        )
     return LearningCurves(with_points)
 
 

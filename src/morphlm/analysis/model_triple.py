@@ -8,6 +8,7 @@ from typing import Any
 
 from morphlm.analysis.bootstrap import RESAMPLES, PerplexityChange
 from morphlm.analysis.scores import SentenceScores, change_between, format_perplexity
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.tables import finite_or_none
 
@@ -27,8 +28,11 @@ class ModelTriple:
     both: PerplexityChange  # CLBL++ against MKN
     signatures: tuple[str, ...] = ()  # of the three
 
+    __repr__ = dataclass_repr
+
     @property
     def has_intervals(self) -> bool:
+        """Whether the changes have intervals."""
         return self.second.has_interval
 
     def cells(self) -> list[str]:

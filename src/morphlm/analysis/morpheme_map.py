@@ -13,6 +13,7 @@ import numpy as np
 
 from morphlm.analysis.tsne import tsne
 from morphlm.arrays import Array, BoolArray, Float32Array, Float64Array, Int64Array
+from morphlm.display import Row, Tabular, dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.lazy import cached_property
 from morphlm.segmentation.factors import Factors
@@ -44,6 +45,8 @@ class MapPoint:
     y: float
     near: tuple[Neighbour, ...]  # the nearest on the map, with their cosines
 
+    __repr__ = dataclass_repr
+
     def to_json(self) -> dict[str, Any]:
         return {
             "name": self.name,
@@ -59,7 +62,7 @@ class MapPoint:
 
 
 @dataclass(frozen=True)
-class MorphemeMap:
+class MorphemeMap(Tabular):
     """The points of a map, those of frequent morphemes first."""
 
     points: tuple[MapPoint, ...]
@@ -67,6 +70,8 @@ class MorphemeMap:
     seed: int
     perplexity: float  # t-SNE's
     record: tuple[tuple[str, str], ...] = ()  # the fields of the model's signature
+
+    __repr__ = dataclass_repr
 
     def __len__(self) -> int:
         return len(self.points)
@@ -111,6 +116,9 @@ class MorphemeMap:
         note = f"t-SNE of cosines, perplexity {self.perplexity:g}, seed {self.seed}; vectors: {self.side}"
         return Table(["morpheme", "words", "tokens", "x", "y", "nearest", "examples"], rows, [note])
 
+    def frame_rows(self) -> list[Row]:
+        return [point.to_json() for point in self.points]
+
     def to_json(self) -> dict[str, Any]:
         return {
             "points": [point.to_json() for point in self.points],
@@ -129,9 +137,10 @@ def map_morphemes(
     seed: int = 1,
     perplexity: float = PERPLEXITY,
 ) -> MorphemeMap:
-    """Put the most frequent morphemes on a map; of certain labels only, or (None) of all.
+    """Put the `count` most frequent morphemes on a map; of certain `labels` only, or (None) of all.
 
     Of all, half of the places at most are for prefixes and suffixes, and the others for stems.
+    `perplexity` is that of t-SNE: about the number of neighbours of each point.
     """
     factors = _factors_of(vectors, count)
     tokens = _token_counts(factors)

@@ -12,6 +12,7 @@ from typing import Any
 from morphlm.analysis.bootstrap import RESAMPLES, bootstrap_note, bootstrap_record
 from morphlm.analysis.model_triple import COLUMNS, ModelTriple, triple_from_scores
 from morphlm.analysis.scores import SentenceScores, shared_signature
+from morphlm.display import Row, Tabular, dataclass_repr, flattened
 from morphlm.errors import ConfigError
 from morphlm.tables import Table
 
@@ -24,20 +25,25 @@ class PruningRow:
     kappa: float
     models: ModelTriple
 
+    __repr__ = dataclass_repr
+
     def to_json(self) -> dict[str, Any]:
         return {"language": self.language, "kappa": self.kappa, **self.models.to_json()}
 
 
 @dataclass(frozen=True)
-class Pruning:
+class Pruning(Tabular):
     """The three models in all languages at all pruning rates."""
 
     rows: tuple[PruningRow, ...]
     seed: int = 1
     resamples: int = RESAMPLES
 
+    __repr__ = dataclass_repr
+
     @property
     def languages(self) -> tuple[str, ...]:
+        """The languages, in the order of the rows."""
         return tuple(dict.fromkeys(row.language for row in self.rows))
 
     @property
@@ -85,6 +91,9 @@ class Pruning:
         signatures = [signature for row in self.rows for signature in row.models.signatures]
         notes += [f"signatures: {shared_signature(signatures)}"] if signatures else []
         return notes
+
+    def frame_rows(self) -> list[Row]:
+        return [flattened(row.to_json()) for row in self.rows]
 
     def to_json(self) -> dict[str, Any]:
         return {

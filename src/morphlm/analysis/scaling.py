@@ -12,8 +12,10 @@ from typing import Any
 from morphlm.analysis.bootstrap import RESAMPLES, bootstrap_note, bootstrap_record
 from morphlm.analysis.model_triple import COLUMNS, ModelTriple, triple_from_scores
 from morphlm.analysis.scores import SentenceScores, shared_signature
+from morphlm.display import Row, Tabular, dataclass_repr, flattened
 from morphlm.errors import ConfigError
 from morphlm.tables import Table
+from morphlm.wording import option
 
 
 @dataclass(frozen=True)
@@ -24,12 +26,14 @@ class ScalingPoint:
     vocabulary: int  # words
     models: ModelTriple
 
+    __repr__ = dataclass_repr
+
     def to_json(self) -> dict[str, Any]:
         return {"tokens": self.tokens, "vocabulary": self.vocabulary, **self.models.to_json()}
 
 
 @dataclass(frozen=True)
-class Scaling:
+class Scaling(Tabular):
     """Two series, each in order of the amounts of text; one may be empty."""
 
     fixed: tuple[ScalingPoint, ...]  # the vocabulary stays
@@ -38,8 +42,11 @@ class Scaling:
     seed: int = 1
     resamples: int = RESAMPLES
 
+    __repr__ = dataclass_repr
+
     @property
     def series(self) -> dict[str, tuple[ScalingPoint, ...]]:
+        """The series that are not empty, by name."""
         by_name = {"fixed": self.fixed, "growing": self.growing}
         return {name: points for name, points in by_name.items() if points}
 
@@ -66,6 +73,11 @@ class Scaling:
         notes += [f"signatures: {shared_signature(signatures)}"] if signatures else []
         return notes
 
+    def frame_rows(self) -> list[Row]:
+        return [
+            {"series": name, **flattened(point.to_json())} for name, points in self.series.items() for point in points
+        ]
+
     def to_json(self) -> dict[str, Any]:
         return {
             "text": self.text,
@@ -83,7 +95,10 @@ def compare_scaling(
     seed: int = 1,
     resamples: int = RESAMPLES,
 ) -> Scaling:
-    """Sort the points by the amount of text; each amount occurs once in a series."""
+    """Sort points of `scaling_point` by the amount of text; each amount occurs once in a series.
+
+    Those of `fixed` have one vocabulary; in `growing` it grows with the text. `text` is what was scored.
+    """
     series = [tuple(sorted(points, key=lambda point: point.tokens)) for points in (fixed, growing)]
     if not any(series):
         raise ConfigError("there is no amount of training text; give models of at least one")
@@ -100,7 +115,9 @@ def _check_vocabulary_stays(points: tuple[ScalingPoint, ...]) -> None:
     sizes = {point.vocabulary for point in points}
     if len(sizes) > 1:
         listed = ", ".join(f"{size:,}" for size in sorted(sizes))
-        raise ConfigError(f"models with a fixed vocabulary have {listed} words; train them with one --vocab")
+        raise ConfigError(
+            f"models with a fixed vocabulary have {listed} words; train them with one {option('--vocab')}"
+        )
 
 
 def scaling_point(scores: Mapping[str, SentenceScores], *, seed: int = 1, resamples: int = RESAMPLES) -> ScalingPoint:

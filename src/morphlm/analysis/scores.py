@@ -17,6 +17,7 @@ import numpy as np
 from morphlm.analysis.bootstrap import RESAMPLES, PerplexityChange, paired_changes
 from morphlm.analysis.schema import SENTENCE_SCORES
 from morphlm.arrays import Float64Array
+from morphlm.display import Row, Tabular, dataclass_repr
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.fitting import fit_text
@@ -29,10 +30,11 @@ from morphlm.scoring.streaming import sentence_sums
 from morphlm.tables import finite_or_none
 from morphlm.text.reading import END
 from morphlm.vocabulary.corpus import Source, as_paths, describe, token_batches
+from morphlm.wording import either
 
 
 @dataclass(frozen=True, eq=False)
-class SentenceScores:
+class SentenceScores(Tabular):
     """The log-probability of each sentence of a text under one model, and what analyses ask about the model."""
 
     text: str
@@ -43,10 +45,19 @@ class SentenceScores:
     training_tokens: int | None = None  # None: the model does not say
     kappa: float | None = None
 
+    __repr__ = dataclass_repr
+
     @property
     def perplexity(self) -> float:
         """exp(-1/N sum ln p)."""
         return float(np.exp(-self.logprobs.sum() / self.tokens.sum()))
+
+    def frame_rows(self) -> list[Row]:
+        columns = zip(self.logprobs.tolist(), self.tokens.astype(int).tolist(), strict=True)
+        return [
+            {"sentence": number, "logprob": logprob, "tokens": tokens}
+            for number, (logprob, tokens) in enumerate(columns, 1)
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """All fields; `scores_from_json` is the inverse."""
@@ -120,11 +131,15 @@ def score_folder(
     allow_unknown: bool = False,
     prepared: bool | None = None,
 ) -> dict[str, SentenceScores]:
-    """Score a text under the models FOLDER/KIND, as `morphlm train --all` writes them."""
+    """Score a text under the models `folder`/KIND of some `kinds`, as `train_kinds` writes them.
+
+    Models that are not there are left out, unless `need_all`.
+    """
     directories = {kind: Path(folder) / kind for kind in kinds}
     missing = [kind for kind, directory in directories.items() if not directory.is_dir()]
     if len(missing) == len(kinds) or (missing and need_all):
-        message = f"there is no model {', '.join(missing)} in it; name a folder that `morphlm train --all` has written"
+        trainer = either("`morphlm train --all`", "`train_kinds`")
+        message = f"there is no model {', '.join(missing)} in it; name a folder that {trainer} has written"
         raise ConfigError(f"{folder}: {message}")
     loaders = {
         kind: lambda directory=directory: load(directory)

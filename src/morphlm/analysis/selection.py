@@ -19,6 +19,7 @@ from morphlm.analysis.scores import (
     plain_change,
     shared_signature,
 )
+from morphlm.display import Row, Tabular, dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.tables import Table, finite_or_none, percent
 
@@ -49,6 +50,8 @@ class Box:
     mean: float
     outliers: tuple[float, ...]
     count: int
+
+    __repr__ = dataclass_repr
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -88,7 +91,7 @@ def box_of(numbers: Sequence[float]) -> Box:
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(Tabular):
     """The perplexities of all models in all languages, and what the additive ones change."""
 
     perplexities: Mapping[str, Mapping[str, float]]  # [language][kind]
@@ -97,8 +100,11 @@ class Selection:
     resamples: int = RESAMPLES
     signatures: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # [language][kind]
 
+    __repr__ = dataclass_repr
+
     @property
     def languages(self) -> tuple[str, ...]:
+        """The languages."""
         return tuple(self.perplexities)
 
     @property
@@ -178,7 +184,19 @@ class Selection:
 
     @property
     def has_intervals(self) -> bool:
+        """Whether any change has an interval."""
         return any(change.has_interval for changes in self.changes.values() for change in changes.values())
+
+    def frame_rows(self) -> list[Row]:
+        return [
+            {"language": language, "kind": kind, "perplexity": perplexity, **self._change(language, kind)}
+            for language, models in self.perplexities.items()
+            for kind, perplexity in models.items()
+        ]
+
+    def _change(self, language: str, kind: str) -> dict[str, float | None]:
+        change = self.changes.get(language, {}).get(kind)
+        return {} if change is None else {f"change_{name}": value for name, value in change.to_json().items()}
 
     def to_json(self) -> dict[str, Any]:
         """Boxes only where there are two languages or more."""
@@ -212,7 +230,10 @@ def select(
     resamples: int = RESAMPLES,
     signatures: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Selection:
-    """From the perplexity of each kind of model in each language; changes that are not given have no interval."""
+    """From `perplexities` by language and kind of model; `changes` that are not given have no interval.
+
+    `signatures`, by language and kind too, are shown below the table.
+    """
     if not perplexities:
         raise ConfigError("there is no language; name at least one")
     unknown = sorted({kind for models in perplexities.values() for kind in models} - set(PAPER_KINDS))

@@ -25,6 +25,7 @@ from morphlm.scoring.streaming import Normaliser, normaliser_of
 from morphlm.text.preparation import PrepareOptions, read_preparation
 from morphlm.text.prepare import prepare_line
 from morphlm.vocabulary.corpus import Source, as_paths, describe
+from morphlm.wording import option
 
 Cutter = Callable[[str], list[str]]
 Item = TypeVar("Item")
@@ -78,7 +79,7 @@ def preparer_for(models: Sequence[LanguageModel], text: Source | None = None) ->
     if any(preparation != preparations[0] for preparation in preparations) and text is None:
         raise ConfigError(
             "the training texts of the models were prepared in different ways; compare models of one preparation, or "
-            "give the prepared text too (--text)"
+            f"give the prepared text too ({option('--text')})"
         )
     options = recorded[0].preparation if recorded else None
     if options is None:
@@ -216,7 +217,7 @@ def align_with_text(sentences: Iterable[AlignedSentence], text: Source) -> Itera
 
 
 def _missing(sentence: AlignedSentence | None, message: str) -> InputError:
-    cure = "give tags and text of the same sentences (prepare it with --max-tokens 0)"
+    cure = f"give tags and text of the same sentences (prepare it with {option('--max-tokens', 0)})"
     if sentence is None:
         return InputError(f"{message}; {cure}")
     return InputError(f"{message}; {cure}", source=sentence.source, line=sentence.units[-1].line)

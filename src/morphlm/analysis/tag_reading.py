@@ -12,12 +12,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError
 from morphlm.extras import import_extra
 from morphlm.files import source_name
 from morphlm.progress import progress_bar
 from morphlm.segmentation.sources import conllu
 from morphlm.text.reading import numbered_lines, read_blocks, split_tokens
+from morphlm.wording import option
 
 Format = Literal["conllu", "slashes", "hanta"]
 Column = Literal["upos", "xpos"]
@@ -48,6 +50,8 @@ class TaggedSentence:
     tokens: tuple[TaggedToken, ...]
     source: str  # how messages name the file
 
+    __repr__ = dataclass_repr
+
 
 def read_tagged(
     paths: Sequence[str | Path],
@@ -69,7 +73,9 @@ def read_tagged(
     if not sentences:
         raise InputError("there are no sentences; give at least one", source=names)
     if all(token.tag == UNTAGGED for sentence in sentences for token in sentence.tokens):
-        hint = f"no word has a tag in the column {column.upper()}; choose the other --column, or tag the text"
+        hint = (
+            f"no word has a tag in the column {column.upper()}; choose the other {option('--column')}, or tag the text"
+        )
         raise InputError(hint, source=names)
     return sentences
 

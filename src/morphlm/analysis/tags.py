@@ -33,6 +33,7 @@ from morphlm.language_model.perplexity import text_signature
 from morphlm.text.reading import END
 from morphlm.vocabulary.corpus import Source, describe
 from morphlm.vocabulary.vocabulary import UNK_ID
+from morphlm.wording import option
 
 TITLE = "part of speech"
 SENTENCE_END = "end of sentence"
@@ -52,7 +53,7 @@ def tag_comparison(
     seed: int = 1,
     resamples: int = RESAMPLES,
 ) -> GroupComparison:
-    """Compare two models on tagged text (`read_tagged`), by tag and on all matches of each tag sequence.
+    """Compare two models on tagged text (`read_tagged`), by tag and on all matches of each of the `sequences`.
 
     The text scored is made of the tagged tokens, prepared as the models' training text was; or it is `text`, whose
     lines must be the tagged sentences (`prepared` is as of `LanguageModel.perplexity`). With `coarse`, tags are grouped
@@ -136,7 +137,10 @@ def _by_tag(spans: Sequence[Sequence[_TaggedSpan]], coarse: bool) -> dict[str, P
         positions_of[_label(unit.tag, coarse)] += unit.positions
     if coarse and not any(coarse_class(unit.tag) for unit in chain.from_iterable(spans)):
         tag = spans[0][0].tag
-        raise ConfigError(f"coarse classes are known of UPOS and STTS tags, not of such as {tag}; leave --coarse out")
+        raise ConfigError(
+            f"coarse classes are known of UPOS and STTS tags, not of such as {tag}; leave "
+            f"{option('--coarse', True)} out"
+        )
     return {name: np.array(positions, np.int64) for name, positions in positions_of.items()}
 
 

@@ -72,7 +72,8 @@ def cluster(
 
     `passes` are annealed, at falling temperatures (or those that are given), then words are exchanged until a pass
     gains less than `tolerance`. The result is the same for any number of threads. `</s>` has a class of its own. Words
-    that the text does not contain are added at the end, see `assign_rest`.
+    that the text does not contain are added at the end, see `assign_rest`. `max_class_size` bounds the number of
+    words in a class.
     """
     vocabulary = corpus.vocabulary
     classes = number_of_classes(vocabulary, classes)

@@ -7,6 +7,7 @@ carries the number of `</s>`'s class. Classes are numbered by their frequency, s
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 from morphlm.arguments import whole_number
 from morphlm.arrays import Int32Array, Int64Array
 from morphlm.classes.bigrams import count_pairs, mutual_information
+from morphlm.display import Row, Tabular, described
 from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer
 from morphlm.lazy import PickledWithoutCaches, cached_property
@@ -27,7 +29,7 @@ NO_CLASS = -1
 
 
 @dataclass(frozen=True)
-class Partition(PickledWithoutCaches):
+class Partition(Tabular, PickledWithoutCaches):
     """The class of every word."""
 
     vocabulary: Vocabulary
@@ -35,6 +37,17 @@ class Partition(PickledWithoutCaches):
     classes: int  # every class has a word
     method: str  # "exchange", "frequency", "root-frequency" or the format of the file it was read from
     mutual_information: float | None = None  # of adjacent classes in the training text, in nats
+
+    def __repr__(self) -> str:
+        return described(self, words=len(self.class_of), classes=self.classes, method=self.method)
+
+    def frame_rows(self) -> Iterator[Row]:
+        words, counts = self.vocabulary.words, self.vocabulary.counts
+        return (
+            {"class": number, "word": words[word], "count": int(counts[word])}
+            for number, ids in enumerate(self.members)
+            for word in ids.tolist()
+        )
 
     def __post_init__(self) -> None:
         whole_number("the number of classes", self.classes, at_least=1)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from morphlm.classes.formats import FORMATS, read_given_classes
-from morphlm.classes.methods import ClassOptions, make_classes
+from morphlm.classes.methods import ClassOptions, make_classes, read_for_classes
 from morphlm.classes.partition import Partition
 from morphlm.cli import options
 from morphlm.cli.setting_options import SettingOptions
@@ -16,8 +15,6 @@ from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
 from morphlm.language_model.signature import Signature, in_thousands
 from morphlm.version import __version__
-from morphlm.vocabulary.corpus import Corpus, encode_text, read_corpus, warn_if_raw
-from morphlm.vocabulary.vocabulary import load_vocabulary
 
 CLASS_SETTINGS = SettingOptions(ClassOptions)
 
@@ -78,7 +75,8 @@ def command(
         raise ConfigError("--read takes the classes as they are; leave out --classes, --method and --max-class-size")
     if out is not None:
         check_can_write(out)
-    corpus = _corpus(options.as_paths(options.or_stdin((*files, *texts))), vocab, kappa, seed, allow_unknown)
+    given = options.as_paths(options.or_stdin((*files, *texts)))
+    corpus = read_for_classes(given, vocab, kappa, seed, allow_unknown=allow_unknown)
     if class_file is None:
         partition = make_classes(corpus, chosen)
     else:
@@ -89,14 +87,6 @@ def command(
         partition.save(out)
     signature = _signature(partition, None if vocab else kappa, seed)
     _report(partition, signature, examples, has_header, as_json, to_stdout=out != "-")
-
-
-def _corpus(files: list[Path], vocab: str | None, kappa: float, seed: int, allow_unknown: bool) -> Corpus:
-    if vocab is not None:
-        return encode_text(files, load_vocabulary(vocab), allow_unknown=allow_unknown)
-    raw = read_corpus(files, allow_unknown=allow_unknown)
-    warn_if_raw(raw.words, files)
-    return raw.encode(raw.words.vocabulary(kappa, seed))
 
 
 def _signature(partition: Partition, kappa: float | None, seed: int) -> Signature:

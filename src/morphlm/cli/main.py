@@ -18,6 +18,7 @@ from morphlm.cli.streams import open_streams
 from morphlm.errors import MorphlmError
 from morphlm.progress import notify
 from morphlm.version import __version__
+from morphlm.wording import command_line
 
 # command -> one line of help; the module of the same name in this folder is imported only when it is called.
 COMMANDS = {
@@ -91,6 +92,11 @@ def morphlm() -> None:
 
 def run(arguments: list[str] | None = None) -> None:
     """The entry point."""
+    with command_line():
+        _run(arguments)
+
+
+def _run(arguments: list[str] | None) -> None:
     open_streams()
     try:
         given = british_options(sys.argv[1:] if arguments is None else arguments)

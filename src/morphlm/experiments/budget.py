@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from morphlm.errors import ConfigError
 from morphlm.experiments.recipe import Recipe, format_amount
+from morphlm.wording import either
 
 SPARE = 0.9  # an estimate fits if it takes no larger share of the time
 
@@ -23,10 +24,13 @@ def restrict(recipes: Sequence[Recipe], languages: Sequence[str] | None) -> tupl
     """The recipes that have some of the languages; each language must be in one of them."""
     known = list(dict.fromkeys(language for recipe in recipes for language in recipe.languages))
     if languages is not None and not languages:
-        raise ConfigError(f"--languages: no language is named; choose from {', '.join(known)}")
+        raise ConfigError(f"{either('--languages', 'languages')}: no language is named; choose from {', '.join(known)}")
     for language in languages or ():
         if language not in known:
-            raise ConfigError(f"--languages: {language!r} is not in this recipe; choose from {', '.join(known)}")
+            raise ConfigError(
+                f"{either('--languages', 'languages')}: {language!r} is not in this recipe; choose from "
+                f"{', '.join(known)}"
+            )
     wanted = set(known if languages is None else languages)
     return tuple(
         replace(recipe, languages=tuple(language for language in recipe.languages if language in wanted))

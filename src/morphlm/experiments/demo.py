@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import FetchError
 from morphlm.learning.directory import LearnDirectory
 from morphlm.learning.learn import learn_request
@@ -31,6 +32,8 @@ class DemoConfig:
     minutes: float | None = None  # None: what the text needs
     seed: int = 1
 
+    __repr__ = dataclass_repr
+
 
 @dataclass(frozen=True)
 class DemoResult:
@@ -41,6 +44,8 @@ class DemoResult:
     learned: Learned
     morphemes: list[str]  # some words as their labelled morphemes
     neighbours: list[QueryAnswer]  # of some words of the text, and of some that only the test text has
+
+    __repr__ = dataclass_repr
 
     def to_json(self) -> dict[str, Any]:
         return {

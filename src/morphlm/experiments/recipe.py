@@ -13,10 +13,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError
 from morphlm.experiments.pairs import Pair
 from morphlm.experiments.parts import PARTS
-from morphlm.files import is_file
+from morphlm.files import cannot_read, is_file
 from morphlm.kinds import find_kind, kind_named, kind_names
 from morphlm.training.pipeline import ModelOptions, check_options
 from morphlm.vocabulary.vocabulary import check_kappa
@@ -67,7 +68,10 @@ class Recipe:
     translation: TranslationOptions = field(default_factory=TranslationOptions)
     budget: Budget = field(default_factory=Budget)
 
+    __repr__ = dataclass_repr
+
     def pairs_into(self, language: str) -> list[Pair]:
+        """The pairs of languages whose target is this one."""
         return [pair for pair in map(Pair.of, self.translation.pairs) if pair.target == language]
 
 
@@ -108,7 +112,7 @@ def load_recipe(name: str) -> Recipe:
     except UnicodeDecodeError as error:
         raise InputError("this is not UTF-8; a recipe is a TOML file", source=name) from error
     except OSError as error:
-        raise InputError(f"it cannot be read ({error.strerror}); check it with `ls -l`", source=name) from error
+        raise cannot_read(name, error) from error
     return read_recipe(text, path.stem, name)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.costs import format_duration, format_size
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError
 from morphlm.experiments.budget import SPARE, Reduction, reductions, restrict, shorten
 from morphlm.experiments.estimate import Estimator, Forecast, forecast
@@ -29,6 +30,7 @@ from morphlm.extras import check_extra, how_to_install, is_installed
 from morphlm.files import check_can_make
 from morphlm.progress import notify
 from morphlm.progress_line import ProgressLine
+from morphlm.wording import either, option
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class ReproduceRequest:
     languages: tuple[str, ...] | None = None  # only these
     tokens: int | None = None  # of the training texts, at most
     minutes: float | None = None
+
+    __repr__ = dataclass_repr
 
 
 def look_ahead(request: ReproduceRequest) -> Preview:
@@ -109,6 +113,8 @@ class Preview:
     estimator: Estimator
     forecast: Forecast
 
+    __repr__ = dataclass_repr
+
     def format(self) -> str:
         """The steps, a line each, and the estimate."""
         lines = []
@@ -148,6 +154,8 @@ class Reproduction:
     failed: dict[str, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()  # recipes that have no report
 
+    __repr__ = dataclass_repr
+
     def format(self) -> str:
         return "\n\n".join([*(report.format() for report in self.reports), *map(_left_out, self.left_out)])
 
@@ -166,7 +174,9 @@ class Reproduction:
 def _source_of(recipe: Recipe, data: Path | None) -> TextSource:
     """Where the texts come from; --data goes before the data set that a recipe names."""
     if data is None and recipe.dataset is None:
-        raise ConfigError(f"{recipe.name} names no data set; give --data DIR, a folder of raw text")
+        raise ConfigError(
+            f"{recipe.name} names no data set; give {either('--data DIR', 'data=')}, a folder of raw text"
+        )
     return TextSource(data) if data is not None else TextSource(dataset=recipe.dataset)
 
 
@@ -182,7 +192,7 @@ def _first_that_fits(previews: Iterable[Preview], minutes: float) -> Preview:
     without = f" even without: {'; '.join(smallest.left_out)}" if smallest.left_out else ""
     raise ConfigError(
         f"{smallest.name} takes about {format_duration(smallest.forecast.seconds)}{without}; "
-        f"give --minutes {math.ceil(smallest.forecast.seconds / SPARE / 60)} or more"
+        f"give {option('--minutes', math.ceil(smallest.forecast.seconds / SPARE / 60))} or more"
     )
 
 
@@ -200,7 +210,7 @@ def check_disk_space(preview: Preview) -> None:
     if needed > free:
         raise ConfigError(
             f"{preview.store.folder}: about {format_size(needed)} are needed and {format_size(free)} are free; make "
-            "room, give another --store, fewer --languages or --tokens"
+            f"room, give another {option('--store')}, fewer {option('--languages')} or {option('--tokens')}"
         )
 
 

@@ -31,6 +31,7 @@ from morphlm.experiments.schema import RECORD_FORMAT, STEP_RECORD
 from morphlm.files import atomic_writer, make_folder, sha256_of
 from morphlm.modelfile import canonical_json
 from morphlm.schema import read_document
+from morphlm.wording import option
 
 KEY_DIGITS = 16  # in the name of a record
 
@@ -87,7 +88,7 @@ class Store:
 
     def locked(self) -> AbstractContextManager[None]:
         """Nobody else works in it until the block ends."""
-        return lock(self.folder / ".lock", self.folder, "give another --store")
+        return lock(self.folder / ".lock", self.folder, f"give another {option('--store')}")
 
     def shelf(self, kind: str) -> RecordShelf:
         """Where the records of a kind of step are found and kept."""
@@ -150,7 +151,9 @@ def hashes_of(files: Mapping[str, Path]) -> dict[str, str]:
 def check_store(folder: Path) -> Store:
     """The store in a folder; refuses, before any work is done, what is no folder."""
     if folder.exists() and not folder.is_dir():
-        raise InputError("this is no folder, so results cannot be kept in it; name another --store", source=str(folder))
+        raise InputError(
+            f"this is no folder, so results cannot be kept in it; name another {option('--store')}", source=str(folder)
+        )
     return Store(folder)
 
 

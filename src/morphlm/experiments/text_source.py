@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from morphlm.errors import ConfigError, InputError
+from morphlm.errors import ConfigError, InputError, MissingFileError
 from morphlm.experiments.corpora import (
     PARTS,
     RECIPES,
@@ -34,6 +34,7 @@ from morphlm.text.datasets.registry import DATASETS
 from morphlm.text.datasets.wmt13 import WORDS_OF_1M
 from morphlm.text.preparation import paper_options
 from morphlm.threads import available_cores
+from morphlm.wording import either, option
 
 # About how many tokens a data set has to learn from.
 TOKENS_OF_DATASETS = {"libreoffice-help": 400_000, "wmt13": 16_800_000, "generated": 197_000}
@@ -53,7 +54,9 @@ class TextSource:
         if self.dataset is not None and self.dataset not in DATASETS:
             raise ConfigError(f"{self.dataset!r} is no data set; choose one of {', '.join(DATASETS)}")
         if self.folder is not None and not self.folder.is_dir():
-            raise InputError("there is no such folder of data; check --data", source=str(self.folder))
+            raise MissingFileError(
+                f"there is no such folder of data; check {option('--data')}", source=str(self.folder)
+            )
 
     def target_side(self, pair: Pair) -> TextSource:
         """The parallel text of a pair as text of the language that is translated into."""
@@ -107,7 +110,9 @@ class TextSource:
 
     def _in_folder(self, kind: str, name: str) -> Path:
         if self.folder is None:
-            raise InputError("translation needs parallel text; give --data DIR, a folder of raw text")
+            raise InputError(
+                f"translation needs parallel text; give {either('--data DIR', 'data=')}, a folder of raw text"
+            )
         path = self.folder / kind / name
         if not path.is_file():
             raise InputError("the folder of data lacks this file; put it there", source=str(path))

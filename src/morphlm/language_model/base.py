@@ -15,6 +15,7 @@ import numpy as np
 from morphlm.arguments import check_token, whole_number
 from morphlm.arrays import Float64Array, Int32Array
 from morphlm.classes.partition import Partition
+from morphlm.display import described, html_facts
 from morphlm.errors import ConfigError
 from morphlm.language_model.fitting import fit_text
 from morphlm.language_model.guards import (
@@ -34,6 +35,7 @@ from morphlm.language_model.perplexity import Perplexity, ScoredText, UnknownCon
 from morphlm.language_model.prefixes import PrefixCache, completions, prefix_logprob, prefix_logprobs
 from morphlm.language_model.signature import Signature, in_thousands
 from morphlm.lazy import PickledWithoutCaches, cached_property, without_cached
+from morphlm.progress import ProgressOption, reports_progress
 from morphlm.text.preparation import PrepareOptions, options_of_record
 from morphlm.text.prepare import join_tokens
 from morphlm.text.raw import tokens_of
@@ -67,6 +69,24 @@ class LanguageModel(PickledWithoutCaches, ABC):
         super().__init_subclass__(**named)
         if not checks_itself:
             guard_methods(cls)
+
+    def __repr__(self) -> str:
+        directory = None if self.origin is None else str(self.origin.directory)
+        facts = {"kind": self.kind, "order": self.order, "words": len(self.vocabulary)}
+        return described(self, **facts, **({} if directory is None else {"directory": directory}))
+
+    def _repr_html_(self) -> str:
+        training = self.training
+        facts = {
+            "kind": self.kind,
+            "order": self.order,
+            "words": len(self.vocabulary),
+            "training tokens": training.get("tokens"),
+            "development perplexity": training.get("development_perplexity"),
+            "directory": None if self.origin is None else str(self.origin.directory),
+            "signature": str(self.signature),
+        }
+        return html_facts(facts, type(self).__name__)
 
     @abstractmethod
     def begin(self, *, sentence: bool = True, unknown_contexts: UnknownContexts = "unk") -> Any:
@@ -246,6 +266,7 @@ class LanguageModel(PickledWithoutCaches, ABC):
         """Whether `score_composed` differs from scoring with UNK in contexts."""
         return False
 
+    @reports_progress
     def perplexity(
         self,
         source: Source,
@@ -254,6 +275,7 @@ class LanguageModel(PickledWithoutCaches, ABC):
         spelling: Spelling | None = None,
         unknown_contexts: UnknownContexts = "unk",
         prepared: bool | None = None,
+        progress: ProgressOption = None,
     ) -> Perplexity:
         """Perplexity of a file, several paths, raw lines, or lists of tokens; `allow_unknown` admits <unk> in them.
 
@@ -269,6 +291,7 @@ class LanguageModel(PickledWithoutCaches, ABC):
         )
         return scored.perplexity(describe(source), text_signature(self, source))
 
+    @reports_progress
     def score_text(
         self,
         source: Source,
@@ -277,6 +300,7 @@ class LanguageModel(PickledWithoutCaches, ABC):
         spelling: Spelling | None = None,
         unknown_contexts: UnknownContexts = "unk",
         prepared: bool | None = None,
+        progress: ProgressOption = None,
     ) -> ScoredText:
         """The log-probability of every token, with rows for sentences and tokens; arguments as of `perplexity`."""
         return score_text(

@@ -27,6 +27,7 @@ from morphlm.text.reading import END, UNKNOWN, split_tokens
 from morphlm.text.recognition import recognise_language
 from morphlm.vocabulary.corpus import Source, as_paths, as_text
 from morphlm.vocabulary.vocabulary import UNK_ID
+from morphlm.wording import either, option
 
 if TYPE_CHECKING:
     from morphlm.language_model.base import LanguageModel
@@ -93,12 +94,16 @@ def _tell_of_raw(paths: Sequence[Path], options: PrepareOptions, what: str) -> N
     """Say that texts are prepared, and warn where their lines are no sentences."""
     if paths:
         names = ", ".join(map(source_name, paths[:3])) + (", ..." if len(paths) > 3 else "")
-        notify(f"{names}: prepared as {what} text was ({options.describe()}); --prepared takes it as it stands")
+        notify(f"{names}: prepared as {what} text was ({options.describe()}); {_as_it_stands()}")
     for path in filter(looks_wrapped, paths):
         notify(
             f"WARNING: {path}: it looks hard-wrapped, and each of its lines is taken for a sentence; "
-            "`morphlm prepare --split` finds the sentences"
+            f"{either('`morphlm prepare --split`', '`prepare_files(..., split=True)`')} finds the sentences"
         )
+
+
+def _as_it_stands() -> str:
+    return f"{option('--prepared', True)} takes it as it stands"
 
 
 def line_preparer(model: LanguageModel, *, prepared: bool | None = None, allow_unknown: bool = False) -> LinePreparer:
@@ -148,7 +153,7 @@ def _cause(model: LanguageModel, words: Sequence[str]) -> str:
     if options is None:
         return "was it prepared as the model's text was? The model has no record of it"
     if not options.is_idempotent:
-        return f"the model's text has {options.describe()}; say --raw if this is raw text"
+        return f"the model's text has {options.describe()}; say {either('--raw', 'prepared=False')} if this is raw text"
     return "it may be of another language or subject, or was prepared in another way"
 
 

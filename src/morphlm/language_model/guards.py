@@ -15,7 +15,7 @@ import numpy as np
 
 from morphlm.arguments import check_token, check_words, shown, word_id, word_ids
 from morphlm.arrays import Array, Int32Array
-from morphlm.errors import ConfigError, InputError, StateError
+from morphlm.errors import ArgumentTypeError, ConfigError, StateError
 from morphlm.tables import counted
 from morphlm.vocabulary.vocabulary import Vocabulary
 
@@ -86,7 +86,7 @@ def composed_ids(tokens: Int32Array, forms: Sequence[str], size: int) -> Int32Ar
 def check_sentences(sentences: object) -> None:
     """Refuse what cannot be a text: sentences that are lists of tokens."""
     if isinstance(sentences, str | bytes) or not isinstance(sentences, Iterable):
-        raise InputError(f"{shown(sentences)} is no text; give sentences, each a list of tokens")
+        raise ArgumentTypeError(f"{shown(sentences)} is no text; give sentences, each a list of tokens")
 
 
 # ---------------------------------------------------------------- around the methods of other packages' models

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from morphlm.arrays import Float64Array
+from morphlm.display import dataclass_repr
 from morphlm.language_model.signature import Signature
 from morphlm.tables import counted, finite_or_none
 from morphlm.vocabulary.corpus import Corpus
@@ -40,6 +41,8 @@ class OpenVocabulary:
     unspelled: int  # tokens <unk>, left out
     logprob: float  # sum of ln p over the tokens
     signature: Signature
+
+    __repr__ = dataclass_repr
 
     def format(self) -> str:
         left_out = f", {self.unspelled:,} <unk> left out" if self.unspelled else ""

@@ -16,6 +16,7 @@ import numpy as np
 
 from morphlm.arguments import shown
 from morphlm.arrays import Float64Array
+from morphlm.display import Row, Tabular, dataclass_repr, flattened, frame_of
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import is_file
 from morphlm.language_model.fitting import warn_if_foreign
@@ -44,6 +45,8 @@ from morphlm.vocabulary.corpus import (
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary
 
 if TYPE_CHECKING:  # the module of LanguageModel imports this one
+    from pandas import DataFrame
+
     from morphlm.language_model.base import LanguageModel
 
 UnknownContexts = Literal["unk", "composed"]  # what stands in a context for a word that is not known
@@ -51,7 +54,7 @@ _UNKNOWN_CONTEXTS = get_args(UnknownContexts)
 
 
 @dataclass(frozen=True)
-class Perplexity:
+class Perplexity(Tabular):
     """exp(-1/N sum ln p), where N counts the words and one end for each sentence (paper, 4.1)."""
 
     text: str  # the name of what was scored
@@ -63,6 +66,8 @@ class Perplexity:
     logprob: float  # sum of ln p over all tokens
     signature: Signature
     open_vocabulary: OpenVocabulary | None = None  # if unknown words were spelled
+
+    __repr__ = dataclass_repr
 
     def format(self) -> str:
         spelled = "" if self.open_vocabulary is None else f"\n{self.open_vocabulary.format()}"
@@ -90,9 +95,12 @@ class Perplexity:
             **spelled,
         }
 
+    def frame_rows(self) -> list[Row]:
+        return [flattened(self.to_json())]
+
 
 @dataclass(frozen=True)
-class ScoredText:
+class ScoredText(Tabular):
     """A text with the log-probability of each of its tokens."""
 
     corpus: Corpus
@@ -100,6 +108,8 @@ class ScoredText:
     forms: list[bytes] | None = None  # the tokens as they stood in the text, where they were kept
     spelled: Float64Array | None = None  # unknown words with their share of UNK's, where it was asked for
     composed: bool = False  # whether contexts saw unknown words as composed
+
+    __repr__ = dataclass_repr
 
     @property
     def _shown(self) -> Float64Array:
@@ -112,7 +122,18 @@ class ScoredText:
             yield number, begin, end + 1
             begin = end + 1
 
+    def frame_rows(self) -> Iterator[Row]:
+        """A row for each token, or for each sentence if the tokens were not kept."""
+        return self.sentence_rows() if self.forms is None else self.token_rows()
+
+    def to_frame(self, by: Literal["token", "sentence"] | None = None) -> DataFrame:
+        """The scores as a `pandas.DataFrame`, by token or by sentence; needs the extra `pandas`."""
+        if by not in (None, "token", "sentence"):
+            raise ConfigError(f"scores come by token or by sentence, not by {shown(by)}; choose one of them")
+        return frame_of(self.sentence_rows() if by == "sentence" else self.frame_rows())
+
     def sentence_rows(self) -> Iterator[dict[str, Any]]:
+        """The figures of each sentence."""
         for number, begin, end in self._spans():
             logprobs = self._shown[begin:end]
             yield {

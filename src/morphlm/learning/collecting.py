@@ -27,6 +27,7 @@ from morphlm.text.reading import read_blocks, split_tokens
 from morphlm.text.recognition import Recognised, recognise_language
 from morphlm.text.sentences import split_sentences
 from morphlm.vocabulary.corpus import check_tokens
+from morphlm.wording import option
 
 SAMPLE_CHARACTERS = 300_000  # of the text that its language is recognised by
 SAMPLE_RUNS, RUN = 10, 5  # of each part of about 1 MB so many runs of paragraphs, for the languages of the whole
@@ -193,10 +194,13 @@ def _find_language(request: LearnRequest, sample: Sequence[str], collected: Coll
     _refuse_unspaced(sample)
     if code is None or not recognised.is_sure:
         guess = f" (perhaps {language_name(code)})" if code not in (None, OTHER) else ""
-        note(f"the language could not be recognised{guess}; rules for most languages are used, name it with --language")
+        note(
+            f"the language could not be recognised{guess}; rules for most languages are used, name it with "
+            f"{option('--language')}"
+        )
         return None
     check_spaced(code)
-    note(f"the text seems to be {language_name(code)} ({code}); if not, name the language with --language")
+    note(f"the text seems to be {language_name(code)} ({code}); if not, name the language with {option('--language')}")
     return code
 
 
@@ -211,7 +215,9 @@ def _refuse_unspaced(sample: Sequence[str]) -> None:
         languages = {"Japanese": "ja", "Chinese": "zh", "Thai": "th", "Lao": "lo", "Khmer": "km", "Burmese": "my"}
         if script in languages:
             check_spaced(languages[script])
-        raise InputError(f"{script} is written without spaces between words; put spaces there and give --prepared")
+        raise InputError(
+            f"{script} is written without spaces between words; put spaces there and give {option('--prepared', True)}"
+        )
 
 
 def _sampled(documents: Iterable[Document], sample: list[str]) -> Iterator[Document]:

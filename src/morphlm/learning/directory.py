@@ -24,6 +24,7 @@ from morphlm.learning.record import LearnRecord, RecordFile, read_record
 from morphlm.learning.request import LearnRequest, describe_changes, look_at_inputs
 from morphlm.learning.schema import CLBL, KNESER_NEY
 from morphlm.modelfile import LEARNED_MODEL, LEARNED_RECORD, LEARNED_SEGMENTER
+from morphlm.wording import either, option
 
 PARTS = ("train", "dev", "test")
 SHOWN_CHANGES = 3  # in a message
@@ -91,7 +92,7 @@ class LearnDirectory:
 
     def locked(self) -> AbstractContextManager[None]:
         """Nobody else learns here until the block ends."""
-        return lock(self.root / ".lock", self.root, "give another --out")
+        return lock(self.root / ".lock", self.root, f"give another {option('--out')}")
 
     def remove_work(self) -> None:
         shutil.rmtree(self.work, ignore_errors=True)
@@ -131,7 +132,7 @@ def find_record(request: LearnRequest, *, restart: bool) -> LearnRecord | None:
     if changes:
         more = [f"{len(changes) - SHOWN_CHANGES:,} more"] if len(changes) > SHOWN_CHANGES else []
         listed = "; ".join(changes[:SHOWN_CHANGES] + more)
-        cure = "give --restart to learn anew in its place, or another --out"
+        cure = f"give {option('--restart', True)} to learn anew in its place, or another {option('--out')}"
         raise ConfigError(f"{directory.root}: this was learned from other input ({listed}); {cure}")
     return record
 
@@ -143,7 +144,7 @@ def _check_apart(root: Path, request: LearnRequest) -> None:
         if str(name) != "-" and (root.is_relative_to(text) or text.is_relative_to(root)):
             where = "lies in" if root.is_relative_to(text) else "lies around"
             raise ConfigError(
-                f"{root}: this {where} the text {name}, which would be read or replaced; give another --out"
+                f"{root}: this {where} the text {name}, which would be read or replaced; give another {option('--out')}"
             )
 
 
@@ -155,7 +156,10 @@ def _check_free(root: Path) -> None:
         raise cannot_write(root, error) from error
     if not is_free:
         raise InputError(
-            "this exists and was not made by `morphlm learn`; choose another --out, or empty it", source=str(root)
+            f"this exists and was not made by {either('`morphlm learn`', '`learn`')}; choose another "
+            f"{option('--out')}, or "
+            "empty it",
+            source=str(root),
         )
 
 

@@ -33,6 +33,7 @@ from morphlm.learning.texts import make_texts, write_part
 from morphlm.machine import machine_type
 from morphlm.modelfile import MANIFEST
 from morphlm.ngram.training import train_ngram
+from morphlm.progress import ProgressOption, reports_progress
 from morphlm.text.preparation import Case
 from morphlm.threads import available_cores
 from morphlm.training.inputs import InputOptions, TrainingInputs, find_segmenter, prepare_inputs
@@ -44,6 +45,7 @@ from morphlm.vocabulary.vocabulary import Vocabulary
 READ = "reading"
 
 
+@reports_progress
 def learn(
     texts: Texts,
     out: str | Path | None = None,
@@ -59,12 +61,18 @@ def learn(
     seed: int = 1,
     threads: int | None = None,
     restart: bool = False,
+    progress: ProgressOption = None,
 ) -> Learned:
-    """Learn a model from raw text: a file or folder (also several, as `Path`s), raw lines, or lists of tokens.
+    """Learn a model from raw `texts`: a file or folder (also several, as `Path`s), raw lines, or lists of tokens.
 
     The language is recognised unless it is named; settings are chosen by a development text, which like the test text
     is a part of the text unless it is given. `out` is the directory that is written; the same call again goes on with
     what was interrupted, or gives the finished result at once. Without it nothing is kept but the model in memory.
+    `restart` begins anew where something was learned from other input.
+
+    `minutes` bounds the time; by default it is what the text needs. `prepared` text has a sentence a line and tokens
+    between spaces. `field` is that of .jsonl files which holds the text. `case` is "lower", which learns most from
+    little text, or "keep". Results do not depend on the number of `threads`.
     """
     given, is_tokens = as_request_texts(texts)
     with contextlib.ExitStack() as stack:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morphlm.costs import format_duration
+from morphlm.display import Row, Tabular, described, flattened, frame_of
 from morphlm.files import atomic_writer
 from morphlm.lazy import cached_property
 from morphlm.learning.commands import next_commands
@@ -15,18 +16,25 @@ from morphlm.learning.record import LearnRecord
 from morphlm.learning.request import LearnRequest
 from morphlm.learning.schema import CLBL, KNESER_NEY, MIXTURE
 from morphlm.learning.usage import usage_text
+from morphlm.wording import option
 
 if TYPE_CHECKING:  # a finished directory is described without loading anything
+    from pandas import DataFrame
+
     from morphlm.language_model.base import LanguageModel
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class Learned(Tabular):
     """What was learned, and where it is."""
 
     directory: Path | None
     record: LearnRecord
     was_complete: bool = False  # nothing was left to do
+
+    def __repr__(self) -> str:
+        headline = None if self.record.result is None else self.record.result.headline
+        return described(self, directory=self.directory, headline=headline)
 
     @cached_property
     def model(self) -> LanguageModel:
@@ -60,7 +68,9 @@ class Learned:
         lines = []
         if self.was_complete:
             took = format_duration(record.seconds)
-            lines.append(f"{root} is complete already; it was learned in {took}. --restart begins anew.")
+            lines.append(
+                f"{root} is complete already; it was learned in {took}. {option('--restart', True)} begins anew."
+            )
         lines += [result.headline + ".", *self._perplexities(), self._chosen(), _sentence(text.format_losses()), ""]
         commands = next_commands(root, record)
         width = max(len(command) for command, _ in commands)
@@ -93,9 +103,21 @@ class Learned:
         return f"Chosen in {trials}: {words}; {model}."
 
     def write_readme(self) -> None:
+        """Write README.txt, which says how to use the directory."""
         assert self.directory is not None
         with atomic_writer(LearnDirectory(self.directory).readme, is_ours=True) as file:
             file.write(usage_text(self.directory, self.record).encode())
+
+    def frame_rows(self) -> list[Row]:
+        result = self.record.result
+        return (
+            [] if result is None else [{"model": name} | vars(figures) for name, figures in result.perplexities.items()]
+        )
+
+    def trials_frame(self) -> DataFrame:
+        """The trials by which the settings were chosen, as a `pandas.DataFrame`; needs the extra `pandas`."""
+        trials = [*map(asdict, self.record.ngram_trials), *map(asdict, self.record.trials)]
+        return frame_of(map(flattened, trials))
 
     def to_json(self) -> dict[str, Any]:
         return {"out": None if self.directory is None else str(self.directory)} | self.record.to_json()

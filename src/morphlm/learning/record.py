@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from morphlm.display import dataclass_repr
 from morphlm.files import atomic_writer
 from morphlm.learning.choices import ModelChoice, NgramChoice, NgramTrial, Trial
 from morphlm.learning.request import InputFile
@@ -41,6 +42,8 @@ class TextRecord:
     repeated: float  # share of the development sentences that are also in the training text, word for word
     notes: tuple[str, ...]  # what was noticed
     parts: Mapping[str, PartRecord]  # train, dev, test
+
+    __repr__ = dataclass_repr
 
     @property
     def tokens(self) -> int:
@@ -126,6 +129,8 @@ class ResultRecord:
     beginnings: tuple[str, ...]  # of sentences
     commands: tuple[str, ...]  # that give the same model again
 
+    __repr__ = dataclass_repr
+
     def to_json(self) -> dict[str, Any]:
         figures = {name: entry.to_json() for name, entry in self.perplexities.items()}
         lists = {name: list(getattr(self, name)) for name in ("words", "new_words", "beginnings", "commands")}
@@ -156,6 +161,8 @@ class LearnRecord:
     result: ResultRecord | None = None
     machine: Mapping[str, str] = field(default_factory=dict)
     version: str = __version__
+
+    __repr__ = dataclass_repr
 
     def to_json(self) -> dict[str, Any]:
         return {

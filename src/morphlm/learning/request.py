@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from morphlm.errors import ConfigError, InputError
+from morphlm.display import dataclass_repr
+from morphlm.errors import ConfigError, InputError, MissingFileError
 from morphlm.files import checked_path, sha256_of, source_name
 from morphlm.text.languages import check_language, check_spaced
 from morphlm.text.preparation import Case, read_preparation
 from morphlm.text.raw import split_lines_from_tokens
+from morphlm.wording import option
 
 Texts = str | Path | Sequence[Path] | Iterable[str] | Iterable[Sequence[str]]
 LARGEST_SEED = 2**32 - 1
@@ -38,6 +40,8 @@ class LearnRequest:
     threads: int | None = None
     processes: int = 1  # that prepare the text
 
+    __repr__ = dataclass_repr
+
     def __post_init__(self) -> None:
         if self.language is not None:
             check = check_language if self.prepared else check_spaced
@@ -52,7 +56,8 @@ class LearnRequest:
         if named.count("-") > 1:
             raise ConfigError("standard input ('-') is named more than once; it can be read only once")
         if self.prepared and self.field is not None:
-            raise ConfigError("--field names the text in .jsonl, which is raw text; leave out --field or --prepared")
+            field, prepared = option("--field"), option("--prepared", True)
+            raise ConfigError(f"{field} names the text in .jsonl, which is raw text; leave out {field} or {prepared}")
 
     @property
     def paths(self) -> tuple[str | Path, ...] | None:
@@ -151,7 +156,7 @@ def _look_at(role: str, path: str | Path) -> InputFile:
         status = Path(path).stat()
     except OSError:
         if not Path(path).is_symlink():
-            raise InputError("there is no such file or folder; check the name", source=str(path)) from None
+            raise MissingFileError("there is no such file or folder; check the name", source=str(path)) from None
         return InputFile(role, str(path), 0)  # a link that leads nowhere, in a folder: left out when it is read
     if not Path(path).is_file():
         return InputFile(role, str(path), None)  # a named pipe

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import io
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, redirect_stderr
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
 from morphlm.compiling import COMPILATIONS
 from morphlm.learning.pace import Budget
+from morphlm.progress import messages_to
 from morphlm.progress_line import ProgressLine, open_log
 
 SHOWN = "compiling"  # the first word of messages that a user should see in any stage
@@ -75,7 +75,10 @@ class Stages:
     @contextmanager
     def quietly(self) -> Iterator[None]:
         """Between stages: what is printed goes to the log."""
-        with nullcontext(sys.stderr) if self.verbose else self._line.open_log(self.log) as log, redirect_stderr(log):
+        if self.verbose:
+            yield
+            return
+        with self._line.open_log(self.log) as log, messages_to(log):
             yield
 
     @contextmanager

@@ -16,6 +16,7 @@ from morphlm.learning.record import PartRecord, TextRecord
 from morphlm.learning.request import LearnRequest, look_at_inputs
 from morphlm.text.preparation import Counts, PrepareOptions
 from morphlm.text.prepare import keep_record, make_preparation
+from morphlm.wording import option
 
 REPEATED_WORDS = 5  # sentences of fewer words are repeated by chance
 REPEATED_SHARE = 0.2  # of the development text, that is worth a warning
@@ -131,7 +132,7 @@ def _unread_tokens(request: LearnRequest, collected: Collected) -> int:
 
 def _notes(collected: Collected, repeated: float) -> Iterator[str]:
     if not collected.is_whole:
-        yield "warning: the text was not read to its end, for lack of time; give more --minutes"
+        yield f"warning: the text was not read to its end, for lack of time; give more {option('--minutes')}"
     if repeated > REPEATED_SHARE:
         yield (
             f"warning: {100 * repeated:.0f} % of the sentences of the development text stand in the training text too, "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.settings import Settings, setting
 
@@ -28,6 +29,8 @@ class LogBilinearConfig(Settings):
     wide_decay: float = setting(
         0.97, "gamma: weight of a word of the wide context relative to the next one.", above=0, at_most=1
     )
+
+    __repr__ = dataclass_repr
 
     @property
     def distances(self) -> int:
@@ -91,6 +94,8 @@ class LearningConfig(Settings):
         0.0, "Rate at which a whole context word is dropped; the others are not scaled up.", at_least=0, below=1
     )
     prediction_dropout: float = setting(0.0, "Rate at which features of p are dropped.", at_least=0, below=1)
+
+    __repr__ = dataclass_repr
 
     def first_squares(self, config: LogBilinearConfig) -> float:
         """What AdaGrad's sums of squares begin with in a model."""

@@ -14,7 +14,7 @@ import numpy as np
 from morphlm.arguments import check_token, word_id, word_ids
 from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array
 from morphlm.classes.partition import Partition
-from morphlm.errors import ConfigError, FormatError
+from morphlm.errors import FormatError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.guards import (
     Words,
@@ -362,7 +362,9 @@ def logbilinear_from_files(directory: str | Path, files: ModelFiles) -> LogBilin
     try:
         config = LogBilinearConfig(**files.configuration)
         structure = _read_structure(directory, config, files)
-    except (KeyError, TypeError, ValueError, IndexError, ConfigError) as error:
+    except (FormatError, InputError):
+        raise
+    except (KeyError, TypeError, ValueError, IndexError) as error:
         raise FormatError(f"{directory}: parts are missing or do not fit ({error}); make the model again") from error
     if files.kind != config.kind:
         raise FormatError(f"{directory}: it says {files.kind!r} but is {config.kind!r}; make the model again")

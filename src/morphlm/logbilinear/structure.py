@@ -9,6 +9,7 @@ import numpy as np
 
 from morphlm.arrays import Int32Array
 from morphlm.classes.partition import Partition, by_frequency
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.kernels.records import SparseRows
@@ -37,6 +38,8 @@ class Structure:
     output: FactorRows
     layout: OutputLayout  # the output words in order of their classes
     class_of: Int32Array  # (V,) by word; all 0 without classes
+
+    __repr__ = dataclass_repr
 
     @property
     def classes(self) -> int:

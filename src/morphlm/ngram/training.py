@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from morphlm.artefacts import COMPLETE, Shelf, find_or_make
+from morphlm.artefacts import Shelf, complete_message, find_or_make
 from morphlm.errors import ConfigError
 from morphlm.machine import machine_type
 from morphlm.modelfile import MANIFEST, read_model
@@ -14,11 +14,13 @@ from morphlm.ngram.counting import count_ngrams
 from morphlm.ngram.estimation import estimate
 from morphlm.ngram.kind import MKN
 from morphlm.ngram.model import NgramModel, ngram_from_files
+from morphlm.progress import ProgressOption, reports_progress
 from morphlm.settings import Settings, setting
 from morphlm.text.preparation import PrepareOptions
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus, Source, as_text, preparation_record, read_corpus, warn_if_raw
 from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
+from morphlm.wording import either
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class NgramConfig:
     open_vocabulary: bool = True  # words never seen share the mass of an unseen word; closed: they get nothing
 
 
+@reports_progress
 def train_ngram(
     source: Source,
     order: int = 4,
@@ -51,10 +54,13 @@ def train_ngram(
     language: str | None = None,
     out: str | Path | None = None,
     restart: bool = False,
+    progress: ProgressOption = None,
 ) -> NgramModel:
     """Train modified Kneser-Ney on a file ('-': standard input), several paths, raw lines, or lists of tokens.
 
     Raw lines, which are strings, are prepared by the rules of the language.
+
+    `order` is n. Without `open_vocabulary`, words that are not known have no probability.
 
     Words outside a given vocabulary become UNK; without one the vocabulary is made from the text, where a share
     `kappa` of the words that occur once becomes UNK. `allow_unknown` admits the token <unk> in the text. The model is
@@ -93,7 +99,7 @@ class _ModelDirectory(Shelf[NgramModel]):
 
     def __init__(self, out: Path, restart: bool) -> None:
         self._out, self._restart = out, restart
-        self.place, self.found_message = str(out), COMPLETE.format(out)
+        self.place, self.found_message = str(out), complete_message(out)
 
     def find(self, key: str) -> NgramModel | None:
         if self._restart or not (self._out / MANIFEST).is_file():
@@ -113,7 +119,7 @@ def train_ngram_on(corpus: Corpus, config: NgramConfig, preparation: dict[str, A
     if not config.open_vocabulary and (corpus.tokens == UNK_ID).any():
         raise ConfigError(
             "unknown words occur in the training text (kappa, a given vocabulary, or <unk> in it), so the vocabulary "
-            "cannot be closed; leave --closed out"
+            f"cannot be closed; {either('leave --closed out', 'leave out open_vocabulary=False')}"
         )
     trie, discounts = estimate(count_ngrams(corpus, config.order), open_vocabulary=config.open_vocabulary)
     training: dict[str, Any] = {

@@ -10,6 +10,7 @@ import numpy as np
 
 from morphlm.arguments import as_integer, integers, word_id, word_ids
 from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array, Int64Array, read_only
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.language_model.guards import no_state
 from morphlm.lazy import cached_property
@@ -41,6 +42,8 @@ class NgramTrie:
     vocabulary_size: int = field(init=False, repr=False)  # word ids are below it
     _addresses: Int64Array = field(init=False, repr=False)  # of the arrays, for single queries, and two sizes
     address: int = field(init=False, repr=False)  # of these
+
+    __repr__ = dataclass_repr
 
     @property
     def order(self) -> int:

@@ -12,10 +12,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from morphlm.display import Row, Tabular, dataclass_repr, flattened
 from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer, check_can_write
 from morphlm.language_model.perplexity import Perplexity
-from morphlm.progress import progress_bar
+from morphlm.progress import ProgressOption, progress_bar, reports_progress
 from morphlm.report.headline import Headline, headline_of
 from morphlm.report.html import Markup, joined, paragraph, tag
 from morphlm.report.numbers import decimal, share, whole
@@ -30,7 +31,7 @@ SCRIPTS = ("map.js", "report.js")
 
 
 @dataclass(frozen=True)
-class WrittenReport:
+class WrittenReport(Tabular):
     """A report, where it is, and the figures it begins with."""
 
     out: str
@@ -38,6 +39,11 @@ class WrittenReport:
     sections: tuple[str, ...]
     perplexities: tuple[tuple[str, Perplexity], ...]
     headline: Headline
+
+    __repr__ = dataclass_repr
+
+    def frame_rows(self) -> list[Row]:
+        return [{"model": name, **flattened(result.to_json())} for name, result in self.perplexities]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -49,6 +55,7 @@ class WrittenReport:
         }
 
 
+@reports_progress
 def make_report(
     models: Sequence[str | Path],
     test: str | Path,
@@ -57,6 +64,7 @@ def make_report(
     allow_unknown: bool = False,
     prepared: bool | None = None,
     seed: int = 1,
+    progress: ProgressOption = None,
 ) -> WrittenReport:
     """Write the report on models (directories or ARPA files) and a test text; what is there is replaced in one step.
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from morphlm.display import dataclass_repr
 from morphlm.report.examples import is_word
 from morphlm.report.numbers import decimal
 from morphlm.report.scored_models import ScoredModel, ScoredModels
@@ -28,6 +29,8 @@ class Headline:
     composable: float | None = None  # share of the different words never seen that get a vector with a known stem
     model: str | None = None  # the name of the best model
     baseline: str | None = None  # the name of the Kneser-Ney model
+
+    __repr__ = dataclass_repr
 
     @property
     def change(self) -> float | None:

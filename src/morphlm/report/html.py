@@ -5,20 +5,17 @@ Words of a vocabulary and of a test text may be anything, `<script>` and `"&` to
 
 from __future__ import annotations
 
-import html
 import json
 import math
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from morphlm.display import FORBIDDEN, escape_html
 from morphlm.report.numbers import probability
 
 VOID = frozenset({"meta", "input", "br", "hr"})  # elements that hold nothing and are not closed
-# A page may not hold these characters, however they are written, or they turn round the text that follows.
-_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\u202a-\u202e\u2066-\u2069]")
 AXIS = ("1 %", "10 %", "50 %")  # of a ranking; style.css knows where they are
 _IN_SCRIPT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
@@ -34,7 +31,7 @@ Child = str | None | Iterable["Child"]  # None is nothing
 
 def escape(text: str) -> Markup:
     """Any text as HTML, also within the quotes of an attribute."""
-    return text if isinstance(text, Markup) else Markup(html.escape(_FORBIDDEN.sub("\ufffd", text)))
+    return text if isinstance(text, Markup) else Markup(escape_html(text))
 
 
 def tag(name: str, /, *children: Child, **attributes: str | int | bool | None) -> Markup:
@@ -64,7 +61,7 @@ def _flat(child: Child) -> Markup:
 def json_script(identity: str, content: Any) -> Markup:
     """Data for a script. Nothing in it can end the element: what HTML would read is written as JSON escapes."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    text = _FORBIDDEN.sub("\ufffd", text)
+    text = FORBIDDEN.sub("\ufffd", text)
     for character, written in _IN_SCRIPT.items():
         text = text.replace(character, written)
     return tag("script", Markup(text), type="application/json", id=identity)

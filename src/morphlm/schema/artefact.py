@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from morphlm.arrays import Array
+from morphlm.display import dataclass_repr
 from morphlm.schema.documents import parse_json
 from morphlm.schema.tensors import Tensor, TensorLayout, check_layout, check_values
 from morphlm.schema.values import ListOf, Number, Record, SchemaError, String, Value
@@ -27,6 +28,8 @@ class Text:
     lines: str = ""  # the name of a size: the number of lines
     largest: int = LARGEST_TEXT  # bytes
 
+    __repr__ = dataclass_repr
+
     def check(self, name: str, text: str, sizes: MutableMapping[str, int]) -> None:
         """Note the number of lines. Raises SchemaError if the last one does not end."""
         if text and not text.endswith("\n"):
@@ -44,6 +47,8 @@ class JsonText(Text):
     value: Value = field(default_factory=lambda: Record({}))
     largest: int = 1 << 24
 
+    __repr__ = dataclass_repr
+
     def check(self, name: str, text: str, sizes: MutableMapping[str, int]) -> None:
         self.value.check(parse_json(text.encode(), name), name)
 
@@ -59,6 +64,8 @@ class Contents:
     sizes: Mapping[str, int] = field(default_factory=dict)
     layouts: Mapping[str, TensorLayout] = field(default_factory=dict)
     parts: tuple[str, ...] = ()
+
+    __repr__ = dataclass_repr
 
 
 Texts = Mapping[str, Text]
@@ -82,6 +89,8 @@ class ArtefactSchema:
     sizes: Callable[[Mapping[str, Any]], Mapping[str, int]] | None = None  # that the configuration tells
     relations: tuple[Callable[[Contents], str], ...] = ()
     has_parts: bool = False  # other artefacts in `components/`
+
+    __repr__ = dataclass_repr
 
     def check_records(self, configuration: Any, training: Any, self_test: Any) -> None:
         """The JSON of the manifest. Raises SchemaError."""

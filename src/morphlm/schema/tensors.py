@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Array
+from morphlm.display import dataclass_repr
 from morphlm.schema.values import SchemaError
 
 Size = int | str  # a number, or the name of one
@@ -29,6 +30,8 @@ class Tensor:
     below: float | Size = math.inf
     or_minus_infinity: bool = False  # besides the range: the logarithm of 0
     offsets_to: Size | None = None  # values rise from 0 to this, as the bounds of consecutive pieces do
+
+    __repr__ = dataclass_repr
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from morphlm.display import dataclass_repr
+
 INT64 = 2**63
 LONGEST_STRING = 1 << 20  # characters
 LONGEST_LIST = 1 << 20  # items
@@ -49,6 +51,8 @@ class Null(Value):
 class Boolean(Value):
     """Either true or false."""
 
+    __repr__ = dataclass_repr
+
     def check(self, value: Any, where: str) -> None:
         if not isinstance(value, bool):
             raise wrong_value(where, value, "true or false")
@@ -60,6 +64,8 @@ class Integer(Value):
 
     at_least: int = -INT64
     at_most: int = INT64 - 1
+
+    __repr__ = dataclass_repr
 
     def check(self, value: Any, where: str) -> None:
         if isinstance(value, bool) or not isinstance(value, int) or not self.at_least <= value <= self.at_most:
@@ -73,6 +79,8 @@ class Number(Value):
     at_least: float = -math.inf
     at_most: float = math.inf
     above: float = -math.inf
+
+    __repr__ = dataclass_repr
 
     def check(self, value: Any, where: str) -> None:
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -95,6 +103,8 @@ class String(Value):
     longest: int = LONGEST_STRING
     shortest: int = 0
 
+    __repr__ = dataclass_repr
+
     def check(self, value: Any, where: str) -> None:
         if not isinstance(value, str) or not self.shortest <= len(value) <= self.longest:
             raise wrong_value(where, value, f"a text of {self.shortest} to {self.longest} characters")
@@ -107,6 +117,8 @@ class String(Value):
 @dataclass(frozen=True)
 class Anything(Value):
     """Any JSON: what people read and no code does."""
+
+    __repr__ = dataclass_repr
 
     def check(self, value: Any, where: str) -> None:
         pass
@@ -140,6 +152,8 @@ class ListOf(Value):
     item: Value
     shortest: int = 0
     longest: int = LONGEST_LIST
+
+    __repr__ = dataclass_repr
 
     def check(self, value: Any, where: str) -> None:
         if not isinstance(value, list) or not self.shortest <= len(value) <= self.longest:
@@ -183,6 +197,8 @@ class MapOf(Value):
     keys: String = field(default_factory=String)
     longest: int = LONGEST_LIST
 
+    __repr__ = dataclass_repr
+
     def check(self, value: Any, where: str) -> None:
         if not isinstance(value, dict) or len(value) > self.longest:
             raise wrong_value(where, value, f"an object of at most {self.longest} entries")
@@ -198,6 +214,8 @@ class Record(Value):
     fields: Mapping[str, Value]
     optional: Mapping[str, Value] = field(default_factory=dict)
     is_open: bool = False
+
+    __repr__ = dataclass_repr
 
     def check(self, value: Any, where: str) -> None:
         if not isinstance(value, dict):

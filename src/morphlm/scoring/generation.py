@@ -12,11 +12,13 @@ import numpy as np
 
 from morphlm.arguments import finite_number, shown, whole_number
 from morphlm.arrays import Float64Array
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
 from morphlm.scoring.prediction import Predictor
 from morphlm.vectors.search import largest
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
+from morphlm.wording import option
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class GenerationOptions:
     temperature: float = 1.0  # p^(1/temperature), normalised: below 1 likely words become likelier; 0: the likeliest
     top_k: int = 0  # sample from the k most likely words; 0: from all
     unknown: bool = False  # whether UNK may be drawn
+
+    __repr__ = dataclass_repr
 
     def __post_init__(self) -> None:
         whole_number("max-words", self.max_words, at_least=1)
@@ -43,6 +47,8 @@ class Generated:
     logprob: float  # ln p of what was drawn, under the model itself, its end included
     complete: bool  # whether it came to its end; else it was cut
 
+    __repr__ = dataclass_repr
+
     def to_json(self) -> dict[str, Any]:
         return {"text": self.text, "words": list(self.words), "logprob": self.logprob, "complete": self.complete}
 
@@ -54,7 +60,10 @@ def generate(
     begin: str | Sequence[str] = (),
     options: GenerationOptions | None = None,
 ) -> Iterator[Generated]:
-    """Sample sentences with the given beginning, raw or as tokens; the iterator does not end."""
+    """Sample sentences that `begin` with some words, raw or as tokens; the iterator does not end.
+
+    `rng` is the generator of random numbers: equal ones give equal sentences.
+    """
     if not isinstance(rng, np.random.Generator):
         raise ConfigError(f"{shown(rng)} is no source of randomness; give numpy.random.default_rng(seed)")
     predictor, settings = Predictor(model), options or GenerationOptions()
@@ -90,7 +99,8 @@ def _selectable(probabilities: Float64Array, *, unknown: bool) -> Float64Array:
 def draw(probabilities: Float64Array, rng: np.random.Generator, options: GenerationOptions) -> int:
     """The id of a word, drawn from a distribution whose sum need not be 1."""
     if not probabilities.max() > 0:
-        raise ConfigError("after these words the model knows of nothing but unknown words; admit them by --unknown")
+        admitted = option("--unknown", True)
+        raise ConfigError(f"after these words the model knows of nothing but unknown words; admit them by {admitted}")
     candidates = largest(probabilities, options.top_k) if options.top_k else np.arange(len(probabilities))
     if options.temperature == 0:
         return int(candidates[np.argmax(probabilities[candidates])])

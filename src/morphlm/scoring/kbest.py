@@ -13,10 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError, located
 from morphlm.files import is_file
 from morphlm.tables import counted
 from morphlm.text.reading import parse_number, read_blocks
+from morphlm.wording import either, option
 
 FormatName = Literal["auto", "moses", "cdec", "tsv"]
 FORMATS: tuple[FormatName, ...] = ("auto", "moses", "cdec", "tsv")
@@ -37,6 +39,8 @@ class Hypothesis:
     id: str  # of the sentence it is a hypothesis for
     text: str
 
+    __repr__ = dataclass_repr
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -46,9 +50,13 @@ class Columns:
     text: int = 2
     score: int | None = None  # 0: there is none; None: the third, where a line has it
 
+    __repr__ = dataclass_repr
+
     def __post_init__(self) -> None:
         if min(self.id, self.text) < 1 or (self.score or 0) < 0:
-            raise ConfigError("columns are numbered from 1 on (--score-column 0: there is none)")
+            raise ConfigError(
+                f"columns are numbered from 1 on ({option('--score-column', 0, name='score')}: there is none)"
+            )
 
 
 class KBestFormat(ABC):
@@ -84,7 +92,8 @@ class BarFormat(KBestFormat):
     def parse(self, line: str, number: int) -> Hypothesis:
         fields = tuple(_BAR.split(line))
         if len(fields) < 3:
-            raise InputError("not `id ||| hypothesis ||| features ||| score`; mend the line or give the right --format")
+            flag = option("--format", name="layout")
+            raise InputError(f"not `id ||| hypothesis ||| features ||| score`; mend the line or give the right {flag}")
         if len(fields) > 3:
             _number(fields[3].strip(), "score")
         text = _ESCAPED_BAR.sub(r"\1|||", fields[1].strip(" "))
@@ -92,7 +101,7 @@ class BarFormat(KBestFormat):
 
     def score(self, hypothesis: Hypothesis) -> float:
         if len(hypothesis.fields) == 3:
-            raise InputError("there is no total score to add to; write one, or give all --weights")
+            raise InputError(f"there is no total score to add to; write one, or give all {option('--weights')}")
         return _number(hypothesis.fields[3].strip(), "score")
 
     def features(self, hypothesis: Hypothesis) -> Values:
@@ -160,7 +169,8 @@ def find_format(name: FormatName, first_line: str, columns: Columns | None = Non
         return TabFormat(columns or Columns())
     if columns is not None and columns != Columns():
         raise ConfigError(
-            "columns are chosen but the list is none of columns; leave the options out or say --format tsv"
+            "columns are chosen but the list is none of columns; leave the options out or say "
+            + option("--format", "tsv", name="layout")
         )
     if name != "auto":
         return BarFormat(_MOSES if name == "moses" else _CDEC)
@@ -212,7 +222,7 @@ def read_weights(source: str) -> Values:
     """
     weights = _weights_of_file(source) if is_file(source) or "=" not in source else _weights_of_option(source)
     if not all(math.isfinite(weight) for values in weights.values() for weight in values):
-        raise ConfigError("--weights: a weight is not finite; give numbers")
+        raise ConfigError(f"{either('--weights', 'weights')}: a weight is not finite; give numbers")
     return weights
 
 
@@ -220,9 +230,13 @@ def _weights_of_option(text: str) -> Values:
     try:
         weights = parse_values(text)
     except InputError as error:
-        raise ConfigError(f"--weights: {error.what}; write 'Name=1 Other=0.5' or name a file") from error
+        raise ConfigError(
+            f"{either('--weights', 'weights')}: {error.what}; write 'Name=1 Other=0.5' or name a file"
+        ) from error
     if not weights or "" in weights:
-        raise ConfigError("--weights: there are no names; write 'Name=1 Other=0.5' or name a file")
+        raise ConfigError(
+            f"{either('--weights', 'weights')}: there are no names; write 'Name=1 Other=0.5' or name a file"
+        )
     return weights
 
 

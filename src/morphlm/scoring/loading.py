@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from morphlm.errors import ConfigError, FormatError, InputError
+from morphlm.errors import FormatError
 from morphlm.files import checked_path
 from morphlm.kinds import find_kind
 from morphlm.language_model.base import LanguageModel
@@ -14,6 +14,7 @@ from morphlm.ngram.model import ngram_from_arpa
 from morphlm.scoring.mixture import MixtureModel, mixture_from_files
 from morphlm.segmentation.segmenter import KIND as SEGMENTER
 from morphlm.training.checkpoint import KIND as CHECKPOINT
+from morphlm.wording import either
 
 
 def mixture_from_directory(directory: str | Path, files: ModelFiles) -> MixtureModel:
@@ -38,12 +39,15 @@ def model_from_files(path: str | Path, files: ModelFiles) -> LanguageModel:
     """The model that a checked directory holds; its self-test is run."""
     if files.kind == CHECKPOINT:
         raise FormatError(
-            f"{path}: this is a training that has not ended, not a model; go on with it by `morphlm train` with "
-            "--resume, or load the best model so far, if there is one, from the folder of that name without .checkpoint"
+            f"{path}: this is a training that has not ended, not a model; go on with it by "
+            f"{either('`morphlm train` with --resume', '`train(..., resume=True)`')}, or load the best model "
+            "so far, if "
+            "there is one, from the folder of that name without .checkpoint"
         )
     if files.kind == SEGMENTER:
         raise FormatError(
-            f"{path}: this segments words and is no language model; use it by `morphlm segment --load` or name a model"
+            f"{path}: this segments words and is no language model; use it by "
+            f"{either('`morphlm segment --load`', '`MorphemeSegmenter.load`')} or name a model"
         )
     kind = find_kind(files.kind)
     if kind is None:
@@ -52,7 +56,9 @@ def model_from_files(path: str | Path, files: ModelFiles) -> LanguageModel:
         model: LanguageModel = kind.load("read")(path, files)
         model.origin = Origin.of(model, path, files.digest)
         return model
-    except (InputError, ConfigError, KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
+    except FormatError:
+        raise
+    except (KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
         # Every file has its hash, so it was written so: by another version, or by somebody else.
         what = f"parts are missing or do not fit ({type(error).__name__}: {error})"
         raise FormatError(f"{path}: {what}; make the model again") from error

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Float64Array, Int64Array
+from morphlm.display import Row, Tabular, dataclass_repr
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import check_can_make
 from morphlm.language_model.base import LanguageModel
@@ -17,7 +18,7 @@ from morphlm.language_model.fitting import fit_text, unknown_share, warn_if_fore
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
 from morphlm.machine import machine_type
 from morphlm.modelfile import check_can_hold_model, learned_part, read_model
-from morphlm.progress import notify
+from morphlm.progress import ProgressOption, notify, reports_progress
 from morphlm.scoring.contexts import Contexts
 from morphlm.scoring.loading import load, model_from_files
 from morphlm.scoring.mixture import KIND as MIXTURE
@@ -33,6 +34,7 @@ from morphlm.scoring.mixture import (
 from morphlm.tables import counted, format_columns
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus, Source, describe, encode_text
+from morphlm.wording import option
 
 GAIN = 1e-7  # EM ends when a step gains less than this a token, in nats
 PSEUDO_TOKENS = 10.0  # the weight of the overall weights in every bucket, in tokens
@@ -49,7 +51,7 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Mixed:
+class Mixed(Tabular):
     """A mixture, and the perplexities of it and of its components."""
 
     model: MixtureModel
@@ -57,6 +59,8 @@ class Mixed:
     names: tuple[str, ...]  # of the components, as they were given, each another
     development: tuple[Perplexity, ...]  # of each component, then of the mixture; none without the text
     test: tuple[Perplexity, ...]
+
+    __repr__ = dataclass_repr
 
     def format(self) -> str:
         texts = {"development": self.development, "test": self.test}
@@ -68,6 +72,15 @@ class Mixed:
         ]
         lines = [format_columns(["", "weight", *shown], rows), f"signature: {self.model.signature}"]
         return "\n".join(lines + ([] if self.out is None else [f"written to {self.out}"]))
+
+    def frame_rows(self) -> list[Row]:
+        names, weights = [*self.names, MIXTURE], [*self.model.training["weights"], None]
+        results = {"development_perplexity": self.development, "test_perplexity": self.test}
+        return [
+            {"model": name, "weight": weight}
+            | {column: figures[row].including_unknown for column, figures in results.items() if figures}
+            for row, (name, weight) in enumerate(zip(names, weights, strict=True))
+        ]
 
     def to_json(self) -> dict[str, Any]:
         names = [*self.names, MIXTURE]
@@ -104,6 +117,7 @@ class _ComponentScores:
 # ---------------------------------------------------------------- the calls
 
 
+@reports_progress
 def mix(
     models: Sequence[str | Path | LanguageModel],
     dev: Source | None = None,
@@ -113,6 +127,7 @@ def mix(
     weights_by: WeightsBy | None = None,
     allow_unknown: bool = False,
     prepared: bool | None = None,
+    progress: ProgressOption = None,
 ) -> MixtureModel:
     """Interpolate models of one vocabulary: p = sum_m lambda_m p_m.
 
@@ -127,6 +142,7 @@ def mix(
     return mixed.model
 
 
+@reports_progress
 def mix_and_test(
     models: Sequence[str | Path | LanguageModel],
     dev: Source | None = None,
@@ -137,6 +153,7 @@ def mix_and_test(
     test: Source | None = None,
     allow_unknown: bool = False,
     prepared: bool | None = None,
+    progress: ProgressOption = None,
 ) -> Mixed:
     """As `mix`, and measure the perplexities of all components and of the mixture."""
     directory = None if out is None else Path(out)
@@ -176,7 +193,10 @@ def _check_choices(
     if len(models) < 2:
         raise ConfigError("a mixture has two models or more; name another one")
     if dev is None and weights is None:
-        raise ConfigError("there is nothing to fit the weights to; give development text (--dev), or --weights")
+        raise ConfigError(
+            f"there is nothing to fit the weights to; give development text ({option('--dev')}), or "
+            f"{option('--weights')}"
+        )
     if weights_by not in (None, "none", "context"):
         raise ConfigError(f"weights by {weights_by!r} are not known; choose none or context")
     if weights is not None:

@@ -23,6 +23,7 @@ import numpy as np
 from morphlm.arguments import word_ids
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.classes.partition import Partition
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.guards import (
@@ -42,6 +43,7 @@ from morphlm.modelfile import COMPONENTS, ModelFiles, PartWriter, check_self_tes
 from morphlm.scoring.contexts import AllContexts, ComponentContexts, Contexts, LastWordContexts, SortsContexts
 from morphlm.vectors.vectors import WordVectors
 from morphlm.vocabulary.vocabulary import BEGIN_ID, UNK_ID
+from morphlm.wording import either
 
 KIND = "mixture"
 WEIGHTS, DEV_TOKENS, WEIGHTS_FILE = "weights", "development_tokens", "weights.tsv"
@@ -59,6 +61,8 @@ class Component:
     ids: Int32Array | None  # the component's id of each word of the mixture; None: the ids are the same
     directory: Path | None = None  # that it was read from
     digest: str = ""  # of the manifest that was read there
+
+    __repr__ = dataclass_repr
 
     def score_id(self, state: Any, word: int) -> tuple[float, Any]:
         """ln p of a word by the mixture's id, and the component's next state."""
@@ -296,16 +300,20 @@ class MixtureModel(LanguageModel, checks_itself=True):
 
     @property
     def context_buckets(self) -> int:
+        """Into how many buckets contexts are sorted."""
         return self.contexts.buckets
 
     def buckets_before(self, tokens: Int32Array) -> Int64Array:
+        """The bucket of the state before every token of encoded sentences."""
         return self.contexts.before(word_ids(tokens, len(self.vocabulary)))
 
     def bucket_of_state(self, state: State) -> int:
+        """The bucket of a state."""
         self.check_state(state)
         return int(state[0])
 
     def describe_bucket(self, bucket: int) -> str:
+        """What the contexts of a bucket have in common."""
         return self.contexts.describe(bucket)
 
     @property
@@ -415,8 +423,12 @@ def _mapped(first: LanguageModel, other: LanguageModel) -> Int32Array | None:
         example = f"only the first has {lacking!r}" if lacking is not None else f"only the second has {extra!r}"
         raise ConfigError(
             f"{first.kind} knows {len(ours):,} words and {other.kind} knows {len(theirs):,}, and they are not the "
-            f"same ({example}); train both on one vocabulary, with `morphlm vocab --out V` and `morphlm train ... "
-            "--vocab V`, or together with `morphlm train --all`"
+            f"same ({example}); train both on one vocabulary, "
+            + either(
+                "with `morphlm vocab --out V` and `morphlm train ... --vocab V`, or together with `morphlm "
+                "train --all`",
+                "with `train(..., vocabulary=)`, or together with `train_kinds`",
+            )
         )
     return theirs.encode(ours.words)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from morphlm.arguments import check_word
 from morphlm.arrays import Int64Array
+from morphlm.display import ResultList, Row, Tabular, dataclass_repr, described
 from morphlm.errors import located
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.fitting import line_preparer
@@ -28,12 +29,14 @@ class Prediction:
     probability: float  # under the model
     share: float  # of the probability of all words that were asked for: those with the prefix
 
+    __repr__ = dataclass_repr
+
     def to_json(self) -> dict[str, Any]:
         return {"word": self.word, "probability": self.probability, "share": self.share}
 
 
 @dataclass(frozen=True)
-class Continuations:
+class Continuations(Tabular):
     """The likely next words after a text."""
 
     line: int  # the number of the text, from 1
@@ -41,6 +44,11 @@ class Continuations:
     prefix: str
     unknown: int  # how many of its words the model does not know; it reads them as UNK
     words: tuple[Prediction, ...]
+
+    __repr__ = dataclass_repr
+
+    def frame_rows(self) -> list[Row]:
+        return [word.to_json() for word in self.words]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -60,9 +68,12 @@ class Predictor:
         self.model = model
         self._prepared = prepared
 
+    def __repr__(self) -> str:
+        return described(self, model=self.model)
+
     def next_words(
         self, text: str | Sequence[str], k: int = 10, prefix: str = "", *, end: bool = True, unknown: bool = False
-    ) -> list[Prediction]:
+    ) -> ResultList[Prediction]:
         """The k likeliest words after a sentence so far, raw or as tokens, of equal ones the more frequent first.
 
         With a prefix, only words that begin with it. Without, `end` admits the sentence's end and `unknown` UNK.
@@ -72,10 +83,10 @@ class Predictor:
         state = self.state_after(self.tokens(text) if isinstance(text, str) else text)
         ids, probabilities, mass = likeliest(self.model, state, entries, k)
         words = [self.model.vocabulary.words[number] for number in ids.tolist()]
-        return [
+        return ResultList(
             Prediction(word, probability, probability / mass if mass else 0.0)
             for word, probability in zip(words, probabilities.tolist(), strict=True)
-        ]
+        )
 
     def state_after(self, tokens: Sequence[str]) -> Any:
         """The state after the words of a sentence; only as many count as the model looks back."""
@@ -91,6 +102,7 @@ class Predictor:
         return line_preparer(self.model, prepared=self._prepared, allow_unknown=True)(text)
 
     def count_unknown(self, tokens: Sequence[str]) -> int:
+        """How many tokens the model does not know."""
         return sum(token not in self.model.vocabulary for token in tokens)
 
     def _with_prefix(self, prefix: str) -> slice:
@@ -101,8 +113,10 @@ class Predictor:
         return np.concatenate([np.array(marks, np.int64), np.arange(len(RESERVED), len(self.model.vocabulary))])
 
 
-def next_words(model: LanguageModel, text: str | Sequence[str], k: int = 10, prefix: str = "") -> list[Prediction]:
-    """The k likeliest words after a sentence so far, raw or as tokens. For many queries make one `Predictor`."""
+def next_words(
+    model: LanguageModel, text: str | Sequence[str], k: int = 10, prefix: str = ""
+) -> ResultList[Prediction]:
+    """The k likeliest words after a `text`, raw or as tokens. For many queries make one `Predictor`."""
     return Predictor(model).next_words(text, k, prefix)
 
 
@@ -126,7 +140,7 @@ def predict_texts(
     source: str = "<texts>",
     first: int = 1,
 ) -> list[Continuations]:
-    """The likely next words after each text."""
+    """The likely next words after each of `texts`; messages call the first one line `first` of `source`."""
     results = []
     for number, text in enumerate(texts, first):
         tokens, begun = split_query(predictor, text, complete)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.arguments import finite_number
+from morphlm.display import dataclass_repr, described
 from morphlm.errors import ConfigError, InputError, located
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.fitting import line_preparer
@@ -30,6 +31,7 @@ from morphlm.scoring.streaming import (
 )
 from morphlm.tables import counted, finite_or_none
 from morphlm.text.reading import END, RESERVED, UNKNOWN, Block, UntilRefused, split_tokens
+from morphlm.wording import either, option
 
 WORDS = "words"  # the name of the feature that counts them
 UNKNOWN_SUFFIX = "_unknown"  # the feature that counts a model's unknown words is named after the model's
@@ -51,13 +53,16 @@ class RescoringOptions:
     lm_weights: tuple[float, ...] = ()  # one for each model: added to the given score, or to that sum
     best: bool = False  # of each sentence only the first in the new order
 
+    __repr__ = dataclass_repr
+
     def __post_init__(self) -> None:
         check_unit(self.unit)
         for weight in self.lm_weights:
-            finite_number("an --lm-weight", weight)
+            finite_number(either("an --lm-weight", "one of lm_weights"), weight)
 
     @property
     def ranks(self) -> bool:
+        """Whether hypotheses get a new order."""
         return self.weights is not None or bool(self.lm_weights)
 
 
@@ -70,7 +75,10 @@ class Rescored:
     added: Features
     total: float | None = None  # the new score, where there is a new order
 
+    __repr__ = dataclass_repr
+
     def to_line(self) -> str:
+        """The line of the new list."""
         return self.format.render(self.hypothesis, self.added, self.total)
 
     def to_json(self) -> dict[str, Any]:
@@ -103,16 +111,23 @@ class Rescorer:
 
     @property
     def names(self) -> list[str]:
+        """The features that are added to each hypothesis."""
         counts = [WORDS] if self.options.word_count else []
         for name in self._models:
             counts += [name, *([name + UNKNOWN_SUFFIX] if self.options.unknown_count else [])]
         return counts
 
+    def __repr__(self) -> str:
+        return described(self, features=self.names, options=self.options)
+
     def _check_names(self) -> None:
         for name in self.names:
             check_feature_name(name)
         if len(set(self.names)) < len(self.names):
-            raise ConfigError(f"a feature's name is used twice ({', '.join(self.names)}); give others by --feature")
+            raise ConfigError(
+                f"a feature's name is used twice ({', '.join(self.names)}); give others by "
+                f"{either('--feature', 'other names')}"
+            )
 
     def features(self, hypotheses: Sequence[Hypothesis]) -> list[Features]:
         """What is added to each hypothesis, by name. A text that comes again for its sentence has the same values."""
@@ -140,15 +155,18 @@ class Rescorer:
         tokens = split_tokens(hypothesis.text)
         for mark in RESERVED if "<" in hypothesis.text else ():
             if mark in tokens and not (mark == UNKNOWN and self.options.allow_unknown):
-                hint = ", or say --allow-unk if words were replaced by it" if mark == UNKNOWN else ""
+                hint = f", or say {option('--allow-unk', True)} if words were replaced by it" if mark == UNKNOWN else ""
                 raise InputError(f"the hypothesis contains {mark}, a mark that morphlm sets itself; remove it{hint}")
         for prepare in self._preparers:
             prepare(hypothesis.text)
         for name in self.names:
             if layout.has_feature(hypothesis, name):
-                raise InputError(f"there is a feature {name!r} already; give ours another name by --feature")
+                raise InputError(
+                    f"there is a feature {name!r} already; give ours another {either('name by --feature', 'name')}"
+                )
 
     def total(self, hypothesis: Hypothesis, layout: KBestFormat, added: Features) -> float:
+        """The new score of a hypothesis, with the features that were added."""
         if self.options.weights is None:
             base = layout.score(hypothesis)
         else:
@@ -183,10 +201,13 @@ def _lm_weights(names: list[str], options: RescoringOptions) -> dict[str, float]
         return {}
     if len(options.lm_weights) != len(names):
         raise ConfigError(
-            f"{len(options.lm_weights)} --lm-weight for {counted(len(names), 'model')}; give one for each"
+            f"{len(options.lm_weights)} {either('--lm-weight', 'lm_weights')} for "
+            f"{counted(len(names), 'model')}; give one "
+            "for each"
         )
     if both := [name for name in names if name in (options.weights or {})]:
-        raise ConfigError(f"{both[0]} has a weight in --weights and an --lm-weight; give it one")
+        places = either("--weights and an --lm-weight", "weights and in lm_weights")
+        raise ConfigError(f"{both[0]} has a weight in {places}; give it one")
     return dict(zip(names, options.lm_weights, strict=True))
 
 
@@ -198,7 +219,8 @@ def feature_names(models: Sequence[LanguageModel], names: Sequence[str] = ()) ->
     """Names for the features of models: those given, else their kinds, numbered where one comes again."""
     if names and len(names) != len(models):
         raise ConfigError(
-            f"{len(names)} names of features for {counted(len(models), 'model')}; give one --feature for each"
+            f"{len(names)} names of features for {counted(len(models), 'model')}; give one "
+            f"{either('--feature', 'name')} for each"
         )
     return list(names) or numbered([model.kind for model in models], mark="")
 
@@ -206,10 +228,13 @@ def feature_names(models: Sequence[LanguageModel], names: Sequence[str] = ()) ->
 def rescore(
     rescorer: Rescorer, path: str | Path, *, layout: FormatName = "auto", columns: Columns | None = None
 ) -> Iterator[list[Rescored]]:
-    """Rescore a list ('-': standard input); each item holds what could be read without waiting."""
+    """Rescore a list ('-': standard input) with a `rescorer`; each item holds what could be read without waiting."""
     ranks = rescorer.options.ranks
     if rescorer.options.best and not ranks:
-        raise ConfigError("nothing says which hypothesis is best; give --lm-weight or --weights")
+        raise ConfigError(
+            "nothing says which hypothesis is best; give "
+            f"{either('--lm-weight or --weights', 'lm_weights= or weights=')}"
+        )
     pending: list[Rescored] = []
     for batch in _batches(rescorer, path, layout, columns):
         scored = _scored(rescorer, batch)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.arrays import Float64Array, Int32Array
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.ngram.counting import MAX_ORDER, count_ngrams
 from morphlm.ngram.estimation import estimate
@@ -74,6 +75,8 @@ class SpellingModel:
 
     strings: LetterModel
     log_rest: float  # ln of what the known words leave
+
+    __repr__ = dataclass_repr
 
     def log_shares(self, words: Sequence[str]) -> Float64Array:
         """ln of each word's share of P(UNK), for words that are not in the vocabulary; over all these it sums to 1."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from morphlm.arguments import shown
 from morphlm.arrays import Float64Array, Int32Array
+from morphlm.display import dataclass_repr, described
 from morphlm.errors import ConfigError
 from morphlm.files import source_name
 from morphlm.language_model.base import LanguageModel
@@ -63,6 +64,8 @@ class TokenScore:
     logprob: float
     unknown: bool
 
+    __repr__ = dataclass_repr
+
     def to_json(self) -> dict[str, Any]:
         return {"token": self.token, "logprob": finite_or_none(self.logprob), "unknown": self.unknown}
 
@@ -76,6 +79,8 @@ class LineScore:
     tokens: int  # its words, and one for its end
     unknown: int  # words that were scored as UNK
     scores: tuple[TokenScore, ...] | None = None  # of each token, where that was asked for
+
+    __repr__ = dataclass_repr
 
     def to_json(self) -> dict[str, Any]:
         """Infinite numbers, which JSON does not have, become null."""
@@ -103,6 +108,9 @@ class TextScorer:
         self._composed = unknown_contexts == "composed" and model.composes_contexts
         self._separate = separate
         self._before: list[bytes] = []  # sentences that the model can still see
+
+    def __repr__(self) -> str:
+        return described(self, model=self.model)
 
     def __call__(self, tokens: list[bytes]) -> ScoredText:
         """Score sentences that each end with END."""

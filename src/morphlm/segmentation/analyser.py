@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from morphlm.arrays import Array
-from morphlm.errors import ConfigError, FormatError
+from morphlm.display import dataclass_repr
+from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.progress import notify
 from morphlm.schema import parse_json
 from morphlm.segmentation.encoding import normalised
@@ -44,6 +45,8 @@ class MorphemeAnalyser:
     paths: PathModel
     labels: bool = True  # `in/PRE` and `in/STM`; without them both are `in`
 
+    __repr__ = dataclass_repr
+
     def names_of(self, words: Sequence[str]) -> Iterator[Sequence[str]]:
         endings = [f"/{label}" for label in LABELS] if self.labels else [""] * CATEGORIES
         for forms, labels in self.paths.pieces(list(map(normalised, words))):
@@ -61,6 +64,8 @@ class RestorableAnalyser:
     """What an object of somebody else's gives for any word, kept as data under the name of its source."""
 
     word_factors: RestorableWordFactors
+
+    __repr__ = dataclass_repr
 
     def __post_init__(self) -> None:
         name = self.word_factors.source_name
@@ -96,6 +101,8 @@ def analyser_from_files(texts: Texts, tensors: Tensors) -> Analyser | None:
     try:
         options = parse_json(texts[KIND_FILE].encode(), KIND_FILE)
         return _READERS[options.pop("kind")](options, texts, tensors)
+    except (FormatError, InputError):
+        raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ConfigError) as error:
         raise FormatError(f"{KIND_FILE}: not an analyser of this version ({error}); make the model again") from error
 

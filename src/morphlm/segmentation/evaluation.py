@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
+from morphlm.display import Row, Tabular, dataclass_repr, flattened
 from morphlm.errors import ConfigError, InputError
 from morphlm.segmentation.gold import Gold
 from morphlm.segmentation.morphemes import Morpheme, Segmentation
 
 
 @dataclass(frozen=True)
-class BoundaryScores:
+class BoundaryScores(Tabular):
     """Counts of boundaries between morphemes, and the rates that follow from them."""
 
     correct: int  # boundaries of the segmentation that gold has too
@@ -26,6 +27,8 @@ class BoundaryScores:
     words: int  # words that were compared
     missing: int  # gold words that the segmentation lacks
     source: str  # the name of the gold file
+
+    __repr__ = dataclass_repr
 
     @property
     def precision(self) -> float:
@@ -39,6 +42,7 @@ class BoundaryScores:
 
     @property
     def f1(self) -> float:
+        """The harmonic mean of precision and recall."""
         both = self.predicted + self.expected
         return 2 * self.correct / both if both else 1.0
 
@@ -62,6 +66,9 @@ class BoundaryScores:
             "words": self.words,
             "missing": self.missing,
         }
+
+    def frame_rows(self) -> list[Row]:
+        return [flattened(self.to_json())]
 
 
 def evaluate(segmentation: Segmentation | Mapping[str, Sequence[Morpheme]], gold: Gold) -> BoundaryScores:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from morphlm.arguments import as_integer, check_words, shown, word_id
 from morphlm.arrays import Array, BoolArray, Int32Array, Int64Array
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, FormatError
 from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.segmentation.morphemes import Segmentation
@@ -59,6 +60,8 @@ class Factors(PickledWithoutCaches):
     indices: Int32Array  # ids of factors, the surface factor first and the others in the order of the word
     source: str  # where they come from
     analyser: Analyser | None = None  # gives the factors of words that are not in the vocabulary; None: they have none
+
+    __repr__ = dataclass_repr
 
     def __len__(self) -> int:
         return len(self.names)
@@ -189,7 +192,7 @@ class _Entries:
 def build_factors(
     vocabulary: Vocabulary, factorisation: Factorisation | Segmentation, *, surface: bool = True
 ) -> Factors:
-    """The matrix M of a vocabulary, with the source's analyser for other words.
+    """The matrix M of a vocabulary, by a `factorisation` of `choose_source`, whose analyser is for other words.
 
     A morpheme that is the whole word, `word/STM`, is another factor than the word's surface form. Without `surface`,
     only the reserved words and those that the source does not know have a surface factor.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import open_binary, source_name
 from morphlm.segmentation.sources.morfessor import parse_line
@@ -30,6 +31,8 @@ class Gold:
     source: str  # the name of the file
     format: str  # a key of FORMATS
     dropped: int = 0  # alternatives whose morphs, joined, are not the word
+
+    __repr__ = dataclass_repr
 
     def __getitem__(self, word: str) -> tuple[Morphs, ...]:
         return self.analyses[word]

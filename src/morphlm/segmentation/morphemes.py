@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
+from morphlm.display import Row, Tabular, described
+
 PREFIX, STEM, SUFFIX = "PRE", "STM", "SUF"
 LABELS = (PREFIX, STEM, SUFFIX)
 
@@ -38,10 +40,16 @@ def joined_morphemes(morphemes: Sequence[Morpheme], *, labels: bool = True) -> s
 
 
 @dataclass(frozen=True)
-class Segmentation:
+class Segmentation(Tabular):
     """Words and their morphemes, whose forms joined give the word."""
 
     analyses: Mapping[str, tuple[Morpheme, ...]]
+
+    def __repr__(self) -> str:
+        return described(self, words=len(self))
+
+    def frame_rows(self) -> Iterator[Row]:
+        return ({"word": word, "morphemes": " + ".join(map(str, parts))} for word, parts in self.analyses.items())
 
     def __getitem__(self, word: str) -> tuple[Morpheme, ...]:
         return self.analyses[word]

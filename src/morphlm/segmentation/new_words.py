@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.arrays import Array, Float64Array, Int32Array, Int64Array
+from morphlm.display import described
 from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.segmentation.baseline import WordMorphs
 from morphlm.segmentation.categories import CategoryModel, morphs_of_pieces, used_slots
@@ -60,6 +61,9 @@ class PathModel(PickledWithoutCaches):
     emissions: Float64Array  # (morphs, 4)
     transitions: Float64Array  # (5, 5)
     new_stem: float  # what a new stem costs, besides its letters
+
+    def __repr__(self) -> str:
+        return described(self, morphs=len(self.morphs))
 
     @cached_property
     def _alphabet(self) -> dict[str, int]:

@@ -16,11 +16,12 @@ import numpy as np
 
 from morphlm.arguments import check_word, shown
 from morphlm.arrays import Array, Int64Array
-from morphlm.errors import ConfigError, FormatError, InputError
+from morphlm.display import dataclass_repr, described, html_table
+from morphlm.errors import FormatError, InputError
 from morphlm.files import atomic_writer
 from morphlm.machine import machine_type
 from morphlm.modelfile import LEARNED_SEGMENTER, ModelFiles, learned_part, read_model, write_model
-from morphlm.progress import progress_bar
+from morphlm.progress import ProgressOption, progress_bar, reports_progress
 from morphlm.segmentation.baseline import WordMorphs, train_baseline
 from morphlm.segmentation.categories import CategoryConfig, CategoryModel, used_slots, usual_threshold
 from morphlm.segmentation.encoding import (
@@ -77,6 +78,8 @@ class SegmenterConfig(Settings):
     )
     seed: int = 1  # order of the words in the search
 
+    __repr__ = dataclass_repr
+
 
 @dataclass(frozen=True)
 class MorphemeSegmenter:
@@ -88,12 +91,19 @@ class MorphemeSegmenter:
     paths: PathModel
     training: Mapping[str, Any]  # costs, number of words and morphs
 
+    def __repr__(self) -> str:
+        return described(self, words=len(self.segmentation), morphs=len(self.paths.morphs), config=self.config)
+
+    def _repr_html_(self) -> str:
+        return html_table(self.segmentation.frame_rows(), repr(self))
+
     def segment(self, word: str) -> Analysis:
         """The morphemes of a word, seen or not; joined they give the word in NFC."""
         check_word(word)
         return self.segment_all([word])[word]
 
-    def segment_all(self, words: Iterable[str]) -> Segmentation:
+    @reports_progress
+    def segment_all(self, words: Iterable[str], *, progress: ProgressOption = None) -> Segmentation:
         """The morphemes of many words."""
         if isinstance(words, str | bytes) or not isinstance(words, Iterable):
             raise InputError(f"{shown(words)} is no list of words; give one, or ask segment for a single word")
@@ -166,7 +176,9 @@ class MorphemeSegmenter:
             failed = [
                 case["word"] for case in files.self_test if segmenter._best_path(case["word"]) != case["best_path"]
             ]
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, InputError, ConfigError) as error:
+        except FormatError:
+            raise
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise FormatError(f"{path}: parts are missing or do not fit ({error}); train it again") from error
         if failed:
             raise FormatError(
@@ -207,7 +219,8 @@ def _parse_morpheme(text: str) -> Morpheme:
 # ---------------------------------------------------------------- training
 
 
-def train_segmenter(words: WordSource, **settings: Any) -> MorphemeSegmenter:
+@reports_progress
+def train_segmenter(words: WordSource, *, progress: ProgressOption = None, **settings: Any) -> MorphemeSegmenter:
     """Learn morphemes from words and their counts, or from a vocabulary; `settings` are fields of SegmenterConfig."""
     config = SegmenterConfig(**settings)
     encoded = encode_words(words, config.dampening)

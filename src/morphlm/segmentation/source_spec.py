@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from morphlm.errors import ConfigError
+from morphlm.errors import ConfigError, MorphlmError
 from morphlm.progress import notify
 from morphlm.segmentation.analyser import MorphemeAnalyser, RestorableAnalyser
 from morphlm.segmentation.morphemes import Segmentation
@@ -37,7 +37,7 @@ FactorInput = (
 
 
 def choose_source(spec: str, vocabulary: Vocabulary, *, labels: bool = True) -> Factorisation:
-    """The source that `NAME:ARGUMENT` names. Without `labels`, `in/PRE` and `in/STM` are one factor."""
+    """The source that a `spec`, NAME:ARGUMENT, names. Without `labels`, `in/PRE` and `in/STM` are one factor."""
     name, _, argument = spec.partition(":")
     source = find_factor_source(name) if argument else None
     if source is None:
@@ -46,6 +46,8 @@ def choose_source(spec: str, vocabulary: Vocabulary, *, labels: bool = True) -> 
     read = loaded(source.read)
     try:
         factors = read(argument, vocabulary) if source.takes_vocabulary else read(argument)
+    except MorphlmError:
+        raise
     except ValueError as error:
         raise ConfigError(f"{spec}: {error}; write it like {source.name}:{source.argument}") from error
     if isinstance(factors, str):
@@ -58,7 +60,10 @@ def choose_source(spec: str, vocabulary: Vocabulary, *, labels: bool = True) -> 
 def as_factorisation(
     factors: FactorInput, vocabulary: Vocabulary, *, source: str = "", labels: bool = True
 ) -> Factorisation:
-    """The factors in any form that users may give them; `source` names them in records, if they have no name."""
+    """The factors in any form that users may give them; `source` names them in records, if they have no name.
+
+    Without `labels`, `in/PRE` and `in/STM` are one factor.
+    """
     if isinstance(factors, str):
         return choose_source(factors, vocabulary, labels=labels)
     if isinstance(factors, Factorisation):

@@ -35,6 +35,7 @@ from morphlm.text.encodings import (
 from morphlm.text.entities import replace_entities
 from morphlm.text.reading import repair_messages
 from morphlm.text.wrapping import join_wrapped
+from morphlm.wording import option
 
 PART_CHARACTERS = 1 << 20  # a larger file comes in parts of about this size
 LONGEST_PARAGRAPH = 1 << 20  # characters; a longer one is cut at a space
@@ -341,10 +342,12 @@ class _File:
             wanted = (
                 "it is not clear which field is the text" if not self.field else f"there is no field {self.field!r}"
             )
-            raise refuse(f"{wanted}; name one with --field (here: {known})")
+            raise refuse(f"{wanted}; name one with {option('--field')} (here: {known})")
         value = content[self.field]
         if not isinstance(value, str | None):
-            raise refuse(f"the field {self.field!r} is no string; name the one that is the text with --field")
+            raise refuse(
+                f"the field {self.field!r} is no string; name the one that is the text with {option('--field')}"
+            )
         return value or ""
 
 

@@ -13,6 +13,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from morphlm.errors import ConfigError
+from morphlm.wording import option
 
 OTHER = "und"  # undetermined: a language that is not in the table; general rules apply
 
@@ -228,13 +229,14 @@ def language_name(code: str) -> str:
     return languages()[code].name if code in languages() else "another language"
 
 
-def check_spaced(code: str, then: str = "give the text with --prepared") -> str:
+def check_spaced(code: str, then: str = "") -> str:
     """The canonical code of a language that writes spaces between words; a ConfigError with the cure for others.
 
     `then` is what to do once there are spaces.
     """
     checked = check_language(code)
     if checked in _WITHOUT_SPACES:
+        then = then or f"give the text with {option('--prepared', True)}"
         raise ConfigError(
             f"{language_name(checked)} ({checked}) is written without spaces between words, and morphlm does not "
             f"segment it; put spaces between the words first (with {_WITHOUT_SPACES[checked]}, for example) and "

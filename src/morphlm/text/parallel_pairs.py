@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError, located
 from morphlm.files import source_name
 from morphlm.processes import ordered_map
+from morphlm.progress import ProgressOption, reports_progress
 from morphlm.text.preparation import Counts, Preparation, PrepareOptions
 from morphlm.text.prepare import (
     PIECE_BYTES,
@@ -29,6 +31,7 @@ from morphlm.text.prepare import (
     write_prepared,
 )
 from morphlm.text.reading import Block, Mending, read_blocks
+from morphlm.wording import either, option
 
 MAX_RATIO = 3.0
 ALWAYS_CLOSE = 5  # tokens of difference that are always accepted: `Ano .` may be `Yes , that is right .`
@@ -44,12 +47,15 @@ class PairOptions:
     target: PrepareOptions
     max_ratio: float = MAX_RATIO  # most tokens of the longer side for each of the shorter; 0 keeps all
 
+    __repr__ = dataclass_repr
+
     def __post_init__(self) -> None:
         if self.max_ratio and not self.max_ratio >= 1:
             raise ConfigError(f"max-ratio {self.max_ratio:g} is below 1; 0 keeps pairs of any lengths")
 
     @property
     def sides(self) -> tuple[PrepareOptions, PrepareOptions]:
+        """Both sides, the source first."""
         return self.source, self.target
 
 
@@ -60,11 +66,18 @@ def pair_options(
     max_ratio: float = MAX_RATIO,
     **steps: Any,  # the other fields of PrepareOptions
 ) -> PairOptions:
-    """Equal steps for both sides, each in its language; only a Russian side is filtered for Cyrillic."""
+    """Equal steps for both sides, each in its language; `steps` are other fields of `PrepareOptions`.
+
+    Only a Russian side is filtered for Cyrillic, by `cyrillic_share`. Pairs whose longer side has more than `max_ratio`
+    times the tokens of the shorter are dropped.
+    """
     if cyrillic_share and "ru" not in languages:
         raise ConfigError("cyrillic-share is for Russian and neither side is ru; prepare the other side by itself")
     if steps.get("tokeniser", "words") != "none" and None in languages:
-        raise ConfigError("the tokeniser needs both languages; give them (--languages en,cs) or say --tokeniser none")
+        named = either("--languages en,cs", "languages=('en', 'cs')")
+        raise ConfigError(
+            f"the tokeniser needs both languages; give them ({named}) or say {option('--tokeniser', 'none')}"
+        )
     source, target = (
         PrepareOptions(
             language=language,
@@ -139,10 +152,20 @@ class PairPreparer:
             yield tokens
 
 
+@reports_progress
 def prepare_pair_files(
-    paths: Paths, outs: Paths, options: PairOptions, *, mend: bool = False, processes: int = 1
+    paths: Paths,
+    outs: Paths,
+    options: PairOptions,
+    *,
+    mend: bool = False,
+    processes: int = 1,
+    progress: ProgressOption = None,
 ) -> tuple[Preparation, Preparation]:
-    """Prepare the two files of a parallel text, line by line translations, into two others with their records."""
+    """Prepare the two files of a parallel text, line by line translations, into two others with their records.
+
+    `options` are of `pair_options`.
+    """
     check_streams(paths)
     if "-" in map(str, outs) or Path(outs[0]).absolute() == Path(outs[1]).absolute():
         raise ConfigError("parallel text is written to two files; name two different ones (not '-')")

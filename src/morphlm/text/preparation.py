@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer, is_file
 from morphlm.schema import SchemaError, read_document
@@ -18,6 +19,7 @@ from morphlm.text.reading import parse_number, repair_messages
 from morphlm.text.schema import LANGUAGE_CODE, PREPARATION, RECORD_FORMAT
 from morphlm.text.words import REVISION as WORDS_REVISION
 from morphlm.version import __version__
+from morphlm.wording import option
 
 RECORD_SUFFIX = ".prepared.json"
 Tokeniser = Literal["words", "moses", "none"]
@@ -44,6 +46,8 @@ class PrepareOptions:
         None  # less Cyrillic among a token's letters: <unk>. None: 0.8 for Moses's ru, else 0
     )
 
+    __repr__ = dataclass_repr
+
     def __post_init__(self) -> None:
         if self.cyrillic_share is None:
             is_paper = self.tokeniser == "moses" and self.language == "ru"
@@ -54,7 +58,7 @@ class PrepareOptions:
             if getattr(self, name) not in (choices := get_args(kind)):
                 raise ConfigError(f"{name} {getattr(self, name)!r} is not known; choose one of {', '.join(choices)}")
         if self.tokeniser == "moses" and self.language is None:
-            raise ConfigError("the Moses tokeniser needs the language; give it (--language cs)")
+            raise ConfigError(f"the Moses tokeniser needs the language; give it ({option('--language', 'cs')})")
         if self.language is not None and not _LANGUAGE.fullmatch(self.language):
             raise ConfigError(f"{self.language!r} is not a language code; use two or three small letters such as cs")
         if self.max_tokens < 0:
@@ -128,6 +132,8 @@ class Counts:
     sentences: int = 0  # written: more than the lines kept, where lines were split
     lost_tokens: int = 0  # in what was dropped
 
+    __repr__ = dataclass_repr
+
     def __add__(self, other: Counts) -> Counts:
         return Counts(**{name: value + getattr(other, name) for name, value in dataclasses.asdict(self).items()})
 
@@ -158,6 +164,8 @@ class Preparation:
     max_ratio: float | None = None  # parallel text: most tokens of the longer side for each of the shorter
     version: str = __version__
     sacremoses: str | None = None  # its version, if it tokenised or its abbreviations were used
+
+    __repr__ = dataclass_repr
 
     def format(self) -> str:
         options = self.options
@@ -263,4 +271,4 @@ def _cyrillic_share(step: str) -> float:
         return parse_number(step.removeprefix("cyrillic"))
     except ValueError:
         problem = f"the model's text was normalised by {step!r}, which is not known here"
-        raise ConfigError(f"{problem}; prepare the text yourself and say --prepared") from None
+        raise ConfigError(f"{problem}; prepare the text yourself and say {option('--prepared', True)}") from None

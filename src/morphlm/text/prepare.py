@@ -20,7 +20,7 @@ from typing import IO
 from morphlm.errors import ConfigError, InputError, located
 from morphlm.files import COMPRESSIONS, atomic_writer
 from morphlm.processes import ordered_map
-from morphlm.progress import progress_bar
+from morphlm.progress import ProgressOption, progress_bar, reports_progress
 from morphlm.text.casing import DOTLESS_I, lowercase
 from morphlm.text.documents import Document, read_documents
 from morphlm.text.entities import replace_entities
@@ -30,6 +30,7 @@ from morphlm.text.reading import RESERVED, UNKNOWN, Block, Mending, read_blocks,
 from morphlm.text.sentences import split_long, split_sentences
 from morphlm.text.tokenise import moses_detokenise, moses_tokenise, sacremoses_version
 from morphlm.text.words import tokenise_words
+from morphlm.wording import option
 
 PIECE_BYTES = 1 << 16  # what one process does at a time: well below a second with the tokeniser
 
@@ -117,7 +118,10 @@ def join_tokens(tokens: Sequence[str], options: PrepareOptions | None) -> str:
 def _without_reserved(tokens: list[str], repairs: Counter[str] | None) -> list[str]:
     marks = [token for token in tokens if token in RESERVED]
     if marks and repairs is None:
-        raise InputError(f"the text would contain {marks[0]}, a mark that morphlm sets itself; remove it or use --mend")
+        raise InputError(
+            f"the text would contain {marks[0]}, a mark that morphlm sets itself; remove it or use "
+            f"{option('--mend', True)}"
+        )
     if repairs is not None and marks:
         repairs["reserved marks removed"] += len(marks)
     return [token for token in tokens if token not in RESERVED]
@@ -223,14 +227,16 @@ def prepare_paragraph(
         yield from keep_or_split(tokens, options)[0]
 
 
+@reports_progress
 def prepare_files(
-    paths: Sequence[str | Path],
+    paths: str | Path | Sequence[str | Path],
     out: str | Path,
     options: PrepareOptions,
     *,
     mend: bool = False,
     split: bool = False,
     processes: int = 1,
+    progress: ProgressOption = None,
 ) -> Preparation:
     """Prepare files ('-': standard input) into one, with its record beside it unless `out` is '-'.
 
@@ -240,6 +246,7 @@ def prepare_files(
     The bytes do not depend on the number of processes. A script that asks for more than one needs the usual
     `if __name__ == "__main__":`, since each of them imports it.
     """
+    paths = [paths] if isinstance(paths, str | Path) else paths
     check_streams(paths)
     mending = Mending() if mend and not split else None
     if split:

@@ -14,12 +14,15 @@ from typing import Any, cast
 
 from morphlm.errors import InputError, MorphlmError, located
 from morphlm.files import is_file, open_binary
+from morphlm.progress import notify
 from morphlm.text.preparation import PrepareOptions, read_preparation
 from morphlm.text.prepare import prepare_line
 from morphlm.text.reading import Block, Marks, Mending, read_blocks, split_tokens
 from morphlm.text.wrapping import is_wrapped
 
 BEGINNING_BYTES = 1 << 15  # of a file that is looked at
+
+LOOKED_AT = 100  # lines, to see what was meant
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,13 +100,24 @@ def split_lines_from_tokens(source: Iterable[Any]) -> tuple[Iterable[Any], bool]
     first = next(items, None)
     if isinstance(first, str) and isinstance(source, list | tuple):
         _refuse_file_names(source)
+        _warn_of_words(source)
     return (chain([first], items) if items is source and first is not None else source), isinstance(first, str)
 
 
 def _refuse_file_names(lines: list[Any] | tuple[Any, ...]) -> None:
     """Until 0.1 a list of strings was a list of files; now it would be trained on the names."""
-    if len(lines) <= 100 and all(isinstance(line, str) and _is_file(line) for line in lines):
+    if len(lines) <= LOOKED_AT and all(isinstance(line, str) and _is_file(line) for line in lines):
         raise InputError(f"{lines[0]} is a file, and strings in a list are raw lines; give files as pathlib.Path")
+
+
+def _warn_of_words(lines: list[Any] | tuple[Any, ...]) -> None:
+    """Each of ["the", "cat"] is a raw sentence, which may not be what was meant."""
+    shown = lines[:LOOKED_AT]
+    if len(shown) > 1 and all(isinstance(line, str) and len(line.split()) == 1 for line in shown):
+        notify(
+            f"warning: {shown[0]!r}, {shown[1]!r}, ... are taken as sentences of one word each; a sentence is a string "
+            "of words or a list of tokens, and a text a list of sentences"
+        )
 
 
 def _is_file(line: str) -> bool:

@@ -19,6 +19,7 @@ from typing import Literal, TypeVar, cast
 from morphlm.errors import InputError
 from morphlm.files import open_binary, source_name
 from morphlm.text.encodings import recognise_encoding
+from morphlm.wording import either, option
 
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
 RESERVED = (UNKNOWN, BEGIN, END)
@@ -27,10 +28,6 @@ BLOCK_BYTES = 1 << 19
 MAX_LINE_BYTES = 1_000_000
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 KENLM_BINARY = b"mmap lm http://kheafield.com/code"
-NO_KENLM_BINARY = (
-    "a binary file of KenLM, from which other programs cannot read n-grams; give the ARPA file that it was built from, "
-    "or train on its text (`morphlm train mkn`, or `lmplz` for an ARPA file)"
-)
 
 Item = TypeVar("Item")
 Marks = Literal["none", "unk", "any"]
@@ -38,7 +35,7 @@ _REFUSED: dict[Marks, tuple[bytes, ...]] = {"none": (b"<unk>", b"<s>", b"</s>"),
 _BAD_UTF8 = "bad UTF-8"
 _FEWEST_BAD, _MOST_BAD = 10, 0.1  # lines, and share of them, that are not UTF-8 in a text of another encoding
 _PLURAL = re.compile(r"(?<=[a-z])s\b")  # of a noun
-_MEND, _MEND_TABLE = "`morphlm prepare --mend` does it", "`dos2unix` does it"  # `prepare` is for sentences
+_MEND_TABLE = "`dos2unix` does it"  # `prepare` is for sentences
 
 
 @dataclass(frozen=True)
@@ -106,7 +103,7 @@ def split_tokens(line: str) -> list[str]:
 
 
 def read_blocks(
-    path: str | Path, *, marks: Marks = "none", mending: Mending | None = None, cure: str = _MEND
+    path: str | Path, *, marks: Marks = "none", mending: Mending | None = None, cure: str | None = None
 ) -> Iterator[Block]:
     """Yield the checked text of a file ('-': standard input) as blocks of whole lines.
 
@@ -140,7 +137,7 @@ def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
 
 
 def _whole_lines(
-    stream: io.BufferedReader, source: str, mending: Mending | None, marks: Marks, cure: str
+    stream: io.BufferedReader, source: str, mending: Mending | None, marks: Marks, cure: str | None
 ) -> Iterator[tuple[int, bytes]]:
     """Cut what arrives into (line number, whole lines); the last line gets a newline if it lacks one.
 
@@ -171,7 +168,7 @@ def _whole_lines(
         yield line, pending + b"\n"
 
 
-def _checked(block: bytes, source: str, line: int, marks: Marks, cure: str) -> tuple[bytes, InputError | None]:
+def _checked(block: bytes, source: str, line: int, marks: Marks, cure: str | None) -> tuple[bytes, InputError | None]:
     """The lines before the first one that is refused, and its error; all lines, and None, if there is none."""
     refusal = None
     while block:
@@ -184,15 +181,15 @@ def _checked(block: bytes, source: str, line: int, marks: Marks, cure: str) -> t
     return block, refusal
 
 
-def _check(block: bytes, source: str, line: int, marks: Marks, cure: str) -> None:
+def _check(block: bytes, source: str, line: int, marks: Marks, cure: str | None) -> None:
     """Raise an InputError for the first thing that is wrong in a block that starts at `line`."""
 
     def refuse(offset: int, message: str) -> InputError:
         return InputError(message, source=source, line=line + block.count(b"\n", 0, offset))
 
     if line == 1 and block.startswith(KENLM_BINARY):
-        raise refuse(0, NO_KENLM_BINARY)
-    hint = _MEND_TABLE if marks == "any" else cure
+        raise refuse(0, no_kenlm_binary())
+    hint = _MEND_TABLE if marks == "any" else cure or _how_to_mend()
     if line == 1 and block.startswith(BYTE_ORDER_MARK):
         raise refuse(0, f"the file begins with a byte order mark; remove it ({hint})")
     if (nul := block.find(b"\0")) >= 0:
@@ -210,10 +207,27 @@ def _check(block: bytes, source: str, line: int, marks: Marks, cure: str) -> Non
                 raise _too_long(source, line + number, marks, cure)
     if reserved := _find_reserved(block, marks):
         token = reserved.group().decode()
-        is_replaced = token == UNKNOWN and cure == _MEND
-        on_purpose = ", or say --allow-unk if words were replaced by it" if is_replaced else ""
+        is_replaced = token == UNKNOWN and cure is None
+        on_purpose = f", or say {option('--allow-unk', True)} if words were replaced by it" if is_replaced else ""
         message = f"the text contains {token}, a mark that morphlm sets itself; remove it ({hint}){on_purpose}"
         raise refuse(reserved.start(), message)
+
+
+def no_kenlm_binary() -> str:
+    """What is said of a binary file of KenLM."""
+    trainer = either("`morphlm train mkn`", "`train_ngram`")
+    return (
+        "a binary file of KenLM, from which other programs cannot read n-grams; give the ARPA file that it was built "
+        f"from, or train on its text ({trainer}, or `lmplz` for an ARPA file)"
+    )
+
+
+def _splitter() -> str:
+    return either("`morphlm prepare --split`", "`prepare_files(..., split=True)`")
+
+
+def _how_to_mend() -> str:
+    return f"{either('`morphlm prepare --mend`', '`prepare_files(..., mend=True)`')} does it"
 
 
 def _find_reserved(block: bytes, marks: Marks) -> re.Match[bytes] | None:
@@ -228,8 +242,12 @@ def _pattern(refused: tuple[bytes, ...]) -> re.Pattern[bytes]:
     return re.compile(rb"(?<![^ \t\n])(?:" + b"|".join(refused) + rb")(?![^ \t\n])")
 
 
-def _too_long(source: str, line: int, marks: Marks, cure: str) -> InputError:
-    remedy = "shorten or remove it" if marks == "any" else f"put one sentence on a line (or drop it: {cure})"
+def _too_long(source: str, line: int, marks: Marks, cure: str | None) -> InputError:
+    remedy = (
+        "shorten or remove it"
+        if marks == "any"
+        else f"put one sentence on a line (or drop it: {cure or _how_to_mend()})"
+    )
     return InputError(f"the line has {MAX_LINE_BYTES:,} bytes or more; {remedy}", source=source, line=line)
 
 
@@ -242,7 +260,7 @@ def _refuse_other_encoding(block: bytes, source: str) -> None:
         encoding = recognise_encoding(block, source)
         if not encoding.is_utf8:
             what = f"this is not UTF-8, it looks like {encoding.name}"
-            cure = f"`iconv -f {encoding.name} -t utf-8` converts it, `morphlm prepare --split` reads it as it is"
+            cure = f"`iconv -f {encoding.name} -t utf-8` converts it, {_splitter()} reads it as it is"
             raise InputError(f"{what}; {cure}", source=source)
 
 

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.logbilinear.config import LearningConfig, LogBilinearConfig, variant
 from morphlm.settings import DeclaredSetting, Settings, current_names, declared_in, same_setting, setting
+from morphlm.wording import either
 
 SMALLEST_BATCH, LARGEST_BATCH = 500, 10_000
 # These change how long a training goes on and what it is called, not its steps.
@@ -46,6 +48,8 @@ class TrainingConfig(Settings):
     )
     seed: int = 1
     recipe: str = "own"
+
+    __repr__ = dataclass_repr
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,7 +91,10 @@ def recipe(name: str, **changes: Any) -> TrainingConfig:
         changes = {"noise_accumulator": changes["accumulator"]} | changes
     unknown = changes.keys() - _RECIPE_SETTINGS - {"seed"}
     if unknown:
-        raise ConfigError(f"there is no setting {', '.join(sorted(unknown))}; see `morphlm train clbl++ --help`")
+        raise ConfigError(
+            f"there is no setting {', '.join(sorted(unknown))}; see "
+            f"{either('`morphlm train clbl++ --help`', '`help(morphlm.train)`')}"
+        )
     steps = {entry.name for entry in fields(LearningConfig)}
     learning = {key: value for key, value in changes.items() if key in steps}
     base = RECIPES[name]
@@ -113,6 +120,8 @@ class LogBilinearOptions(Settings):
     recipe: str = setting("default", "Values of all training settings, which others change.", choices=tuple(RECIPES))
     changes: Mapping[str, Any] = field(default_factory=dict)  # settings that differ from the recipe's
     seed: int = 1
+
+    __repr__ = dataclass_repr
 
     @classmethod
     def declared(cls) -> dict[str, DeclaredSetting]:

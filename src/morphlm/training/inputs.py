@@ -17,6 +17,7 @@ from morphlm.artefacts import FolderShelf, NoShelf, Producer, Shelf, find_or_mak
 from morphlm.classes.formats import FORMATS, read_classes, read_given_classes
 from morphlm.classes.methods import ClassOptions, make_classes
 from morphlm.classes.partition import Partition, number_of_classes
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.fitting import fit_to, unknown_share
@@ -84,6 +85,8 @@ class InputOptions(Settings):
     seed: int = 1
     threads: int | None = None  # results do not depend on it
 
+    __repr__ = dataclass_repr
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.vocabulary is not None and self.kappa is not None:
@@ -106,6 +109,8 @@ class HeldOut:
     corpus: Corpus
     source: Source
 
+    __repr__ = dataclass_repr
+
     def perplexity(self, model: LanguageModel) -> Perplexity:
         """Its perplexity under a model with the same vocabulary."""
         scored = ScoredText(self.corpus, model.score_tokens(self.corpus.tokens))
@@ -122,6 +127,8 @@ class TrainingInputs:
     factors: Factors | None  # None: not asked for
     partition: Partition | None  # None: not asked for
     record: dict[str, Any]  # how all of it came about; goes into the manifests of models
+
+    __repr__ = dataclass_repr
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -261,7 +268,7 @@ def find_segmenter(
     vocabulary: Vocabulary, options: InputOptions, folder: str | Path | None = None
 ) -> MorphemeSegmenter:
     """The segmenter of these words, found in the folder or learned."""
-    settings = {"corpus_weight": options.corpus_weight, "seed": options.seed}
+    settings: dict[str, Any] = {"corpus_weight": options.corpus_weight, "seed": options.seed}
     return find_or_make(
         SEGMENTER,
         SEGMENTER.key(**settings, **_words(vocabulary)),

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from morphlm.artefacts import COMPLETE, Shelf
+from morphlm.artefacts import Shelf, complete_message
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.kinds import ModelKind
 from morphlm.language_model.base import LanguageModel
@@ -17,6 +18,7 @@ from morphlm.progress import notify
 from morphlm.settings import Settings, setting
 from morphlm.training.inputs import TrainingInputs
 from morphlm.version import __version__
+from morphlm.wording import option
 
 
 @dataclass(frozen=True)
@@ -39,14 +41,18 @@ class RunOptions(Settings):
     warn: Callable[[str], None] = notify  # says that a checkpoint was removed
     deadline: float | None = None  # by `time.monotonic`; the training then ends, and its model says how to repeat it
 
+    __repr__ = dataclass_repr
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.resume and self.restart:
-            raise ConfigError("--resume goes on and --restart begins anew; give one of them")
+            raise ConfigError(
+                f"{option('--resume', True)} goes on and {option('--restart', True)} begins anew; give one of them"
+            )
 
     def complete_message(self, out: Path) -> str:
         """That nothing is trained, where somebody asked for a training."""
-        return COMPLETE.format(out) if self.say_complete else ""
+        return complete_message(out) if self.say_complete else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +65,8 @@ class TrainingJob:
     run: RunOptions
     out: Path | None = None  # the directory of the model
     seed: int = 1
+
+    __repr__ = dataclass_repr
 
     @property
     def record(self) -> dict[str, Any]:

@@ -58,6 +58,7 @@ from morphlm.training.log import (
 )
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus
+from morphlm.wording import option
 
 TIME_IS_OVER = "the time is over"
 MOVED_COLUMNS = 8  # columns of R that are permuted at a time
@@ -172,8 +173,8 @@ class EndedTraining(Shelf[LogBilinearModel]):
         files, log = read_model(self.out), read_log(self.out)
         if files.training.get("identity") != key:
             self._refuse_to_resume(
-                "this model is of other data or other settings, and its training has ended; train without --resume to "
-                "replace it, or choose another place"
+                "this model is of other data or other settings, and its training has ended; train without "
+                f"{option('--resume', True)} to replace it, or choose another place"
             )
             return None
         if self._ended_as_asked(log, files.training):
@@ -182,9 +183,9 @@ class EndedTraining(Shelf[LogBilinearModel]):
         if not reason.startswith(DIVERGED):
             self._refuse_to_resume(
                 f"its training has ended ({reason or 'its log does not say why'}) and its checkpoint is gone, so it "
-                "cannot go on with other --epochs or --patience; train without --resume to begin anew"
+                f"cannot go on with other {_limits()}; train without {option('--resume', True)} to begin anew"
             )
-            reason = "ended by other --epochs or --patience"
+            reason = f"ended by other {_limits()}"
         notify(f"{self.out}: its training {reason}; it is trained again")
         return None
 
@@ -248,12 +249,17 @@ def _note_machine(progress: Progress, path: Path) -> None:
     progress.machines.append(now)
 
 
+def _limits(conjunction: str = "or") -> str:
+    """What ends a training."""
+    return f"{option('--epochs')} {conjunction} {option('--patience')}"
+
+
 def _update_end(task: TrainingTask, progress: Progress, path: Path) -> None:
     """Decide again whether the training has ended: --epochs and --patience may have changed."""
     evaluations, progress.ended = find_end(progress.log, task.training)
     if evaluations < len(progress.log):
         raise ConfigError(
-            f"{path}: this training has gone on for longer than --epochs and --patience now allow; give more, or "
+            f"{path}: this training has gone on for longer than {_limits('and')} now allow; give more, or "
             "remove it to begin anew"
         )
     if progress.log:
@@ -295,7 +301,8 @@ class TrainingRun:
             if resume:
                 return _resumed_state(self.task, self.out)
             raise ConfigError(
-                f"{path} holds a training that has not ended; --resume goes on with it, --restart begins anew"
+                f"{path} holds a training that has not ended; {option('--resume', True)} goes on with it, "
+                f"{option('--restart', True)} begins anew"
             )
         state = _initial_state(self.task, self._order)
         # From now on a model that may be in `out` is known to be of another training.
@@ -402,7 +409,8 @@ class TrainingRun:
                 self._write_log(self.out)
             remove_checkpoint(checkpoint_path(self.out))
         raise TrainingError(
-            f"{where}: {subject} not finite any more; train with a smaller --step or a larger --accumulator{kept}"
+            f"{where}: {subject} not finite any more; train with a smaller {option('--step')} or a larger "
+            f"{option('--accumulator')}{kept}"
         )
 
     # ------------------------------------------------------------ evaluation
@@ -520,7 +528,8 @@ class TrainingRun:
         """Write a checkpoint, then raise KeyboardInterrupt; called between minibatches only."""
         self._checkpoint()
         if self.out is not None:
-            notify(f"stopped; {checkpoint_path(self.out)} holds the training so far, go on with --resume")
+            path, cure = checkpoint_path(self.out), option("--resume", True)
+            notify(f"stopped; {path} holds the training so far, go on with {cure}", important=True)
         raise KeyboardInterrupt
 
     @contextmanager
@@ -537,7 +546,7 @@ class TrainingRun:
             if self._is_evaluating:
                 raise KeyboardInterrupt
             with suppress(RuntimeError):  # the signal came in the middle of other output
-                notify("stopping after this minibatch (Ctrl-C again stops at once)")
+                notify("stopping after this minibatch (Ctrl-C again stops at once)", important=True)
 
         signal.signal(signal.SIGINT, interrupt)
         try:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.artefacts import find_or_make
+from morphlm.display import Row, Tabular, dataclass_repr
 from morphlm.errors import ConfigError, TrainingError
 from morphlm.files import check_can_make
 from morphlm.kinds import ModelKind, kind_named, kind_names
@@ -19,7 +20,7 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import Perplexity
 from morphlm.language_model.signature import common_signature
 from morphlm.modelfile import check_can_hold_model
-from morphlm.progress import notify
+from morphlm.progress import ProgressOption, notify, reports_progress
 from morphlm.settings import DeclaredSetting, Settings, former_name
 from morphlm.tables import format_columns
 from morphlm.text.preparation import PrepareOptions
@@ -28,6 +29,7 @@ from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
 from morphlm.training.job import ModelShelf, RunOptions, TrainingJob
 from morphlm.training.log import describe_position, read_log
 from morphlm.vocabulary.corpus import Source, as_text
+from morphlm.wording import either, option
 
 ARTEFACTS_FOLDER = "artefacts"
 
@@ -38,6 +40,8 @@ class ModelOptions:
 
     settings: Mapping[str, Any]
     seed: int
+
+    __repr__ = dataclass_repr
 
     def __init__(self, settings: Mapping[str, Any] | None = None, *, seed: int = 1, **more: Any) -> None:
         object.__setattr__(self, "settings", dict(settings or {}) | more)
@@ -58,7 +62,7 @@ class ModelOptions:
 
 
 @dataclass(frozen=True)
-class Trained:
+class Trained(Tabular):
     """A model and what it reaches."""
 
     model: LanguageModel
@@ -66,6 +70,8 @@ class Trained:
     development: Perplexity
     test: Perplexity | None
     log: list[dict[str, Any]]  # one entry an evaluation; empty without a directory and for n-grams
+
+    __repr__ = dataclass_repr
 
     @property
     def best_epoch(self) -> int | None:
@@ -93,6 +99,9 @@ class Trained:
         lines.append(f"  signature    {self.model.signature}")
         return "\n".join(lines + ([] if self.out is None else [f"  written to   {self.out}"]))
 
+    def frame_rows(self) -> list[Row]:
+        return [_trained_row(self)]
+
     def to_json(self) -> dict[str, Any]:
         return {
             "kind": self.model.kind,
@@ -110,11 +119,13 @@ class Trained:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Tabular):
     """Several models of the same text."""
 
     models: tuple[Trained, ...]
     failures: Mapping[str, str] = field(default_factory=dict)  # kind -> why its training could not go on
+
+    __repr__ = dataclass_repr
 
     def format(self) -> str:
         """A table of perplexities, unknown words included; after it, what failed."""
@@ -128,15 +139,34 @@ class Comparison:
             lines.append(f"signature: {shared}")
         return "\n".join(lines)
 
+    def frame_rows(self) -> list[Row]:
+        return [
+            *map(_trained_row, self.models),
+            *({"kind": kind, "failed": why} for kind, why in self.failures.items()),
+        ]
+
     def to_json(self) -> list[dict[str, Any]]:
         """All figures of each model; of those that failed, why."""
         failures = [{"kind": kind, "failed": why} for kind, why in self.failures.items()]
         return [trained.to_json() for trained in self.models] + failures
 
 
+def _trained_row(trained: Trained) -> Row:
+    """The figures of a model as a line of a table."""
+    figures = {"development": trained.development, "test": trained.test}
+    return {
+        "kind": trained.model.kind,
+        "best_epoch": trained.best_epoch,
+        **{f"{name}_perplexity": result.including_unknown for name, result in figures.items() if result is not None},
+        "words": len(trained.model.vocabulary),
+        "out": None if trained.out is None else str(trained.out),
+    }
+
+
 # ---------------------------------------------------------------- the calls
 
 
+@reports_progress
 def train(
     kind: str,
     source: Source,
@@ -148,6 +178,7 @@ def train(
     resume: bool = False,
     artefacts: str | Path | None = None,
     language: str | None = None,
+    progress: ProgressOption = None,
     **settings: Any,
 ) -> LanguageModel:
     """Train a model of any kind (`mkn`, `lbl`, ..., `clbl++`); gives the best by the development text.
@@ -159,20 +190,28 @@ def train(
     training text unless they are given, and kept in the folder `artefacts` (beside `out` by default; without `out`
     nothing is kept) for the next model. With `out`, the model directory is written there, `resume` goes on with a
     training that was interrupted, and `restart=True` begins it anew. Results do not depend on the number of threads.
+
+    `progress` says how progress is shown: None as bars on terminals and in notebooks, True as bars in any case, False
+    not at all; a function is called with a `morphlm.ProgressUpdate` again and again.
     """
     artefacts = settings.pop("stages", artefacts)  # its name in 0.1
-    inputs = {name: settings.pop(name) for name in InputOptions.declared() if name in settings}
-    run = {name: settings.pop(name) for name in RunOptions.declared() if name in settings}
-    return train_one(
-        kind,
-        as_text(source, PrepareOptions(language=language)),
-        dev,
-        out,
-        InputOptions(seed=seed, threads=threads, **inputs),
-        ModelOptions(settings, seed=seed),
-        RunOptions(resume=resume, threads=threads, **run),
-        artefacts=artefacts,
-    ).model
+    text = as_text(source, PrepareOptions(language=language))
+    inputs, options, run = sort_settings(settings, seed, RunOptions(resume=resume, threads=threads))
+    return train_one(kind, text, dev, out, inputs, options, run, artefacts=artefacts).model
+
+
+def sort_settings(
+    settings: Mapping[str, Any], seed: int, run: RunOptions
+) -> tuple[InputOptions, ModelOptions, RunOptions]:
+    """Settings by name: those of vocabulary, factors and classes, those of the model, and those of the run."""
+    inputs = {name: value for name, value in settings.items() if name in InputOptions.declared()}
+    of_run = {name: value for name, value in settings.items() if name in RunOptions.declared()}
+    others = {name: value for name, value in settings.items() if name not in inputs and name not in of_run}
+    return (
+        InputOptions(seed=seed, threads=run.threads, **inputs),
+        ModelOptions(others, seed=seed),
+        replace(run, **of_run),
+    )
 
 
 def train_one(
@@ -245,7 +284,7 @@ def artefact_folder(out: Path | None, artefacts: str | Path | None) -> str | Pat
         if Path(folder).resolve().is_relative_to(taken.resolve()):
             raise ConfigError(
                 f"{out}: vocabulary, segmenter and classes are kept in {folder}, which cannot be part of the model; "
-                "choose another --out or --artefacts"
+                f"choose another {option('--out')} or {option('--artefacts')}"
             )
     return folder
 
@@ -273,8 +312,14 @@ def check_options(kinds: Sequence[str], options: ModelOptions) -> None:
         if name not in used:
             users = [record.name for record in others if name in setting_names(record)]
             if not users:
-                raise ConfigError(f"there is no setting {name}; see `morphlm train {kinds[0]} --help`")
+                raise ConfigError(f"there is no setting {name}; {_where_listed(kinds[0])}")
             raise ConfigError(f"{name} means nothing to {', '.join(kinds)}; leave it out, it is for {', '.join(users)}")
+
+
+def _where_listed(kind: str) -> str:
+    """Where somebody finds the settings of a kind."""
+    names = ", ".join(declared_settings(kind_named(kind)))
+    return either(f"see `morphlm train {kind} --help`", f"{kind} has {names}")
 
 
 def inputs_of(

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from morphlm.display import Row, Tabular, dataclass_repr
 from morphlm.errors import ConfigError, TrainingError
 from morphlm.kinds import kind_named, kind_names
 from morphlm.progress import notify
@@ -65,6 +66,8 @@ class Trial:
     is_cut: bool  # whether the time ended it
     is_default: bool
 
+    __repr__ = dataclass_repr
+
     def to_json(self) -> dict[str, Any]:
         return vars(self.candidate) | {
             "round": self.round,
@@ -84,7 +87,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class TuneResult:
+class TuneResult(Tabular):
     """All trainings, and the settings of the best."""
 
     kind: str
@@ -92,6 +95,8 @@ class TuneResult:
     arguments: tuple[str, ...]  # the other options of the command that trains with them
     out: str | None = None  # where that command writes the model
     interrupted: bool = False  # Ctrl-C ended the search, so that there may be better ones
+
+    __repr__ = dataclass_repr
 
     @property
     def best(self) -> Trial:
@@ -117,6 +122,9 @@ class TuneResult:
         table = format_columns(header, [trial.row() for trial in self.trials])
         so_far = " of those tried before the search was interrupted" if self.interrupted else ""
         return f"{table}\n\nbest{so_far}: {self.best.candidate}\n{self.command}"
+
+    def frame_rows(self) -> list[Row]:
+        return [trial.to_json() for trial in self.trials]
 
     def to_json(self) -> dict[str, Any]:
         return {

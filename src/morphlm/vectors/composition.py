@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from morphlm.display import dataclass_repr
 from morphlm.segmentation.morphemes import PREFIX, STEM, SUFFIX, split_name
 
 # Where a vector comes from: the word itself; its morphemes, a stem among them; its affixes alone; nowhere (UNK's).
@@ -22,6 +23,8 @@ class Composition:
     word: str
     origin: Origin
     parts: tuple[tuple[str, bool], ...]  # names of morphemes (`ung/SUF`), and whether each has a vector
+
+    __repr__ = dataclass_repr
 
     @property
     def known(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Float32Array
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.segmentation.factors import BLOCK_WORDS
 from morphlm.tables import counted
@@ -17,6 +18,7 @@ from morphlm.text.reading import RESERVED, read_blocks, split_tokens
 from morphlm.vectors.forms import word_forms
 from morphlm.vectors.vectors import WordVectors
 from morphlm.vectors.writing import EXTENSIONS, FORMAT_OF, FORMATS, WRITERS, MatrixBlocks, check_words_fit
+from morphlm.wording import option
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class Exported:
     dimensions: int
     composed: int  # of the words: not in the vocabulary, but composed
     left_out: tuple[str, ...]  # words that were asked for, but of which nothing is known
+
+    __repr__ = dataclass_repr
 
     def format(self) -> str:
         line = f"{self.path}: {counted(self.words, 'vector')} of {counted(self.dimensions, 'dimension')}"
@@ -53,7 +57,7 @@ def export_vectors(
     extra_words: Iterable[str] = (),
     prepared: bool = False,
 ) -> Exported:
-    """Write the vectors of all words, and of extra ones that can be composed; `half` writes float16.
+    """Write the vectors of all words, and of `extra_words` that can be composed; `half` writes float16.
 
     Extra words are brought to the form of the model's text, unless they are `prepared`.
     """
@@ -89,7 +93,9 @@ def check_export(path: str | Path, file_format: str, *, half: bool = False) -> N
         raise ConfigError(f"{path}: {file_format} vectors go to a file whose name ends in {extension}; rename it")
     promised = FORMAT_OF.get(Path(path).suffix, file_format)
     if promised != file_format:
-        raise ConfigError(f"{path}: the name says {promised}, the format is {file_format}; change one (--format)")
+        raise ConfigError(
+            f"{path}: the name says {promised}, the format is {file_format}; change one ({option('--format')})"
+        )
 
 
 def _new_words(vectors: WordVectors, words: Iterable[str], prepared: bool) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from morphlm.arguments import check_word, check_words, shown, whole_number
 from morphlm.arrays import Array, Float32Array, Float64Array
+from morphlm.display import ResultList
 from morphlm.errors import ConfigError, InputError
 from morphlm.vectors.base import BaseVectors, Key, WeightedKey, as_keys, check_groups
 from morphlm.vectors.composition import Composition
@@ -20,7 +21,7 @@ from morphlm.vectors.writing import write_word2vec
 COSMUL_EPSILON = 1e-6  # of Levy & Goldberg (2014), as in gensim
 
 
-class SimilarWords(list[Neighbour]):
+class SimilarWords(ResultList[Neighbour]):
     """Words with their similarities, the nearest first: a list of (word, similarity), as gensim's.
 
     `compositions` tells of each word that was asked for whether it is known, composed, or only affixes of it are.
@@ -41,21 +42,21 @@ class Vectors(BaseVectors):
 
     # ------------------------------------------------------------ neighbours
 
-    def neighbours(self, query: str | Float32Array, k: int = 10) -> list[Neighbour]:
+    def neighbours(self, query: str | Float32Array, k: int = 10) -> ResultList[Neighbour]:
         """The words nearest to a word, which is left out, or to a vector."""
         return self.neighbours_of_all(one_query(query), k)[0]
 
-    def neighbours_of_all(self, queries: Sequence[str] | Float32Array, k: int = 10) -> list[list[Neighbour]]:
+    def neighbours_of_all(self, queries: Sequence[str] | Float32Array, k: int = 10) -> list[ResultList[Neighbour]]:
         """The neighbours of many words, or of the rows of a matrix."""
         rows = self._query_rows(queries)
         skip = [self._indices([query]) if isinstance(query, str) else [] for query in queries]
         return named_rows(nearest(self._units, rows, k, skip), self.words)
 
-    def analogy(self, a: str, b: str, c: str, k: int = 10) -> list[Neighbour]:
+    def analogy(self, a: str, b: str, c: str, k: int = 10) -> ResultList[Neighbour]:
         """a is to b as c is to what? The words nearest to b - a + c (3CosAdd), these three left out."""
         return self.analogies([(a, b, c)], k)[0]
 
-    def analogies(self, triples: Sequence[tuple[str, str, str]], k: int = 10) -> list[list[Neighbour]]:
+    def analogies(self, triples: Sequence[tuple[str, str, str]], k: int = 10) -> list[ResultList[Neighbour]]:
         """The answers to many analogies."""
         for triple in triples:
             if not isinstance(triple, tuple | list) or len(triple) != 3:
@@ -281,9 +282,9 @@ def one_query(query: object) -> Any:
     return [query] if isinstance(query, str) else query[None]
 
 
-def named_rows(ranked: Iterable[RankedRows], names: Sequence[str]) -> list[list[Neighbour]]:
+def named_rows(ranked: Iterable[RankedRows], names: Sequence[str]) -> list[ResultList[Neighbour]]:
     """Rows of a matrix under their names."""
     return [
-        [Neighbour(names[row], float(cosine)) for row, cosine in zip(rows.tolist(), cosines, strict=True)]
+        ResultList(Neighbour(names[row], float(cosine)) for row, cosine in zip(rows.tolist(), cosines, strict=True))
         for rows, cosines in ranked
     ]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from morphlm.display import Row, Tabular, dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.vectors.composition import Composition, Origin
 from morphlm.vectors.forms import word_forms
@@ -18,13 +19,15 @@ Analogy = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class QueryAnswer:
+class QueryAnswer(Tabular):
     """The neighbours of one query, nearest first."""
 
     query: str
     understood: Understood
     neighbours: tuple[Neighbour, ...]
     compositions: tuple[Composition, ...] = ()  # what the vectors of its words are made of; a morpheme has none
+
+    __repr__ = dataclass_repr
 
     @property
     def notes(self) -> list[str]:
@@ -33,6 +36,11 @@ class QueryAnswer:
             f"{composition.word}: {composition.format()}; {_ADVICE[composition.origin]}"
             for composition in self.compositions
             if composition.origin in _ADVICE
+        ]
+
+    def frame_rows(self) -> list[Row]:
+        return [
+            {"query": self.query, "understood": self.understood, **neighbour._asdict()} for neighbour in self.neighbours
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -76,7 +84,7 @@ def ask(
 
 def _search(
     vectors: Vectors, queries: Sequence[str], k: int, of_morphemes: bool, among_morphemes: bool
-) -> list[list[Neighbour]]:
+) -> Sequence[Sequence[Neighbour]]:
     if not (of_morphemes or among_morphemes):
         return vectors.neighbours_of_all(queries, k)
     if not isinstance(vectors, WordVectors):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from morphlm.arrays import Array, Float32Array, without_file
-from morphlm.errors import ConfigError, FormatError, InputError, MorphlmError
+from morphlm.errors import ConfigError, FormatError, InputError, MissingFileError, MorphlmError
 from morphlm.files import open_binary, source_name
 from morphlm.progress import notify
 from morphlm.tables import counted
@@ -166,7 +166,7 @@ def _read_npy(path: str | Path) -> tuple[list[str], Array]:
     with open_binary(words_file(path)) as stream:
         words = _split(words_file(path), stream.read())
     if not Path(path).is_file():  # as a memory map it can be no stream
-        raise _refused(path, "there is no such file; check the name")
+        raise MissingFileError("there is no such file; check the name", source=source_name(path))
     return words, _mapped(path, len(words), lambda: without_file(np.lib.format.open_memmap(path, mode="r")))
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from morphlm.arrays import BoolArray, Float32Array, Float64Array
+from morphlm.display import Row, Tabular, dataclass_repr
 from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.segmentation.encoding import normalised
@@ -33,13 +34,19 @@ DIGITS = 9  # of a cosine: pairs that are equal but for rounding share their ran
 
 
 @dataclass(frozen=True, eq=False)
-class RatedPairs:
+class RatedPairs(Tabular):
     """Pairs of words, or of phrases, with the ratings of people. A phrase is the sum of its words."""
 
     name: str
     left: tuple[str, ...]
     right: tuple[str, ...]
     ratings: Float64Array
+
+    __repr__ = dataclass_repr
+
+    def frame_rows(self) -> list[Row]:
+        rows = zip(self.left, self.right, self.ratings.tolist(), strict=True)
+        return [{"left": left, "right": right, "rating": rating} for left, right, rating in rows]
 
     def __len__(self) -> int:
         return len(self.ratings)
@@ -90,7 +97,7 @@ class Correlation:
 
 
 @dataclass(frozen=True)
-class Similarity:
+class Similarity(Tabular):
     """The correlations on one set of pairs."""
 
     name: str
@@ -99,6 +106,12 @@ class Similarity:
     covered: int  # pairs whose words are both known or composable
     correlations: dict[Policy, Correlation]
     signature: str
+
+    __repr__ = dataclass_repr
+
+    def frame_rows(self) -> list[Row]:
+        shared = {"set": self.name, "known": self.known, "covered": self.covered}
+        return [shared | {"policy": policy} | vars(figures) for policy, figures in self.correlations.items()]
 
     def to_json(self) -> dict[str, Any]:
         figures = {policy: vars(correlation) for policy, correlation in self.correlations.items()}
@@ -123,7 +136,10 @@ def format_similarities(results: Sequence[Similarity]) -> str:
 def evaluate_similarity(
     vectors: BaseVectors, pairs: RatedPairs, *, seed: int = 1, resamples: int = RESAMPLES, prepared: bool = False
 ) -> Similarity:
-    """Spearman's rho under each policy. Words are brought to the form of the model's text, unless `prepared`."""
+    """Spearman's rho of `pairs`, of `read_pairs`, under each policy.
+
+    Words are brought to the form of the model's text, unless they are `prepared`.
+    """
     pairs = pairs.in_form(word_forms(vectors, prepared=prepared))
     known = _both(pairs, vectors.known)
     covered = _both(pairs, lambda word: vectors.known(word) or vectors.composable(word))

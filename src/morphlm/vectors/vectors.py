@@ -15,6 +15,7 @@ import numpy as np
 
 from morphlm.arguments import check_word, check_words
 from morphlm.arrays import Float32Array, Float64Array, Int32Array
+from morphlm.display import ResultList, dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.lazy import cached_property
 from morphlm.segmentation.encoding import normalised
@@ -37,6 +38,8 @@ class SideVectors:
 
     table: Float32Array  # (F, d), or (V, d) without factors
     factors: Factors | None  # None: every word has a row of its own
+
+    __repr__ = dataclass_repr
 
     def of_words(self, words: Int32Array) -> Float32Array:
         """Rows of M Q^(f): the vectors of the words with these ids."""
@@ -173,7 +176,7 @@ class WordVectors(Vectors):
     def _id_of(self, word: str) -> int:
         """The word as it stands, or else in Unicode NFC."""
         check_word(word)
-        return self.vocabulary.ids.get(word) or self.vocabulary.id_of(normalised(word))
+        return self.vocabulary.ids.get(word) or self.vocabulary.ids.get(normalised(word), UNK_ID)
 
     def rows(self, words: Sequence[str]) -> Float32Array:
         """The vectors of many words, a row each."""
@@ -252,23 +255,25 @@ class WordVectors(Vectors):
 
     # ------------------------------------------------------------ neighbours
 
-    def neighbours(self, query: str | Float32Array, k: int = 10, *, morpheme: bool = False) -> list[Neighbour]:
+    def neighbours(self, query: str | Float32Array, k: int = 10, *, morpheme: bool = False) -> ResultList[Neighbour]:
         """The words nearest to a word, to a morpheme (`morpheme=True`), or to a vector; the word itself left out."""
         return self.neighbours_of_all(one_query(query), k, morphemes=morpheme)[0]
 
     def neighbours_of_all(
         self, queries: Sequence[str] | Float32Array, k: int = 10, *, morphemes: bool = False
-    ) -> list[list[Neighbour]]:
+    ) -> list[ResultList[Neighbour]]:
         """The neighbours of many words, or morphemes, or of the rows of a matrix."""
         return super().neighbours_of_all(self._morpheme_rows(queries) if morphemes else queries, k)
 
-    def nearest_morphemes(self, query: str | Float32Array, k: int = 10, *, morpheme: bool = False) -> list[Neighbour]:
+    def nearest_morphemes(
+        self, query: str | Float32Array, k: int = 10, *, morpheme: bool = False
+    ) -> ResultList[Neighbour]:
         """The morphemes nearest to a word, to a morpheme, which is left out, or to a vector."""
         return self.nearest_morphemes_of_all(one_query(query), k, morphemes=morpheme)[0]
 
     def nearest_morphemes_of_all(
         self, queries: Sequence[str] | Float32Array, k: int = 10, *, morphemes: bool = False
-    ) -> list[list[Neighbour]]:
+    ) -> list[ResultList[Neighbour]]:
         """The morphemes nearest to many words, morphemes, or rows of a matrix."""
         if self.factors is None:
             raise ConfigError("this model has no morphemes; ask one with factors (+c, +o or ++)")

@@ -19,6 +19,7 @@ import numpy as np
 
 from morphlm.arguments import shown
 from morphlm.arrays import Int32Array, Int64Array, without_file
+from morphlm.display import dataclass_repr, described
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import cannot_write, source_name
 from morphlm.progress import notify, progress_bar
@@ -26,6 +27,7 @@ from morphlm.text.preparation import PrepareOptions, model_record, read_preparat
 from morphlm.text.raw import RawText, is_paths, is_prepared, prepared_lines, read_raw_blocks, split_lines_from_tokens
 from morphlm.text.reading import END, RESERVED, Block, Marks, read_blocks
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary, build_vocabulary
+from morphlm.wording import either
 
 # A file, files as paths, raw lines (strings), sentences as lists of tokens, or text that is prepared while it is read.
 Source = str | Path | Sequence[Path] | Iterable[str] | Iterable[Sequence[str]] | RawText
@@ -85,6 +87,8 @@ class NewWords:
     forms: tuple[str, ...]  # each once, in order of appearance
     tokens: Int32Array  # V + k, for a vocabulary of V words, where forms[k] stands; an <unk> of the text itself is UNK
 
+    __repr__ = dataclass_repr
+
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
@@ -93,6 +97,8 @@ class Corpus:
     tokens: Int32Array  # words of a sentence, END, words of the next, END, ...
     vocabulary: Vocabulary
     new_words: NewWords | None = None  # the words that became UNK, where they were kept
+
+    __repr__ = dataclass_repr
 
     @property
     def sentences(self) -> int:
@@ -105,6 +111,8 @@ class WordCounts:
 
     forms: list[str]
     counts: Int64Array
+
+    __repr__ = dataclass_repr
 
     @property
     def sentences(self) -> int:
@@ -148,9 +156,13 @@ def warn_if_raw(words: WordCounts, source: Source) -> None:
         count for form, count in zip(words.forms, words.counts.tolist(), strict=True) if _ATTACHED.search(form)
     )
     if attached > _RAW_SHARE * words.tokens:
+        cure = either(
+            "`morphlm learn` takes raw text, `morphlm prepare` prepares it",
+            "`learn` takes raw text, `prepare_files` prepares it",
+        )
         notify(
             f"WARNING: {describe(source)}: it looks like raw text, {attached / words.tokens:.0%} of the words end in a "
-            "comma or the like; `morphlm learn` takes raw text, `morphlm prepare` prepares it"
+            f"comma or the like; {cure}"
         )
 
 
@@ -168,6 +180,9 @@ class RawCorpus:
 
     tokens: Int32Array
     words: WordCounts
+
+    def __repr__(self) -> str:
+        return described(self, tokens=len(self.tokens), words=self.words.types)
 
     def encode(self, vocabulary: Vocabulary) -> Corpus:
         """Replace the provisional ids, in place, by those of a vocabulary. Use the result instead of this object."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from morphlm.display import Row, Tabular, dataclass_repr
 from morphlm.tables import format_columns
-from morphlm.vocabulary.corpus import WordCounts
+from morphlm.vocabulary.corpus import Source, WordCounts, describe, read_corpus
 from morphlm.vocabulary.vocabulary import check_kappa
 
 
 @dataclass(frozen=True)
-class CorpusStatistics:
+class CorpusStatistics(Tabular):
     """One row of the table."""
 
     name: str
@@ -22,6 +23,11 @@ class CorpusStatistics:
     vocabulary: int  # types that are left when a share kappa of the singletons has become UNK
     kappa: float
 
+    __repr__ = dataclass_repr
+
+    def frame_rows(self) -> list[Row]:
+        return [self.to_json()]
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -31,6 +37,11 @@ def corpus_statistics(name: str, words: WordCounts, kappa: float) -> CorpusStati
     check_kappa(kappa)
     left = words.types - round(kappa * words.singletons)
     return CorpusStatistics(name, words.sentences, words.tokens, words.types, words.singletons, left, kappa)
+
+
+def text_statistics(source: Source, *, kappa: float = 0.2, allow_unknown: bool = False) -> CorpusStatistics:
+    """Count the words of a text: a file, several paths, raw lines, or lists of tokens; `allow_unknown` admits <unk>."""
+    return corpus_statistics(describe(source), read_corpus(source, allow_unknown=allow_unknown).words, kappa)
 
 
 def format_statistics(rows: list[CorpusStatistics]) -> str:

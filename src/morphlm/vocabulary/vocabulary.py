@@ -13,20 +13,22 @@ from pathlib import Path
 
 import numpy as np
 
-from morphlm.arguments import check_word, check_words
+from morphlm.arguments import check_token, check_words
 from morphlm.arrays import BoolArray, Int32Array, Int64Array
+from morphlm.display import Row, Tabular, described
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import atomic_writer, source_name
 from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.text.reading import BEGIN, END, RESERVED, UNKNOWN, read_blocks
 from morphlm.vocabulary.spelling_order import SpellingOrder, sort_by_spelling
+from morphlm.wording import either
 
 UNK_ID, BEGIN_ID, END_ID = 0, 1, 2
 VOCABULARY_FILE = "vocabulary.tsv"  # in a model directory
 
 
 @dataclass(frozen=True, eq=False)
-class Vocabulary(PickledWithoutCaches):
+class Vocabulary(Tabular, PickledWithoutCaches):
     """Words by id, each with its count in the training text."""
 
     words: tuple[str, ...]
@@ -43,6 +45,12 @@ class Vocabulary(PickledWithoutCaches):
             raise ConfigError(f"a vocabulary begins with {', '.join(RESERVED)}; this one with {self.words[:3]}")
         if len(self.ids) != len(self.words):
             raise ConfigError("a word is in the vocabulary twice; give each word once")
+
+    def __repr__(self) -> str:
+        return described(self, entries=len(self.words), tokens=int(self.counts[END_ID + 1 :].sum()))
+
+    def frame_rows(self) -> Iterator[Row]:
+        return ({"word": word, "count": count} for word, count in zip(self.words, self.counts.tolist(), strict=True))
 
     @cached_property
     def ids(self) -> dict[str, int]:
@@ -65,9 +73,14 @@ class Vocabulary(PickledWithoutCaches):
         return iter(self.words)
 
     def id_of(self, word: str) -> int:
-        """The id of a word, UNK's if it is not known."""
-        if type(word) is not str:
-            check_word(word)
+        """The id of a word, UNK's if it is not known; what cannot be a word is refused."""
+        if type(word) is str:  # decoders ask for millions of words, so what is usual comes first
+            number = self.ids.get(word)
+            if number is not None:
+                return number
+            if word.isalnum():
+                return UNK_ID
+        check_token(word)
         return self.ids.get(word, UNK_ID)
 
     def encode(self, tokens: Sequence[str]) -> Int32Array:
@@ -85,15 +98,19 @@ class Vocabulary(PickledWithoutCaches):
 
 
 def parse_vocabulary(text: str, source: str) -> Vocabulary:
-    """Read `word TAB count` lines; the first three are the reserved marks."""
+    """Read `text`, a `word TAB count` a line, the reserved marks first; messages call it `source`."""
     words, counts = _split_columns(text) or _split_lines(text, source)
     if words[: len(RESERVED)] != RESERVED:
         raise InputError(
-            f"a vocabulary begins with {UNKNOWN}, {BEGIN} and {END}; make it with `morphlm vocab`",
+            f"a vocabulary begins with {UNKNOWN}, {BEGIN} and {END}; make it with {_maker()}",
             source=source,
             line=1,
         )
     return Vocabulary(words, counts)
+
+
+def _maker() -> str:
+    return either("`morphlm vocab`", "`make_vocabulary`")
 
 
 def _split_columns(text: str) -> tuple[tuple[str, ...], Int64Array] | None:
@@ -131,7 +148,7 @@ def _split_lines(text: str, source: str) -> tuple[tuple[str, ...], Int64Array]:
     for number, line in enumerate(text.split("\n")[:-1], 1):
         word, tab, count = line.partition("\t")
         if not (word and " " not in word and tab and count.isascii() and count.isdecimal() and len(count) < 19):
-            raise InputError("not `word TAB count`; make it with `morphlm vocab`", source=source, line=number)
+            raise InputError(f"not `word TAB count`; make it with {_maker()}", source=source, line=number)
         if word in counted:
             raise InputError("this word is here for the second time; remove it", source=source, line=number)
         counted[word] = int(count)

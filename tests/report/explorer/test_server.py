@@ -173,7 +173,7 @@ def test_a_port_of_this_machine_only() -> None:
     with bind(0) as bound:
         host, port = bound.getsockname()
         assert host == "127.0.0.1"
-        with pytest.raises(ConfigError, match=f"port {port} cannot be had .*--port"):
+        with pytest.raises(ConfigError, match=f"port {port} cannot be had .*port="):
             bind(port)
 
 

@@ -71,13 +71,13 @@ def test_the_sandbox_of_apt_stays_on(debian: Callable[..., Path], tmp_path: Path
 
 def test_without_apt_get_one_line_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(InputError, match=r"apt-get is not on this machine.*morphlm data get generated"):
+    with pytest.raises(InputError, match=r"apt-get is not on this machine.*get_dataset\('generated', directory\)"):
         fetch_packages(["x"], tmp_path / "work")
 
 
 def test_a_failing_apt_get_gives_its_first_reason(debian: Callable[..., Path], tmp_path: Path) -> None:
     debian(complaint="note\nW: Failed to fetch the list: no network\nE: Unable to locate package x")
-    with pytest.raises(InputError, match=r"\(W: Failed to fetch the list: no network\).*data get generated"):
+    with pytest.raises(InputError, match=r"\(W: Failed to fetch the list: no network\).*get_dataset"):
         fetch_packages(["x"], tmp_path / "work")
 
 

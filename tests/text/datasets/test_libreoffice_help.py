@@ -223,5 +223,5 @@ def test_every_language_but_british_english_is_parallel_with_english() -> None:
     partners = DATASETS["libreoffice-help"].partners
     assert {language for language, others in partners.items() if others == ("en",)} == set(LANGUAGES) - ENGLISH_CODES
     assert set(partners["en"]) == set(LANGUAGES) - ENGLISH_CODES
-    with pytest.raises(ConfigError, match="has no en-gb-en; leave out --parallel"):
+    with pytest.raises(ConfigError, match="has no en-gb-en; leave out parallel="):
         get_dataset("libreoffice-help", "nowhere", language="en-gb", parallel="en")

@@ -82,9 +82,9 @@ def test_bad_input_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     (tmp_path / "short").write_text("a\nb\nc\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"short: the text has 3 lines"):
         get_dataset(source, out, language="cs", parallel="en", parallel_path=tmp_path / "short")
-    with pytest.raises(ConfigError, match="--parallel and --parallel-path go together"):
+    with pytest.raises(ConfigError, match="parallel= and parallel_path= go together"):
         get_dataset(source, out, language="cs", parallel="en")
-    with pytest.raises(ConfigError, match="the language of the text is missing; give --language CODE, such as cs"):
+    with pytest.raises(ConfigError, match="the language of the text is missing; give language=, such as cs"):
         get_dataset(source, out)
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no files in this folder"):

@@ -126,13 +126,13 @@ def test_an_interrupted_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
 
 BAD_REQUESTS = [
     (("no-such-set",), {}, r"neither a data set \(libreoffice-help, wmt13, generated\) nor a file"),
-    (("wmt13",), {}, "the language of the text is missing; give --language CODE, one of cs, de, en, es, fr, ru"),
+    (("wmt13",), {}, "the language of the text is missing; give language=, one of cs, de, en, es, fr, ru"),
     (("wmt13",), {"language": "fi"}, "wmt13 has no text in 'fi'"),
-    (("wmt13",), {"language": "cs", "parallel": "de"}, "no cs-de; --parallel can be en"),
-    (("wmt13",), {"language": "cs", "sentences": 3}, "--sentences is no option of wmt13"),
+    (("wmt13",), {"language": "cs", "parallel": "de"}, "no cs-de; parallel= can be en"),
+    (("wmt13",), {"language": "cs", "sentences": 3}, "sentences= is no option of wmt13"),
     (("wmt13",), {"language": "cs", "part": "data-2m"}, "choose data-1m or data-main"),
-    (("wmt13",), {"language": "cs", "add_parallel": Path("x")}, "--add-parallel needs --parallel"),
-    (("wmt13",), {"language": "cs", "parallel": "en", "add": Path("x")}, "--add and --add-parallel go together"),
+    (("wmt13",), {"language": "cs", "add_parallel": Path("x")}, "add_parallel= needs parallel="),
+    (("wmt13",), {"language": "cs", "parallel": "en", "add": Path("x")}, "add= and add_parallel= go together"),
     (("generated",), {"language": "cs"}, "generated has no text in 'cs'"),
     ((__file__,), {"language": "../cs"}, "not a language code"),
     ((__file__,), {"language": "cs", "parallel": "cs", "parallel_path": Path(__file__)}, "the text itself"),

@@ -222,7 +222,7 @@ def test_tuning_mends_what_it_is_asked_to(tmp_path: Path, capsys: pytest.Capture
     (tmp_path / "s").write_bytes(b"a b\r\nc <UNK>\n")
     (tmp_path / "t").write_text("x y\nz\n")
     paths, config = (tmp_path / "s", tmp_path / "t"), SystemConfig(tokenise=False)
-    with pytest.raises(InputError, match=r"s:1: there is a carriage return .* \(--mend does it\)"):
+    with pytest.raises(InputError, match=r"s:1: there is a carriage return .* \(mend=True does it\)"):
         read_tuning_text(*paths, config)
     assert read_tuning_text(*paths, config, mend=True).sources == (("a", "b"), ("c",))
     assert "mended: 1 reserved mark removed" in capsys.readouterr().err

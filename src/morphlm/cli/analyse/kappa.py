@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from morphlm.analysis.model_triple import TRIPLE
-from morphlm.analysis.pruning import compare_pruning, pruning_row
-from morphlm.analysis.scores import check_named_once, read_for, score_folder
+from morphlm.analysis.folders import prune_folders
+from morphlm.analysis.scores import check_named_once
 from morphlm.cli import options
 from morphlm.cli.analyse.options import pictures, show
 
@@ -45,10 +44,5 @@ def command(
     """
     check_named_once([name for name, *_ in languages])
     options.check_one_stdin(*(test for *_, test in languages))
-    rows = []
-    for name, low_folder, one_folder, test in languages:
-        text = read_for(low_folder, test, allow_unknown=allow_unknown, prepared=prepared)
-        for folder in (low_folder, one_folder):
-            scores = score_folder(folder, TRIPLE, text, need_all=True, allow_unknown=allow_unknown, prepared=prepared)
-            rows.append(pruning_row(name, scores, seed=seed))
-    show(compare_pruning(rows, seed=seed), as_json, pictures)
+    folders = {name: (low, one, test) for name, low, one, test in languages}
+    show(prune_folders(folders, allow_unknown=allow_unknown, prepared=prepared, seed=seed), as_json, pictures)

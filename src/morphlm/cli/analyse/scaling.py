@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from morphlm.analysis.model_triple import TRIPLE
-from morphlm.analysis.scaling import compare_scaling, scaling_point
-from morphlm.analysis.scores import read_for, score_folder
+from morphlm.analysis.folders import scale_folders
 from morphlm.cli import options
 from morphlm.cli.analyse.options import pictures, show
-from morphlm.files import source_name
 
 
 @click.command(name="scaling")
@@ -55,10 +50,5 @@ def command(
         raise click.UsageError(
             "no models are named; give --growing FOLDER, --fixed FOLDER or both, once for each amount"
         )
-    reading: dict[str, Any] = {"allow_unknown": allow_unknown, "prepared": prepared}
-    text = read_for((*growing, *fixed)[0], test, **reading)
-    series = [
-        [scaling_point(score_folder(folder, TRIPLE, text, need_all=True, **reading), seed=seed) for folder in folders]
-        for folders in (fixed, growing)
-    ]
-    show(compare_scaling(*series, text=source_name(test), seed=seed), as_json, pictures)
+    result = scale_folders(test, growing, fixed, allow_unknown=allow_unknown, prepared=prepared, seed=seed)
+    show(result, as_json, pictures)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from morphlm.analysis.scores import check_named_once, score_folder
-from morphlm.analysis.selection import PAPER_KINDS, check_box, select_from_scores
+from morphlm.analysis.folders import select_folders
+from morphlm.analysis.scores import check_named_once
+from morphlm.analysis.selection import check_box
 from morphlm.cli import options
 from morphlm.cli.analyse.options import pictures, show
 
@@ -47,11 +48,8 @@ def command(
     options.check_one_stdin(*(test for _, _, test in languages))
     if pictures:
         check_box(len(languages))
-    scores = {
-        name: score_folder(folder, PAPER_KINDS, test, allow_unknown=allow_unknown, prepared=prepared)
-        for name, folder, test in languages
-    }
-    result = select_from_scores(scores, seed=seed)
+    folders = {name: (folder, test) for name, folder, test in languages}
+    result = select_folders(folders, allow_unknown=allow_unknown, prepared=prepared, seed=seed)
     show(result, as_json, pictures)
     if not as_json:
         click.echo(f"\n{result.to_intervals().format()}")

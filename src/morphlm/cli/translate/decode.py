@@ -14,7 +14,7 @@ from morphlm.files import atomic_writer
 from morphlm.progress import notify, progress_bar
 from morphlm.text.reading import Block, Mending, UntilRefused, read_blocks, repair_messages, split_tokens
 from morphlm.translation.grammar.extra_rules import ExtraRules
-from morphlm.translation.system.config import MENDS
+from morphlm.translation.system.config import how_to_mend
 from morphlm.translation.system.directory import read_manifest
 from morphlm.translation.system.output import OutputOptions, numbered, renderer
 from morphlm.translation.system.system import TranslationSystem
@@ -83,7 +83,7 @@ def command(
         **settings.search.chosen(values),
     )
     mending = Mending(keep_lines=True) if mend else None
-    blocks = read_blocks(file, mending=mending, cure=MENDS)
+    blocks = read_blocks(file, mending=mending, cure=how_to_mend())
 
     def sentences(block: Block) -> Iterator[list[str]]:
         return map(split_tokens, block.lines()) if prepared else system.config.sentences(block, mending=mending)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,16 +10,10 @@ from morphlm.cli import options
 from morphlm.cli.translate import settings
 from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
-from morphlm.modelfile import check_can_hold_model
-from morphlm.progress import notify, with_progress
 from morphlm.tables import counted
-from morphlm.threads import available_cores
-from morphlm.translation.alignment.parallel_text import read_parallel
-from morphlm.translation.alignment.pharaoh import read_pharaoh
-from morphlm.translation.grammar.bitext import Bitext, build_bitext, load_bitext
+from morphlm.translation.grammar.bitext import load_bitext
 from morphlm.translation.grammar.config import GrammarConfig
-from morphlm.translation.grammar.extraction import GrammarExtractor
-from morphlm.translation.grammar.files import check_can_hold_grammars, read_sentences, write_all, write_each
+from morphlm.translation.grammar.files import check_can_hold_grammars, make_bitext, write_grammars
 
 
 @click.command(name="extract")
@@ -67,23 +60,17 @@ def command(
         check_can_hold_grammars(folder)
     elif out is not None:
         check_can_write(out)
-    bitext = _make(bitext_path, parts, allow_unknown) if parts else load_bitext(bitext_path)
+    bitext = make_bitext(*parts, bitext_path, allow_unknown=allow_unknown) if parts else load_bitext(bitext_path)
     if file is None and parts:
         settings.show({"pairs": len(bitext)}, f"{counted(len(bitext), 'pair')} in {bitext_path}", as_json)
         return
-    sentences = read_sentences(file or "-", allow_unknown=allow_unknown)
-    tables = GrammarExtractor(bitext, config).extract_all(sentences, threads or available_cores())
-    tables = with_progress(tables, "extracting", unit="sentence")
-    written = write_each(folder, tables) if folder is not None else write_all(out or "-", tables)
+    written = write_grammars(
+        bitext,
+        file or "-",
+        out=None if folder is not None else out or "-",
+        folder=folder,
+        config=config,
+        threads=threads,
+        allow_unknown=allow_unknown,
+    )
     settings.show(written.to_json(), written.format(), as_json, err=folder is None and (out or "-") == "-")
-
-
-def _make(directory: str, parts: tuple[str, str, str], allow_unknown: bool) -> Bitext:
-    check_can_hold_model(directory)
-    source, target, alignment = parts
-    text = read_parallel(source, target, allow_unknown=allow_unknown)
-    links = read_pharaoh(alignment, text)
-    notify(f"sorting the suffixes of {counted(len(text), 'pair')}")
-    bitext = build_bitext(text, links, alignment)
-    bitext.save(Path(directory))
-    return bitext

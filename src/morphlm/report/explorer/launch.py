@@ -15,8 +15,11 @@ from morphlm.report.explorer.operations import MAX_MODELS, Explorer
 from morphlm.scoring.loading import load
 
 
-def explore(paths: Sequence[str], port: int, ready: Callable[[str], None]) -> None:
-    """Serve the page until Ctrl-C; `ready` is called with its address once all models are loaded."""
+def explore(paths: Sequence[str], port: int = 8000, ready: Callable[[str], None] | None = None) -> None:
+    """Serve the page at a `port` (0: any free one) until Ctrl-C.
+
+    `ready` is called with its address once all models are loaded; without it, a message tells it.
+    """
     server = _server()
     if len(paths) > MAX_MODELS:
         raise ConfigError(f"{len(paths)} models; name at most {MAX_MODELS}")
@@ -25,7 +28,11 @@ def explore(paths: Sequence[str], port: int, ready: Callable[[str], None]) -> No
         for card in explorer.cards():
             notify(f"{card.name}: {card.signature}")
         explorer.warm()
-        server.serve(explorer, bound, ready)
+        server.serve(explorer, bound, ready or _tell_address)
+
+
+def _tell_address(address: str) -> None:
+    notify(f"the page is at {address}; Ctrl-C ends it", important=True)
 
 
 def _server() -> ModuleType:

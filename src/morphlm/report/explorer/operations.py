@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from morphlm.display import described
 from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.report.explorer.comparison import ComparisonView, compare
@@ -47,6 +48,9 @@ class Explorer:
         self._examples: dict[int, ExamplesView] = {}
         self._maps = [MapKeeper(explored) for explored in self.models]
 
+    def __repr__(self) -> str:
+        return described(self, models=[explored.name for explored in self.models])
+
     def warm(self) -> None:
         """Run each operation once, so that the first request need not wait for compilation and caches."""
         for explored in self.models:
@@ -57,6 +61,7 @@ class Explorer:
                 view_word(explored, word, 1, self.limits)
 
     def deadline(self) -> Deadline:
+        """When an operation that begins now has to end."""
         return Deadline.after(self.limits.seconds)
 
     # ------------------------------------------------------------ operations
@@ -117,11 +122,13 @@ class Explorer:
         return self.map_keeper(model).view()
 
     def place(self, model: str, word: str) -> PlaceView:
+        """Where a word lies on the map of a model."""
         view = view_word(self._find(model), word, 0, self.limits)
         position = None if view.understood == "unknown" else self.map_keeper(model).place(view.form)
         return PlaceView(view.model, view.form, position)
 
     def map_keeper(self, model: str) -> MapKeeper:
+        """What makes and keeps the map of a model."""
         return self._maps[self._find(model).number]
 
     def _find(self, key: str) -> ExploredModel:

@@ -31,6 +31,7 @@ from morphlm.report.explorer.sentences import CompletionView, SentenceView
 from morphlm.report.explorer.throttle import Throttle
 from morphlm.report.explorer.words import MorphemeView, WordView
 from morphlm.version import __version__
+from morphlm.wording import option
 
 CONNECTIONS = 64  # at a time, of those that wait for a request
 MODULES = ("explorer", "elements", "asking", "parts", "start", "words", "sentences", "comparisons", "maps")
@@ -251,7 +252,8 @@ def bind(port: int) -> socket.socket:
     except OSError as error:
         bound.close()
         raise ConfigError(
-            f"port {port} cannot be had ({error.strerror}); choose another by --port, or 0 for any that is free"
+            f"port {port} cannot be had ({error.strerror}); choose another by {option('--port')}, or 0 for "
+            "any that is free"
         ) from error
     return bound
 

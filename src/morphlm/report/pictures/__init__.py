@@ -73,7 +73,7 @@ def _drawing(result: Any) -> Callable[[Any], Figure]:
 
 
 def picture_svg(result: Picturable) -> str:
-    """The picture as an SVG element to stand in an HTML page, also beside others: its ids are its own."""
+    """The picture of the `result` of an analysis as an SVG element for an HTML page; its ids are its own."""
     text = _rendered(result, ".svg").decode()
     text = re.sub(r" <metadata>.*?</metadata>\n", "", text[text.index("<svg") :], flags=re.DOTALL)
     text = re.sub(r' id="[a-zA-Z0-9]+_[0-9]+"', "", text)  # matplotlib's names of parts, to which nothing refers

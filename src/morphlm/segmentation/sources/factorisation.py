@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from morphlm.arrays import Array
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.segmentation.morphemes import Morpheme, Segmentation
 
@@ -84,6 +85,8 @@ class Factorisation:
     factors_of: Callable[[str], Sequence[Factor]]  # nothing for a word that the source does not know
     source: str  # for records: "flatcat cs.segm", "n-grams 3-5", ...
     analyser: Analyser | None = None  # says the same of words that come later; None: the source is a list of words
+
+    __repr__ = dataclass_repr
 
     def __getitem__(self, word: str) -> tuple[str, ...]:
         """The names of a word's factors besides its surface form."""

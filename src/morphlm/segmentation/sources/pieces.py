@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from morphlm.arrays import Array
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, FormatError
 from morphlm.extras import import_extra, is_installed
 from morphlm.lazy import PickledWithoutCaches, cached_property
@@ -41,6 +42,8 @@ class PieceAnalyser(PickledWithoutCaches):
 
     model: bytes  # what sentencepiece writes to NAME.model
     source: str
+
+    __repr__ = dataclass_repr
 
     @cached_property
     def _processor(self) -> Any:

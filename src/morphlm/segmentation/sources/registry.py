@@ -13,6 +13,7 @@ from importlib.metadata import entry_points
 from pkgutil import resolve_name
 from typing import Any
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 
 ENTRY_POINTS = "morphlm.factor_sources"
@@ -29,6 +30,8 @@ class FactorSource:
     read: Loadable  # (argument) -> whatever `factors=` of `morphlm.train` takes
     takes_vocabulary: bool = False  # `read` is called with (argument, Vocabulary)
     restore: Loadable | None = None  # (settings that `to_json` gave) -> WordFactors; None: nothing is kept in models
+
+    __repr__ = dataclass_repr
 
     def __post_init__(self) -> None:
         if not self.name or ":" in self.name:

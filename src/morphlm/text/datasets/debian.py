@@ -21,8 +21,14 @@ from urllib.parse import unquote
 
 from morphlm.errors import FetchError, FormatError
 from morphlm.files import COMPRESSIONS, DECOMPRESSION_ERRORS
+from morphlm.wording import either
 
-INSTEAD = "use `morphlm data get generated DIR`, or name a file or folder of your own instead of a data set"
+
+def what_to_use_instead() -> str:
+    """Where there is no network or no apt."""
+    generated = either("`morphlm data get generated DIR`", "get_dataset('generated', directory)")
+    return f"use {generated}, or name a file or folder of your own instead of a data set"
+
 
 # Besides the private folders: no translated descriptions, and none of the hooks that the machine's own configuration
 # runs after an update. Called by root, apt fetches as its own user without rights, as it always does.
@@ -54,7 +60,7 @@ def fetch_packages(names: Sequence[str], folder: Path) -> list[Package]:
     """Download packages by name into a folder."""
     program = shutil.which("apt-get")
     if program is None:
-        raise FetchError(f"apt-get is not on this machine (Debian and Ubuntu have it); {INSTEAD}")
+        raise FetchError(f"apt-get is not on this machine (Debian and Ubuntu have it); {what_to_use_instead()}")
     for private in ("lists", "cache"):
         (folder / private).mkdir(parents=True)
     packages = _make_download_folder(folder)
@@ -64,7 +70,9 @@ def fetch_packages(names: Sequence[str], folder: Path) -> list[Package]:
     complaints = _run([*command, "update"], packages).stderr
     downloaded = _run([*command, "download", *names], packages)
     if downloaded.returncode != 0:
-        raise FetchError(f"apt-get cannot fetch the packages ({_cause(complaints + downloaded.stderr)}); {INSTEAD}")
+        raise FetchError(
+            f"apt-get cannot fetch the packages ({_cause(complaints + downloaded.stderr)}); {what_to_use_instead()}"
+        )
     return [_find(name, packages) for name in names]
 
 
@@ -94,7 +102,7 @@ def _cause(complaints: str) -> str:
 def _find(name: str, folder: Path) -> Package:
     paths = sorted(folder.glob(f"{name}_*.deb"))
     if not paths:
-        raise FetchError(f"apt-get did not deliver the package {name}; {INSTEAD}")
+        raise FetchError(f"apt-get did not deliver the package {name}; {what_to_use_instead()}")
     version = unquote(paths[0].name.split("_")[1])
     return Package(name, version, paths[0])
 

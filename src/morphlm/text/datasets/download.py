@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from morphlm.errors import FormatError, InputError
+from morphlm.errors import FormatError, InputError, MorphlmError
 from morphlm.files import DECOMPRESSION_ERRORS, atomic_writer, cannot_write, sha256_of
 from morphlm.modelfile import canonical_json
 from morphlm.progress import notify, progress_bar
@@ -68,6 +68,8 @@ def fetch_gzip(address: str, target: Path, patience: Patience) -> Received:
             record.write(canonical_json(asdict(received)))
         part.replace(target)
         _validator_path(part).unlink(missing_ok=True)
+    except MorphlmError:
+        raise
     except OSError as error:
         raise cannot_write(target.parent, error) from error
     return received

@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from morphlm.errors import FormatError, InputError
+from morphlm.display import Row, Tabular, dataclass_repr
+from morphlm.errors import FormatError, InputError, MorphlmError
 from morphlm.files import cannot_write, checked_path, partial_folder, sha256_of
 from morphlm.modelfile import canonical_json
 from morphlm.schema import parse_json, read_document
@@ -33,6 +34,8 @@ class DatasetRequest:
     parallel: str | None
     seed: int
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    __repr__ = dataclass_repr
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -58,7 +61,7 @@ class FileFacts:
 
 
 @dataclass(frozen=True)
-class DataFolder:
+class DataFolder(Tabular):
     """A finished data set on disk."""
 
     directory: Path
@@ -69,6 +72,13 @@ class DataFolder:
     source: Mapping[str, Any]
     files: Mapping[str, FileFacts]
     reused: bool = False  # it was there already
+
+    __repr__ = dataclass_repr
+
+    def frame_rows(self) -> list[Row]:
+        return [
+            {"file": name, "lines": facts.lines, "words": facts.words} for name, facts in sorted(self.files.items())
+        ]
 
     def path(self, part: str, language: str) -> Path:
         """The file of a part ('train', 'dev', 'test') in a language."""
@@ -144,6 +154,8 @@ def make_folder(
             folder = _described(partial, directory, request, options, origin)
             (partial / DESCRIPTION).write_bytes(canonical_json(folder.description()))
             partial.rename(directory)
+    except MorphlmError:
+        raise
     except OSError as error:
         raise cannot_write(directory, error) from error
     return folder

@@ -14,11 +14,12 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from morphlm.errors import ConfigError, InputError
-from morphlm.files import sha256_of
+from morphlm.errors import ConfigError, InputError, MissingFileError
+from morphlm.files import cannot_read, sha256_of
 from morphlm.tables import counted
 from morphlm.text.datasets.folder import HELD_OUT, DatasetOrigin, DatasetRequest, part_writer
 from morphlm.text.reading import read_blocks
+from morphlm.wording import option
 
 NAME = "own files"
 BLOCK_LINES = 100
@@ -57,13 +58,15 @@ def _readable_sha256(file: Path) -> str:
     try:
         return sha256_of(file)
     except OSError as error:
-        raise InputError(f"it cannot be read ({error.strerror}); check it with `ls -l`", source=str(file)) from error
+        raise cannot_read(file, error) from error
 
 
 def _options(request: DatasetRequest) -> OwnFilesOptions:
     options = OwnFilesOptions(**request.options)
     if (options.parallel_path is None) != (request.parallel is None):
-        raise ConfigError("--parallel and --parallel-path go together; name the language and the file")
+        raise ConfigError(
+            f"{option('--parallel')} and {option('--parallel-path')} go together; name the language and the file"
+        )
     return options
 
 
@@ -72,7 +75,7 @@ def text_files(root: Path) -> list[Path]:
     if root.is_file():
         return [root]
     if not root.is_dir():
-        raise InputError("there is no such file or folder; check the name", source=str(root))
+        raise MissingFileError("there is no such file or folder; check the name", source=str(root))
     inside = sorted(path for path in root.rglob("*") if path.is_file())
     files = [path for path in inside if not any(part.startswith(".") for part in path.relative_to(root).parts)]
     if not files:

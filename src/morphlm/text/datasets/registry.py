@@ -10,9 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
+from morphlm.progress import ProgressOption, reports_progress
 from morphlm.text.datasets import help_languages, libreoffice_help, own_files, wmt13
 from morphlm.text.datasets.folder import DataFolder, DatasetOrigin, DatasetRequest, make_folder
+from morphlm.wording import either, option
 
 DEFAULT_SEED = 1
 DEFAULT_SENTENCES = 20_000
@@ -34,6 +37,8 @@ class DataSet:
     is_always_parallel: bool = False  # both sides come, whether they are asked for or not
     find_language: Callable[[str], str] = field(default=str, repr=False)  # the code as it is written here
     names: Mapping[str, str] = field(default_factory=dict)  # of languages, where they are many
+
+    __repr__ = dataclass_repr
 
     def description(self) -> dict[str, Any]:
         """The entry in `morphlm data list`."""
@@ -112,6 +117,7 @@ def list_datasets() -> list[DataSet]:
     return list(DATASETS.values())
 
 
+@reports_progress
 def get_dataset(
     name: str | Path,
     directory: str | Path,
@@ -119,11 +125,13 @@ def get_dataset(
     language: str | None = None,
     parallel: str | None = None,
     seed: int = DEFAULT_SEED,
+    progress: ProgressOption = None,
     **options: Any,
 ) -> DataFolder:
     """Make a data set, or text of one's own if `name` is a path, a folder of train, dev and test files.
 
-    A folder that holds the same data set already is used as it is (`.reused`). The options are those of the data set:
+    The text is in `language`, and if `parallel` is given, also in that one. A folder that holds the same data set
+    already is used as it is (`.reused`). `seed` is that of the split. The options are those of the data set:
     `sentences` for generated; `part`, `add`, `add_parallel`, `cache` for wmt13; `parallel_path` for one's own files.
     """
     entry = DATASETS.get(str(name))
@@ -137,7 +145,10 @@ def get_dataset(
 def _own_files(path: Path) -> DataSet:
     if not path.exists():
         names = ", ".join(DATASETS)
-        raise ConfigError(f"{path}: neither a data set ({names}) nor a file or folder; see `morphlm data list`")
+        raise ConfigError(
+            f"{path}: neither a data set ({names}) nor a file or folder; see "
+            f"{either('`morphlm data list`', 'list_datasets()')}"
+        )
     return DataSet(
         name=own_files.NAME,
         languages=(),
@@ -155,14 +166,17 @@ def _checked(
     entry: DataSet, language: str | None, parallel: str | None, seed: int, options: dict[str, Any]
 ) -> DatasetRequest:
     """The request, if the data set can fulfil it. Any language is possible for one's own files."""
-    for option in options:
-        if option not in entry.options:
-            raise ConfigError(f"--{option.replace('_', '-')} is no option of {entry.name}; leave it out")
+    for name in options:
+        if name not in entry.options:
+            given = option(f"--{name.replace('_', '-')}")
+            raise ConfigError(f"{given} is no option of {entry.name}; leave it out")
     if language is None and len(entry.languages) == 1:
         language = entry.languages[0]
     if language is None:
         choice = f"one of {', '.join(entry.languages)}" if entry.languages else "such as cs"
-        raise ConfigError(f"the language of the text is missing; give --language CODE, {choice}")
+        raise ConfigError(
+            f"the language of the text is missing; give {either('--language CODE', 'language=')}, {choice}"
+        )
     language = entry.find_language(language)
     if entry.languages and language not in entry.languages:
         raise ConfigError(f"{entry.name} has no text in {language!r}; choose one of {', '.join(entry.languages)}")
@@ -172,17 +186,21 @@ def _checked(
     if parallel is not None and entry.languages:
         parallel = entry.find_language(parallel)
         if parallel not in partners:
-            choice = f"--parallel can be {' or '.join(partners)}" if partners else "leave out --parallel"
+            flag = option("--parallel")
+            choice = f"{flag} can be {' or '.join(partners)}" if partners else f"leave out {flag}"
             raise ConfigError(f"{entry.name} has no {language}-{parallel}; {choice}")
     _check_code(language)
     if parallel is not None:
         _check_code(parallel)
         if parallel == language:
-            raise ConfigError(f"--parallel {parallel} is the language of the text itself; name another")
+            raise ConfigError(f"{option('--parallel', parallel)} is the language of the text itself; name another")
     return DatasetRequest(entry.name, language, parallel, seed, options)
 
 
 def _check_code(language: str) -> None:
     """A language is part of file names."""
     if not language.replace("-", "").replace("_", "").isalnum():
-        raise ConfigError(f"--language {language!r} is not a language code; use one such as cs or pt-br")
+        raise ConfigError(
+            f"{either(f'--language {language!r}', option('--language', language))} is not a language code; "
+            "use one such as cs or pt-br"
+        )

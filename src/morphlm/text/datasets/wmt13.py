@@ -23,11 +23,12 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
-from morphlm.errors import ConfigError, InputError
+from morphlm.errors import ConfigError, InputError, MissingFileError
 from morphlm.files import DECOMPRESSION_ERRORS, cannot_write, open_binary, partial_folder, sha256_of
 from morphlm.progress import notify
 from morphlm.text.datasets.download import Patience, fetch_gzip
 from morphlm.text.datasets.folder import DatasetOrigin, DatasetRequest, part_writer
+from morphlm.wording import option
 
 LANGUAGES = ("cs", "de", "en", "es", "fr", "ru")
 BASE_ADDRESS = "https://www.statmt.org/wmt13/"
@@ -72,18 +73,21 @@ def wmt13_identity(request: DatasetRequest) -> dict[str, Any]:
 
 def _sha256_of_added(path: Path) -> str:
     if not path.is_file():
-        raise InputError("there is no such file; check the name", source=str(path))
+        raise MissingFileError("there is no such file; check the name", source=str(path))
     return sha256_of(path)
 
 
 def _options(request: DatasetRequest) -> Wmt13Options:
     options = Wmt13Options(**request.options)
     if options.part not in PARTS:
-        raise ConfigError(f"--part {options.part}: there is no such part; choose {' or '.join(PARTS)}")
+        raise ConfigError(f"{option('--part', options.part)}: there is no such part; choose {' or '.join(PARTS)}")
     if (options.add is not None) != (options.add_parallel is not None) and request.parallel is not None:
-        raise ConfigError("--add and --add-parallel go together when --parallel is given; name both files")
+        raise ConfigError(
+            f"{option('--add')} and {option('--add-parallel')} go together when {option('--parallel')} is given; name "
+            "both files"
+        )
     if options.add_parallel is not None and request.parallel is None:
-        raise ConfigError("--add-parallel needs --parallel; leave it out or name the language")
+        raise ConfigError(f"{option('--add-parallel')} needs {option('--parallel')}; leave it out or name the language")
     return options
 
 
@@ -98,7 +102,9 @@ def make_wmt13(directory: Path, request: DatasetRequest) -> DatasetOrigin:
     options = _options(request)
     cache = options.cache or default_cache()
     if request.language == "ru" and options.add is None:
-        notify("the paper's Russian also has the Yandex corpus, which needs a form to get; add it with --add")
+        notify(
+            f"the paper's Russian also has the Yandex corpus, which needs a form to get; add it with {option('--add')}"
+        )
     archives = (NEWS, DEV, TEST) if _foreign(request) == "ru" else (EUROPARL, NEWS, DEV, TEST)
     received = {name: fetch_gzip(options.base + name, cache / name, options.patience) for name in archives}
     with partial_folder(cache / "unpacked") as folder:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Array
+from morphlm.display import dataclass_repr
+from morphlm.progress import ProgressOption, progress_bar, reports_progress
 from morphlm.tables import counted
 from morphlm.translation.alignment.config import AlignmentConfig
 from morphlm.translation.alignment.links import Alignments
@@ -27,6 +29,8 @@ class Aligned:
     text: ParallelText
     alignments: Alignments
     passes: dict[str, tuple[Pass, ...]]  # by direction
+
+    __repr__ = dataclass_repr
 
     @property
     def unlinked(self) -> tuple[float, float]:
@@ -61,14 +65,23 @@ def _unlinked(side: Side, positions: Array, links: Alignments) -> float:
     return 1.0 - float(linked.mean()) if len(linked) else 0.0
 
 
+@reports_progress
 def align(
-    source: Source, target: Source, config: AlignmentConfig | None = None, *, threads: int | None = None
+    source: Source,
+    target: Source,
+    config: AlignmentConfig | None = None,
+    *,
+    threads: int | None = None,
+    progress: ProgressOption = None,
 ) -> Alignments:
     """Align tokenised text, line by line translations: files or iterables of token lists.
 
     The result does not depend on the number of threads. Lines that are empty on either side have no links.
     """
-    return align_text(read_parallel(source, target), config, threads=threads).alignments
+    config = config or AlignmentConfig()
+    with progress_bar("aligning", config.iterations * (2 if config.direction == "both" else 1), "pass") as bar:
+        text = read_parallel(source, target)
+        return align_text(text, config, threads=threads, report=lambda *_: bar.update()).alignments
 
 
 def align_text(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.settings import Settings, setting
 from morphlm.translation.alignment.symmetrise import METHODS, Method
@@ -41,6 +42,8 @@ class AlignmentConfig(Settings):
         choices=get_args(Direction),
     )
     method: Method = setting("grow-diag-final-and", "How the two directions are joined.", choices=METHODS)
+
+    __repr__ = dataclass_repr
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from morphlm.arrays import Array, starts_of
+from morphlm.display import dataclass_repr
 from morphlm.errors import InputError
 
 
@@ -18,6 +19,8 @@ class Alignments:
     starts: Array  # (S+1,) int64: where the links of each pair begin
     source: Array  # int32: position in the source sentence
     target: Array  # int32: position in the target sentence
+
+    __repr__ = dataclass_repr
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -69,7 +72,10 @@ def _keys(alignments: Alignments, size: int) -> Array:
 
 
 def alignment_error_rate(predicted: Alignments, sure: Alignments, possible: Alignments | None = None) -> float:
-    """1 - (|A & S| + |A & P|) / (|A| + |S|), Och & Ney (2003); sure links are also possible ones. 0 is perfect."""
+    """1 - (|A & S| + |A & P|) / (|A| + |S|), Och & Ney (2003), of `predicted` links A; 0 is perfect.
+
+    Links of `sure` are also possible ones.
+    """
     check_same_pairs(predicted, sure, "the alignment and the sure links")
     right = _common(predicted, sure)
     also = right

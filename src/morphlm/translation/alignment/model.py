@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from morphlm.arrays import Array
+from morphlm.display import dataclass_repr
 from morphlm.threads import Workers, available_cores, workers
 from morphlm.translation.alignment.config import TENSION_RANGE, AlignmentConfig
 from morphlm.translation.alignment.kernels import expectation
@@ -54,6 +55,8 @@ class AlignmentModel:
     tension: float
     passes: tuple[Pass, ...]
     lexicon: TranslationTable | None
+
+    __repr__ = dataclass_repr
 
 
 def train_alignment(

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from morphlm.arrays import Array, starts_of
+from morphlm.display import dataclass_repr
 from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.tables import counted
@@ -25,6 +26,8 @@ class Side:
     tokens: Array  # int32, of all sentences
     starts: Array  # (S+1,) int64: where each sentence begins
 
+    __repr__ = dataclass_repr
+
     @property
     def lengths(self) -> Array:
         """The number of words of each sentence."""
@@ -40,6 +43,8 @@ class ParallelText:
 
     source: Side
     target: Side
+
+    __repr__ = dataclass_repr
 
     def __len__(self) -> int:
         return len(self.source.starts) - 1

@@ -21,7 +21,7 @@ _SMALLEST_PIECE = 256  # pairs
 def symmetrise(
     forward: Alignments, backward: Alignments, method: Method = "grow-diag-final-and", *, threads: int | None = None
 ) -> Alignments:
-    """Join the alignment in which each target word chose its source word with the one of the other direction.
+    """Join `forward`, in which each target word chose its source word, with the `backward` direction, by a `method`.
 
     grow-diag begins with the intersection and adds neighbours that are in the union and link a word without a link;
     -final adds other links of the union of such words, -final-and only those of two words without a link.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from morphlm.arrays import Array
+from morphlm.display import dataclass_repr
 from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.threads import Workers
 from morphlm.translation.alignment.kernels.expectation import TableArrays, count_entries, list_entries
@@ -25,6 +26,8 @@ class TranslationTable(PickledWithoutCaches):
     starts: Array  # (V+1,) int64
     words: Array  # int32: numbers of generated words, rising in a row
     probabilities: Array  # float32
+
+    __repr__ = dataclass_repr
 
     @cached_property
     def _numbers(self) -> dict[str, int]:

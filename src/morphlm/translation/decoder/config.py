@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Float64Array
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.settings import Settings, setting
 
@@ -34,6 +35,8 @@ class DecoderConfig(Settings):
     pass_all: bool = setting(False, "Any word may stay as it is, not only those without a rule of their own.")
     cache_megabytes: float = setting(32.0, "Size of the cache of each thread and model.", at_least=0, at_most=4096)
 
+    __repr__ = dataclass_repr
+
     def span_of(self, words: int) -> int:
         """How many words the widest span of a sentence has."""
         return max(1, min(self.max_span, words, self.max_spans // max(words, 1)))
@@ -44,6 +47,8 @@ class Weights:
     """The weight of each feature by its name; those that are not named are 0."""
 
     values: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+    __repr__ = dataclass_repr
 
     def __post_init__(self) -> None:
         for name, value in self.values.items():

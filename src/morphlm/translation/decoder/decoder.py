@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from morphlm.arguments import whole_number
+from morphlm.display import described
 from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
 from morphlm.threads import available_cores, map_in_order
@@ -45,6 +46,9 @@ class Decoder:
         self.config = config or DecoderConfig()
         self._given, self._free_caches = tuple(models), list[Caches]()
         self._originals = self._given  # as they were before a text was given
+
+    def __repr__(self) -> str:
+        return described(self, models=list(self.models.names), weights=self.weights.values, config=self.config)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """By the models, which another process compiles again."""
@@ -85,6 +89,7 @@ class Decoder:
         return rules if rules.weights == self.weights else rules.with_weights(self.weights)
 
     def decode(self, tokens: Sequence[str], rules: Rules) -> Translation:
+        """Translate the tokens of a sentence with its rules."""
         grammar = sentence_grammar(self.prepare(rules), tokens)
         with self._caches() as caches:
             return Translation(search(grammar, self.config, caches), self.config)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Array, Int32Array, Int64Array, read_only
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError
 from morphlm.kinds import find_kind
 from morphlm.language_model.base import LanguageModel
@@ -45,6 +46,8 @@ class SearchModels:
     scorers: tuple[BatchScorer, ...]
     vocabularies: tuple[Vocabulary, ...]  # of the columns
     forms: tuple[WordForms, ...]  # of the columns: words as they would stand in the model's own training text
+
+    __repr__ = dataclass_repr
 
     @property
     def orders(self) -> Int64Array:

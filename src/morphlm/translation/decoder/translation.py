@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Float64Array
+from morphlm.display import dataclass_repr, described
 from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.translation.decoder.config import DecoderConfig
 from morphlm.translation.decoder.derivation import DerivationTree, derivation_of, rule_of, span_of
@@ -28,6 +29,8 @@ class KBestTranslation:
     chart: Chart
     kbest: KBest
     number: int  # of its derivation in `kbest`
+
+    __repr__ = dataclass_repr
 
     @property
     def features(self) -> dict[str, float]:
@@ -49,6 +52,9 @@ class Translation(PickledWithoutCaches):
         self.chart, self.config = chart, config
         self.source = chart.grammar.tokens
 
+    def __repr__(self) -> str:
+        return described(self, source=" ".join(self.source))
+
     @cached_property
     def best(self) -> KBestTranslation:
         """The translation with the highest score."""
@@ -61,14 +67,17 @@ class Translation(PickledWithoutCaches):
 
     @property
     def score(self) -> float:
+        """The score of the best translation."""
         return self.best.score
 
     @property
     def features(self) -> dict[str, float]:
+        """The features of the best translation."""
         return self.best.features
 
     @property
     def derivation(self) -> DerivationTree:
+        """The rules that the best translation was made by."""
         return self.best.derivation
 
     @property

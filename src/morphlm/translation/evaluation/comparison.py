@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from morphlm.display import Row, Tabular, dataclass_repr, flattened
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import source_name
 from morphlm.tables import Table, counted
@@ -30,12 +31,14 @@ class SystemScores:
     p: float | None  # that it differs from the baseline by chance; None for the baseline
     p_before: float | None  # that it differs from the system before it by chance; None for the baseline
 
+    __repr__ = dataclass_repr
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"bleu": self.bleu.to_json(), "chrf": self.chrf.to_json()}
 
 
 @dataclass(frozen=True)
-class SystemComparison:
+class SystemComparison(Tabular):
     """All systems, the baseline first."""
 
     systems: tuple[SystemScores, ...]
@@ -43,6 +46,8 @@ class SystemComparison:
     bleu_signature: str
     chrf_signature: str
     shuffles: int
+
+    __repr__ = dataclass_repr
 
     def to_table(self) -> Table:
         both = len(self.systems) > 2  # else the system before is the baseline
@@ -67,6 +72,9 @@ class SystemComparison:
     def _change(self, number: int, other: int) -> float:
         return self.systems[number].bleu.mean - self.systems[other].bleu.mean
 
+    def frame_rows(self) -> list[Row]:
+        return [flattened(system.to_json()) for system in self.systems]
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"systems": [system.to_json() for system in self.systems]}
 
@@ -84,7 +92,10 @@ def compare_systems(
     seed: int = 1,
     shuffles: int = SHUFFLES,
 ) -> SystemComparison:
-    """Compare systems, each with the translations of one or several runs, with the first and the one before."""
+    """Compare `systems`, each with the translations of one or several runs, with the first and the one before.
+
+    `references` are lines as people write them; `shuffles` is how often p-values shuffle the translations.
+    """
     counts = {len(runs) for runs in systems.values()}
     if len(counts) != 1 or 0 in counts:
         listed = ", ".join(f"{name} {len(runs)}" for name, runs in systems.items())

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from morphlm.display import Row, Tabular, dataclass_repr
 from morphlm.errors import InputError
 from morphlm.extras import import_extra
 from morphlm.tables import Table, counted
@@ -16,7 +17,7 @@ from morphlm.translation.tuning.bleu import Statistics, statistics_of
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Tabular):
     """BLEU and chrF, both x 100."""
 
     bleu: float
@@ -27,10 +28,15 @@ class Evaluation:
     chrf_signature: str
     statistics: Statistics  # (sentences, SIZE), of which `bleu` is made
 
+    __repr__ = dataclass_repr
+
     def to_table(self) -> Table:
         rows = [["BLEU", f"{self.bleu:.2f}"], ["chrF", f"{self.chrf:.2f}"], ["length ratio", f"{self.brevity:.3f}"]]
         notes = (f"BLEU|{self.bleu_signature}", f"chrF|{self.chrf_signature}")
         return Table([f"{counted(self.sentences, 'sentence')}", ""], rows, notes)
+
+    def frame_rows(self) -> list[Row]:
+        return [self.to_json()]
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from morphlm.arrays import Array, read_only, starts_of
+from morphlm.display import dataclass_repr
 from morphlm.errors import FormatError, InputError
 from morphlm.lazy import PickledWithoutCaches, cached_property
 from morphlm.modelfile import ModelFiles, read_model, write_model
@@ -24,6 +25,7 @@ from morphlm.translation.grammar.kernels.features import LexicalTable
 from morphlm.translation.grammar.kernels.links import HALF, MAX_SENTENCE, AlignedPairs, make_extents
 from morphlm.translation.grammar.kernels.search import END, FIRST_WORD, UNKNOWN, IndexedText
 from morphlm.translation.grammar.suffix_array import searchable
+from morphlm.wording import either
 
 KIND = "bitext"
 SOURCE_WORDS, TARGET_WORDS = "source.words.txt", "target.words.txt"
@@ -40,6 +42,8 @@ class Bitext(PickledWithoutCaches):
     target: IndexedText
     pairs: AlignedPairs
     lexicon: LexicalTable
+
+    __repr__ = dataclass_repr
 
     def __len__(self) -> int:
         return len(self.pairs.link_starts) - 1
@@ -75,7 +79,7 @@ def _listed(words: tuple[str, ...]) -> str:
 
 
 def build_bitext(text: ParallelText, alignments: Alignments, name: str = "<alignment>") -> Bitext:
-    """Sort the suffixes of both sides and count the links; `name` is that of the alignment in messages."""
+    """Sort the suffixes of both sides of `text` and count its `alignments`, which messages call `name`."""
     check_inside(alignments, text, name)
     _check_lengths(text)
     source_words, source_tokens, source_starts = _with_ends(text.source)
@@ -158,7 +162,8 @@ def load_bitext(directory: str | Path) -> Bitext:
     files = read_model(directory)
     if files.kind != KIND:
         raise FormatError(
-            f"{directory}: this holds a {files.kind}, not aligned text; make that with `translate extract --from`"
+            f"{directory}: this holds a {files.kind}, not aligned text; make that with "
+            + either("`translate extract --from`", "build_bitext")
         )
     tensors = files.tensors
     pairs = {name: tensors[f"pairs.{name}"] for name in AlignedPairs._fields if name != "target_tokens"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from morphlm.display import dataclass_repr
 from morphlm.settings import Settings, setting
 from morphlm.translation.grammar.kernels.extraction import ExtractionLimits
 from morphlm.translation.grammar.suffix_array import DEPTH
@@ -39,6 +40,8 @@ class GrammarConfig(Settings):
     cached_symbols: int = setting(
         20_000_000, "Symbols of the rules that are kept for the next sentences; 0: none.", at_least=0
     )
+
+    __repr__ = dataclass_repr
 
     def limits(self) -> ExtractionLimits:
         """As compiled code takes them."""

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from morphlm.display import described
 from morphlm.progress import notify
 from morphlm.translation.grammar.rules import RuleTable, join_tables, read_rules, table_of
 
@@ -26,6 +27,9 @@ class ExtraRules:
             words = [symbol for symbol in rule.source if isinstance(symbol, str)]
             self._words.append(frozenset(words))
             (self._with_first[words[0]] if words else self._wordless).append(number)
+
+    def __repr__(self) -> str:
+        return described(self, rules=len(self.table))
 
     @classmethod
     def read(cls, path: str | Path, *, lowercase: bool = False) -> ExtraRules:

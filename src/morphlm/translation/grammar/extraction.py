@@ -27,6 +27,7 @@ import numpy as np
 
 from morphlm.arguments import check_words
 from morphlm.arrays import Array, Float32Array, starts_of
+from morphlm.display import described
 from morphlm.threads import map_in_order
 from morphlm.translation.grammar.bitext import Bitext
 from morphlm.translation.grammar.buffers import run_extraction
@@ -61,6 +62,9 @@ class GrammarExtractor:
         self.bitext, self.config = bitext, config or GrammarConfig()
         self._cache: dict[bytes, PatternRules | None] = {}
         self._cached = 0
+
+    def __repr__(self) -> str:
+        return described(self, bitext=self.bitext, config=self.config)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Without the cache."""

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.arrays import Float32Array, Int32Array, Int64Array, starts_of
+from morphlm.display import dataclass_repr
 from morphlm.errors import InputError, located
 from morphlm.files import atomic_writer, open_binary
 from morphlm.tables import counted
@@ -58,7 +59,10 @@ class Rule:
     features: Mapping[str, float] = field(default_factory=dict)
     links: Links = ()  # positions of words that translate one another
 
+    __repr__ = dataclass_repr
+
     def to_line(self) -> str:
+        """The rule as a line of a grammar file."""
         features = " ".join(f"{name}={value:.9g}" for name, value in self.features.items())
         links = " ".join(f"{source}-{target}" for source, target in self.links)
         fields = [_LEFT, _side(self.source), _side(self.target), features, *([links] if links else [])]
@@ -80,10 +84,13 @@ class RuleTable:
     link_starts: Int64Array  # (R + 1,) into links
     links: NDArray[np.int16]  # (N, 2) positions in the source and the target of a rule
 
+    __repr__ = dataclass_repr
+
     def __len__(self) -> int:
         return len(self.source_starts) - 1
 
     def rule(self, number: int) -> Rule:
+        """One rule of the table."""
         number = range(len(self))[number]
         links = self.links[self.link_starts[number] : self.link_starts[number + 1]].tolist()
         return Rule(
@@ -111,7 +118,10 @@ class _Numbers(dict[str, int]):
 
 
 def table_of(rules: Iterable[Rule], feature_names: Sequence[str] = ()) -> RuleTable:
-    """Rules as arrays; words and further features are numbered as they appear, a feature that is not there is 0."""
+    """`rules` as arrays, with the features of `feature_names` first.
+
+    Words and further features are numbered as they appear; a feature that is not there is 0.
+    """
     numbers, features = (_Numbers(), _Numbers()), _Numbers(zip(feature_names, range(len(feature_names)), strict=True))
     symbols: tuple[list[list[int]], list[list[int]]] = ([], [])
     values: list[tuple[int, int, float]] = []
@@ -198,7 +208,7 @@ def _side(symbols: Symbols) -> str:
 
 
 def write_rules(path: str | Path, table: RuleTable) -> None:
-    """Write a grammar file, compressed as its name says; '-' is standard output."""
+    """Write a `table` of rules, compressed as its name says; '-' is standard output."""
     with atomic_writer(path) as file:
         for rule in table:
             file.write(f"{rule.to_line()}\n".encode())

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.artefacts import Producer, Shelf, find_or_make, lock
-from morphlm.errors import ConfigError, InputError, MorphlmError
+from morphlm.display import dataclass_repr
+from morphlm.errors import ConfigError, InputError, MissingFileError, MorphlmError
 from morphlm.files import cannot_write, make_folder, open_binary, partial_folder, sha256_of
 from morphlm.language_model.base import LanguageModel
 from morphlm.modelfile import copy_model, learned_part, read_model
-from morphlm.progress import notify, progress_bar
+from morphlm.progress import ProgressOption, notify, progress_bar, reports_progress
 from morphlm.scoring.loading import load, model_from_files
 from morphlm.text.parallel_pairs import prepare_pair_files
 from morphlm.text.tokenise import sacremoses_version
@@ -52,6 +53,7 @@ from morphlm.translation.system.directory import (
 )
 from morphlm.translation.system.schema import SEARCH_LIMITS
 from morphlm.translation.system.system import TranslationSystem
+from morphlm.wording import either, option
 
 # The stages in the order of the data, each with the code that decides its result.
 PREPARE = Producer(
@@ -82,6 +84,8 @@ class NamedModel:
     name: str
     path: Path
 
+    __repr__ = dataclass_repr
+
     @classmethod
     def of(cls, argument: str) -> NamedModel:
         """`NAME=PATH`, or a path, whose last part is the name."""
@@ -93,7 +97,8 @@ class NamedModel:
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
             raise ConfigError(
-                f"{self.name!r} cannot be the name of a model; give one of letters, as --lm name={self.path}"
+                f"{self.name!r} cannot be the name of a model; give one of letters, as "
+                + either(f"--lm name={self.path}", f"NamedModel('name', {str(self.path)!r})")
             )
 
 
@@ -107,13 +112,16 @@ class Sources:
     models: Sequence[NamedModel] = ()
     extra_rules: str | Path | None = None  # a file of rules
 
+    __repr__ = dataclass_repr
+
     def __post_init__(self) -> None:
         if (self.source is None) != (self.target is None) or (self.source is None) == (self.bitext is None):
             raise ConfigError("a system is built of two texts, line by line translations, or of a bitext; give either")
         names = [model.name for model in self.models]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise ConfigError(f"two models have the name {twice}; name them, as --lm OTHER=MODEL")
+            example = either("--lm OTHER=MODEL", "NamedModel('other', path)")
+            raise ConfigError(f"two models have the name {twice}; name them, as {example}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +131,8 @@ class BuiltSystem:
     directory: Path
     manifest: Manifest
     models: Mapping[str, LanguageModel]
+
+    __repr__ = dataclass_repr
 
     @property
     def stages(self) -> Mapping[str, Stage]:
@@ -141,6 +151,7 @@ def _check_search_limits(config: SystemConfig) -> None:
                 raise ConfigError(f"{name} is {value}; build a system with 1 to {largest}")
 
 
+@reports_progress
 def build_system(
     out: str | Path,
     sources: Sources,
@@ -148,8 +159,9 @@ def build_system(
     *,
     mend: bool = False,
     threads: int | None = None,
+    progress: ProgressOption = None,
 ) -> BuiltSystem:
-    """Make the directory of a system, or go on with it; it is not tuned yet."""
+    """Make the directory of a system from `sources`, or go on with it; it is not tuned yet."""
     directory = Path(out)
     check_can_hold_system(directory)
     _check_search_limits(config)
@@ -218,8 +230,10 @@ def _check_texts(sources: Sources) -> None:
 
 def _check_file(path: Path) -> None:
     if not path.is_file():
-        problem = "there is no such file" if not path.exists() else "this is no file"
-        raise InputError(f"{problem}; name a file, it is read more than once", source=str(path))
+        kind, problem = (
+            (InputError, "this is no file") if path.exists() else (MissingFileError, "there is no such file")
+        )
+        raise kind(f"{problem}; name a file, it is read more than once", source=str(path))
     with open_binary(path):
         pass
 
@@ -268,7 +282,7 @@ class _StageShelf(Shelf[Figures]):
         """A system that was built is never changed."""
         return ConfigError(
             f"{self.builder.directory}: this was built with another {_MEANING[self.name]}, or by another version; give "
-            "the same as before, or another --out"
+            f"the same as before, or another {option('--out')}"
         )
 
 
@@ -290,7 +304,7 @@ class _Builder:
         if changed:
             raise ConfigError(
                 f"{self.directory}: this was built with another preparation or other settings ({', '.join(changed)}); "
-                "give the same as before, or another --out"
+                f"give the same as before, or another {option('--out')}"
             )
 
     def build(self, sources: Sources, models: Sequence[_LoadedModel], rules: RuleTable | None, *, mend: bool) -> None:
@@ -427,5 +441,7 @@ def _replacing(folder: Path) -> Iterator[Path]:
             yield partial / folder.name
             shutil.rmtree(folder, ignore_errors=True)
             (partial / folder.name).rename(folder)
+    except MorphlmError:
+        raise
     except OSError as error:
         raise cannot_write(folder, error) from error

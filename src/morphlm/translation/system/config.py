@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import FormatError, MorphlmError, located
 from morphlm.settings import Settings, setting
 from morphlm.text.parallel_pairs import MAX_RATIO, PairOptions, pair_options
@@ -19,11 +20,16 @@ from morphlm.text.tokenise import moses_detokenise
 from morphlm.translation.alignment.config import AlignmentConfig
 from morphlm.translation.decoder.config import DecoderConfig
 from morphlm.translation.grammar.config import GrammarConfig
+from morphlm.wording import option
 
 SOURCE, TARGET = 0, 1
-MENDS = "--mend does it"  # what is said of text to translate that cannot be read as it is
 
 Languages = tuple[str | None, str | None]
+
+
+def how_to_mend() -> str:
+    """What is said of text to translate that cannot be read as it is."""
+    return f"{option('--mend', True)} does it"
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,8 @@ class SystemConfig(Settings):
     alignment: AlignmentConfig = field(default_factory=AlignmentConfig)
     grammar: GrammarConfig = field(default_factory=GrammarConfig)
     decoder: DecoderConfig = field(default_factory=DecoderConfig)
+
+    __repr__ = dataclass_repr
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -81,6 +89,7 @@ class SystemConfig(Settings):
         return moses_detokenise(tokens, language) if self.tokenise and language else " ".join(tokens)
 
     def with_decoder(self, **changes: Any) -> SystemConfig:
+        """The same with other settings of the search."""
         return replace(self, decoder=replace(self.decoder, **changes))
 
     def to_json(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from morphlm.errors import FormatError, InputError
+from morphlm.errors import FormatError, InputError, MissingModelError
 from morphlm.files import atomic_writer, cannot_write, check_can_make, checked_path, read_regular, sha256_of
 from morphlm.modelfile import MANIFEST as MODEL_MANIFEST
 from morphlm.modelfile import canonical_json
@@ -27,6 +27,7 @@ from morphlm.schema import Document, SchemaError, parse_json
 from morphlm.translation.system.config import SystemConfig
 from morphlm.translation.system.schema import AGAIN, FORMAT, KIND, SYSTEM
 from morphlm.version import __version__
+from morphlm.wording import either
 
 MANIFEST, WEIGHTS, LOCK = "system.json", "weights.json", ".lock"
 TEXTS, BITEXT, MODELS, TUNING = "text", "bitext", "lm", "tuning"
@@ -98,9 +99,12 @@ def read_manifest(directory: str | Path) -> Manifest:
     """What a directory says of itself."""
     path = checked_path(directory) / MANIFEST
     if not Path(directory).is_dir():
-        raise FormatError(f"{directory}: there is no such translation system; check the name")
+        raise MissingModelError(f"{directory}: there is no such translation system; check the name")
     if not path.is_file():
-        problem = f"this is no translation system, {MANIFEST} is missing; name a folder of `morphlm translate build`"
+        problem = (
+            f"this is no translation system, {MANIFEST} is missing; name a folder of "
+            f"{either('`morphlm translate build`', '`build_system`')}"
+        )
         raise FormatError(f"{directory}: {problem}")
     content = read_signed(path, SYSTEM)
     try:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from morphlm.arguments import check_words
 from morphlm.artefacts import fingerprint
+from morphlm.display import described
 from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel
 from morphlm.progress import notify
@@ -33,6 +34,7 @@ from morphlm.translation.system.directory import (
     read_manifest,
 )
 from morphlm.translation.system.weights import TunedWeights, read_tuned, start_weights
+from morphlm.wording import either
 
 Result = TypeVar("Result")
 Sentence = str | Sequence[str]  # as a person writes it, or its tokens
@@ -63,6 +65,9 @@ class TranslationSystem:
         self.decoder.weights.check(self.feature_names)
         self.tuned: TunedWeights | None = None
         self.identity = ""  # a hash of what weights are tuned for
+
+    def __repr__(self) -> str:
+        return described(self, models=list(self.decoder.models.names), bitext=self.extractor.bitext)
 
     @classmethod
     def load(
@@ -108,6 +113,7 @@ class TranslationSystem:
 
     @property
     def weights(self) -> dict[str, float]:
+        """The weights of all features."""
         return dict(self.decoder.weights.values)
 
     # ------------------------------------------------------------ translating
@@ -117,6 +123,7 @@ class TranslationSystem:
         return next(self.translate_all([sentence], threads=1))
 
     def translate_text(self, text: str) -> str:
+        """Translate a sentence as a person writes it."""
         return self.config.text_of(self.translate(text).tokens)
 
     def translate_all(self, sentences: Iterable[Sentence], *, threads: int | None = None) -> Iterator[Translation]:
@@ -136,6 +143,7 @@ class TranslationSystem:
         return decoder.map(task, map(self._tokens, sentences), self.rules, threads=threads)
 
     def rules(self, tokens: Sequence[str]) -> RuleTable:
+        """The rules for a sentence."""
         if self.grammar is None:
             rules = self.extractor.extract(tokens)
         else:
@@ -162,8 +170,8 @@ def _warn_of_other_tokens(name: str, model: LanguageModel, config: SystemConfig)
     if config.tokenise and options is not None and options.tokeniser == "words":
         notify(
             f"WARNING: the words of {name} were cut by another tokeniser ({options.tokeniser_signature}) than those of "
-            "this system (Moses), so it does not know some of them; train it on text from `morphlm prepare --tokeniser "
-            "moses`"
+            "this system (Moses), so it does not know some of them; train it on text from "
+            + either("`morphlm prepare --tokeniser moses`", "`PrepareOptions(tokeniser='moses')`")
         )
 
 
@@ -171,7 +179,8 @@ def _needed_stages(directory: Path, manifest: Manifest) -> dict[str, Stage]:
     for name in NEEDED:
         if name not in manifest.stages:
             problem = (
-                f"the stage {name} is missing; run the same `morphlm translate build` again, it goes on from there"
+                f"the stage {name} is missing; run the same "
+                f"{either('`morphlm translate build`', '`build_system`')} again, it goes on from there"
             )
             raise FormatError(f"{directory}: this system is not complete, {problem}")
     stages = {name: stage for name, stage in manifest.stages.items() if name in (*NEEDED, EXTRA_RULES)}

@@ -10,15 +10,16 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from morphlm.artefacts import Shelf, find_or_make, fingerprint, lock
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import source_name
-from morphlm.progress import notify, with_progress
+from morphlm.progress import ProgressOption, notify, reports_progress, with_progress
 from morphlm.tables import counted
 from morphlm.text.reading import Mending, read_blocks, repair_messages
 from morphlm.translation.decoder.decoder import Rules
 from morphlm.translation.decoder.kbest import KBestArrays
 from morphlm.translation.decoder.translation import Translation
-from morphlm.translation.system.config import MENDS, SOURCE, TARGET, SystemConfig
+from morphlm.translation.system.config import SOURCE, TARGET, SystemConfig, how_to_mend
 from morphlm.translation.system.directory import LOCK, TUNING
 from morphlm.translation.system.system import TranslationSystem
 from morphlm.translation.system.weights import TunedWeights, read_tuned, start_weights
@@ -38,6 +39,8 @@ class TuningText:
     sources: tuple[tuple[str, ...], ...]
     references: tuple[tuple[str, ...], ...]
 
+    __repr__ = dataclass_repr
+
     def __len__(self) -> int:
         return len(self.sources)
 
@@ -45,12 +48,12 @@ class TuningText:
 def read_tuning_text(
     source: str | Path, reference: str | Path, config: SystemConfig, *, mend: bool = False
 ) -> TuningText:
-    """Read and prepare two files of which line n of one translates line n of the other; empty ones are left out."""
+    """Read and prepare two files: line n of `reference` translates line n of `source`; empty ones are left out."""
     mending = Mending(keep_lines=True) if mend else None
     sides = [
         [
             tuple(tokens)
-            for block in read_blocks(path, mending=mending, cure=MENDS)
+            for block in read_blocks(path, mending=mending, cure=how_to_mend())
             for tokens in config.sentences(block, side, mending=mending)
         ]
         for path, side in ((source, SOURCE), (reference, TARGET))
@@ -72,6 +75,7 @@ def read_tuning_text(
     return TuningText(sources, references)
 
 
+@reports_progress
 def tune_system(
     directory: str | Path,
     text: TuningText,
@@ -80,6 +84,7 @@ def tune_system(
     seeds: Sequence[int] = (1,),
     threads: int | None = None,
     system: TranslationSystem | None = None,
+    progress: ProgressOption = None,
 ) -> TunedWeights:
     """Tune the system in a directory and put the weights there; what is there from an interrupted tuning is used.
 

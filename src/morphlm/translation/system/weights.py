@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, FormatError
 from morphlm.scoring.kbest import read_weights
 from morphlm.tables import Table, counted
@@ -19,6 +20,7 @@ from morphlm.translation.system.directory import WEIGHTS, read_signed, write_sig
 from morphlm.translation.system.schema import FORMAT, WEIGHTS_FILE
 from morphlm.translation.tuning.loop import TuningRun
 from morphlm.version import __version__
+from morphlm.wording import either
 
 # Of natural logarithms; from these, tuning begins. They are near what it found on English-German news.
 START = {
@@ -49,6 +51,8 @@ class TunedWeights:
     key: str  # a hash of all that the tuning depends on
     system: str  # a hash of what the weights are for
     runs: tuple[TuningRun, ...]
+
+    __repr__ = dataclass_repr
 
     @property
     def best(self) -> TuningRun:
@@ -100,5 +104,7 @@ def given_weights(argument: str) -> dict[str, float]:
     values: Mapping[str, tuple[float, ...]] = read_weights(argument)
     for name, numbers in values.items():
         if len(numbers) != 1:
-            raise ConfigError(f"--weights: {name} has {counted(len(numbers), 'weight')}; give one")
+            raise ConfigError(
+                f"{either('--weights', 'weights')}: {name} has {counted(len(numbers), 'weight')}; give one"
+            )
     return {name: numbers[0] for name, numbers in values.items()}

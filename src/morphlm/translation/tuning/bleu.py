@@ -52,12 +52,12 @@ class Reference:
 
 
 def statistics_of(translations: Iterable[Sequence[str]], references: Iterable[Sequence[str]]) -> Statistics:
-    """The statistics of a text, a row a sentence, with one reference each."""
+    """The statistics of `translations`, a row a sentence, with one of `references` each; all are lists of tokens."""
     pairs = zip(translations, references, strict=True)
     rows = [Reference.of([reference]).statistics(translation) for translation, reference in pairs]
     return np.array(rows, np.int32).reshape(len(rows), SIZE)
 
 
 def bleu(sums: Array) -> float:
-    """BLEU x 100 of summed statistics, where orders without a match are smoothed as sacreBLEU does (`exp`)."""
+    """BLEU x 100 of `sums` of statistics, where orders without a match are smoothed as sacreBLEU does (`exp`)."""
     return float(kernels.bleu(np.asarray(sums, np.int64)))

@@ -24,6 +24,7 @@ import numpy as np
 
 from morphlm.arrays import Float64Array
 from morphlm.artefacts import Producer
+from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, FormatError, MorphlmError
 from morphlm.files import atomic_writer, make_folder
 from morphlm.progress import notify
@@ -57,6 +58,8 @@ class TuningConfig(Settings):
     )
     mert: MertConfig = field(default_factory=MertConfig)
 
+    __repr__ = dataclass_repr
+
 
 @dataclass(frozen=True, eq=False)
 class TuningProblem:
@@ -67,7 +70,10 @@ class TuningProblem:
     decode: Callable[[Mapping[str, float]], Lists]
     key: str  # a hash of all that the lists depend on beside the weights
 
+    __repr__ = dataclass_repr
+
     def weights_of(self, values: Sequence[float] | Float64Array) -> dict[str, float]:
+        """Weights by the names of their features."""
         return dict(zip(self.feature_names, map(float, values), strict=True))
 
 
@@ -81,6 +87,8 @@ class Iteration:
     candidates: int  # translations in all lists so far
     new: int  # of these, those that were not there before
 
+    __repr__ = dataclass_repr
+
     def format(self) -> str:
         return f"BLEU {self.bleu:.2f}, length ratio {self.length_ratio:.3f}, {self.new:,} new translations"
 
@@ -92,6 +100,8 @@ class TuningRun:
     seed: int
     feature_names: tuple[str, ...]
     iterations: tuple[Iteration, ...]
+
+    __repr__ = dataclass_repr
 
     @property
     def best(self) -> Iteration:
@@ -134,7 +144,10 @@ def tune(
     seeds: Sequence[int] = (1,),
     threads: int | None = None,
 ) -> tuple[TuningRun, ...]:
-    """One run for each seed, in the folder; equal seeds give equal weights, whatever was interrupted."""
+    """One run of a `problem` for each seed, from the weights of `start`, in the `folder`.
+
+    Equal `seeds` give equal weights, whatever was interrupted.
+    """
     config = config or TuningConfig()
     if len(set(seeds)) < len(seeds) or not seeds or min(seeds) < 0:
         raise ConfigError("each run has another seed, a whole number from 0 on; give at least one")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from morphlm.arrays import Float64Array
+from morphlm.display import dataclass_repr
 from morphlm.settings import Settings, setting
 from morphlm.threads import Workers, available_cores, workers
 from morphlm.translation.tuning import kernels
@@ -28,6 +29,8 @@ class MertConfig(Settings):
     directions: int = setting(10, "Random directions in each round, beside the axes.", at_least=0)
     least_gain: float = setting(1e-3, "Gain of BLEU x 100 in a round that leads to another round.", at_least=0)
     largest_rounds: int = setting(50, "Largest number of rounds.", at_least=1)
+
+    __repr__ = dataclass_repr
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,71 @@
+"""Arguments and methods that mean the same wherever they occur, described once.
+
+The reference adds them to every function whose docstring does not name the argument; a test checks that each argument
+of each public function is described in one of the two places.
+"""
+
+SOURCE = "A text: a file (`-` is standard input), a list of `Path`s, raw lines, or lists of tokens."
+ARGUMENTS = {
+    "allow_unknown": "Whether the text may contain `<unk>`, for words that were replaced.",
+    "artefacts": "The folder where vocabulary, segmenter and classes are kept for the next model.",
+    "baseline": "The model, or its scores, that the other is compared with.",
+    "column": "Which tags of CoNLL-U are taken: `upos` or `xpos`.",
+    "columns": "The columns of a k-best list that is a table.",
+    "complete": "Take the last word as a prefix, unless a space follows.",
+    "config": "The settings; None stands for the defaults.",
+    "corpus": "The encoded text, of `read_corpus(source).encode(vocabulary)`.",
+    "data": "The folder of raw text, for recipes that name no data set.",
+    "dev": "The development text, a source like the training text.",
+    "directory": "The folder that is written or read.",
+    "end": "Whether the end of the sentence is among the words.",
+    "file_format": "The format of the file; None: by its name.",
+    "form": "The format of the tagged text: `conllu`, `slashes`, or `hanta`, which tags German.",
+    "k": "The number of results.",
+    "kappa": "The share of the words occurring once that becomes UNK.",
+    "language": "The ISO 639 code of the language, such as `cs`, by whose rules raw lines are tokenised.",
+    "languages": "Only these languages of the recipe.",
+    "layout": "The format of a k-best list: `auto`, `moses`, `cdec` or `tsv`.",
+    "lines": "Raw sentences, a string each.",
+    "lowercase": "Whether capital letters make no difference.",
+    "mend": "Whether input that would be refused (CRLF, NUL, bad UTF-8, ...) is repaired, and the repairs counted.",
+    "minutes": "At most so much time; None: what is needed.",
+    "model": "A loaded model of any kind.",
+    "models": "Loaded models, or the paths of models.",
+    "names": "How tables call the models; None: by their kinds.",
+    "options": "The settings, an object of the class in the signature.",
+    "other": "The model, or its scores, that is compared with the baseline.",
+    "out": "Where the result is written; None: nowhere.",
+    "outs": "The two files that are written.",
+    "path": "The file; `-` is standard input or output.",
+    "paths": "The files, or the paths of models.",
+    "per_token": "Whether each token has its score too.",
+    "predictor": "A `Predictor` of the model.",
+    "prefix": "Only words that begin with this.",
+    "prepared": "Whether the text is prepared (True) or raw (False); None: as `LanguageModel.perplexity` has it.",
+    "processes": "Number of worker processes; results do not depend on it.",
+    "progress": "How progress is shown: None as bars on terminals and in notebooks, True as bars anywhere, False not "
+    "at all, or a function that is called with a `ProgressUpdate`.",
+    "resamples": "How many samples the bootstrap draws.",
+    "seed": "Equal seeds give equal results.",
+    "source": SOURCE,
+    "store": "The folder where results are kept and found.",
+    "target": "The other side of a parallel text, line by line a translation of the source.",
+    "test": "A test text, to measure on.",
+    "threads": "Number of threads, None for all cores; results do not depend on it.",
+    "tokens": "Training texts of at most so many tokens.",
+    "unit": "Of log-probabilities: `nats`, `log10` or `bits`.",
+    "unknown": "Whether UNK is among the words.",
+    "unknown_contexts": "What stands for an unknown word in contexts: `unk`, or `composed` of its known factors.",
+    "vectors": "The vectors of a model, or others that were read.",
+    "vocabulary": "The words that are known; others become UNK.",
+    "weights": "The weights of the models; None: fitted to the development text.",
+    "weights_by": "Weights for each sort of context (`context`) or for all together (`none`).",
+}
+METHODS = {
+    "check": "Raise SchemaError for a value that does not fit; `where` is how messages call it.",
+    "format": "The result for people to read, as the command prints it.",
+    "save": "Write it to a file or folder; what is there is replaced in one step.",
+    "to_json": "All figures as plain values, as the command prints them with `--json`.",
+    "to_table": "The result as a table of text: `format()` for terminals, `markdown()`.",
+}
+TABULAR = "The result is a table: `to_frame()` gives it as a `pandas.DataFrame`, and notebooks show it."
