@@ -41,6 +41,7 @@ from .scoring.prediction import next_words as next_words
 from .scoring.rescoring import Rescorer as Rescorer
 from .scoring.rescoring import RescoringOptions as RescoringOptions
 from .scoring.rescoring import rescore as rescore
+from .scoring.spelled import with_spelling as with_spelling
 from .scoring.spelling import train_spelling as train_spelling
 from .segmentation.segmenter import MorphemeSegmenter as MorphemeSegmenter
 from .segmentation.segmenter import train_segmenter as train_segmenter

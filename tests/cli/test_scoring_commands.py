@@ -16,7 +16,9 @@ from typing import IO
 import pytest
 
 from morphlm.ngram.training import train_ngram
+from morphlm.scoring.loading import load
 from morphlm.scoring.prediction import next_words
+from morphlm.scoring.spelled import with_spelling
 from morphlm.text.preparation import PrepareOptions
 from morphlm.text.prepare import prepare_files
 from tests.conftest import Outcome
@@ -80,6 +82,24 @@ def test_words_that_cannot_be_composed(model: Path, text: Path, kbest: Path, mor
     for command in (["score", model, text, "--prepared"], ["rescore", model, kbest]):
         composed = morphlm_command(*command, "--unknown-contexts", "composed")
         assert (composed.stdout, composed.stderr) == (morphlm_command(*command).stdout, warning)
+
+
+def test_unknown_words_are_spelled(model: Path, kbest: Path, tmp_path: Path, morphlm_command: Command) -> None:
+    path = tmp_path / "unknown.txt"
+    path.write_text("pro neznámé\n")
+    plain, spelled = (
+        float(morphlm_command("score", model, path, *options).stdout.split()[0])
+        for options in ([], ["--open-vocabulary"])
+    )
+    share = with_spelling(load(model)).log_share("neznámé")
+    assert spelled == pytest.approx(plain + share, abs=2e-4)
+    path.write_text("0 ||| pro neznámé ||| F= 1 ||| 2\n")
+    rows = [
+        morphlm_command("rescore", model, path, "--feature", "LM", *options).stdout
+        for options in ([], ["--open-vocabulary"])
+    ]
+    found = [float(row.split("LM= ")[1].split()[0]) for row in rows]
+    assert found[1] - found[0] == pytest.approx(share, abs=2e-4)
 
 
 def test_score_as_json_and_in_other_units(model: Path, text: Path, morphlm_command: Command) -> None:

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from morphlm.scoring.kbest import parse_values
+from morphlm.scoring.loading import load
+from morphlm.scoring.spelled import with_spelling
 from morphlm.translation.system.directory import MANIFEST, SOURCE_TEXT, WEIGHTS
 from morphlm.translation.system.system import TranslationSystem
 from tests.conftest import Outcome
@@ -115,6 +117,20 @@ def test_lines_in_order_and_empty_ones(parts: Path, morphlm_command: Command) ->
     found = decode(morphlm_command, parts, "\nunseen one\n\n  \nunseen two", "--threads", "2")
     assert found.stdout == "\nunseen one\n\n\nunseen two\n"
     assert found.stderr.startswith("warning: this system is not tuned")
+
+
+def test_unknown_words_are_spelled(parts: Path, morphlm_command: Command) -> None:
+    """A share of P(UNK) for each; what is found differs in nothing else."""
+    plain, spelled = (
+        json.loads(decode(morphlm_command, parts, "unseen one\n", "--json", *options).stdout)
+        for options in ([], ["--open-vocabulary", "--unknown-contexts", "composed"])
+    )
+    (name,) = (name for name in plain["features"] if name + "_OOV" in plain["features"])
+    shares = with_spelling(load(parts / "system" / "models" / name))
+    tokens = plain["translation"].split()
+    expected = sum(shares.log_share(token) for token in tokens)
+    assert expected < -1
+    assert spelled["features"][name] - plain["features"][name] == pytest.approx(expected, abs=1e-6)
 
 
 def test_kbest_lists(parts: Path, morphlm_command: Command) -> None:

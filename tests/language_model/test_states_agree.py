@@ -17,6 +17,8 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.logbilinear.kernels.prediction import NOTHING
 from morphlm.logbilinear.states import ComposedState
+from morphlm.scoring.spelled import with_spelling
+from morphlm.scoring.spelling import train_spelling
 from morphlm.text.reading import END
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
 
@@ -161,6 +163,60 @@ def test_blocks_of_a_text_are_one_text(monkeypatch: pytest.MonkeyPatch) -> None:
 def logbilinear_text(model: Any, tokens: Any) -> Float64Array:
     scored: Float64Array = model._score_text(tokens, tokens, model.structure)
     return scored
+
+
+# ---------------------------------------------------------------- spelling
+
+
+@all_models
+@unknown
+def test_spelled_words_have_their_shares_in_states_as_in_texts(name: str, unknown_contexts: UnknownContexts) -> None:
+    model = MODELS[name]()
+    spelled = with_spelling(model)
+    scored = model.score_text(
+        TEXT, allow_unknown=True, unknown_contexts=unknown_contexts, spelling=train_spelling(model.vocabulary)
+    )
+    assert scored.spelled is not None
+    states, tokens, single, after = map(list, zip(*one_by_one(spelled, unknown_contexts), strict=True))
+    close(single, scored.spelled)
+    assert np.abs(scored.spelled - scored.logprobs).max() > 1.0
+    again = spelled.score_text(TEXT, allow_unknown=True, unknown_contexts=unknown_contexts)
+    assert again.spelled is not None
+    close(again.spelled, scored.spelled)
+    logprobs, next_states = spelled.score_many(states, tokens)
+    close(logprobs, single)
+    assert next_states == after
+    grid = spelled.score_grid(states, tokens)
+    close(np.diagonal(grid), single)
+    close(spelled.score_grid(states, model.vocabulary.encode(tokens)), model.score_grid(states, tokens))
+    close(spelled.distributions(states), model.distributions(states))
+
+
+@pytest.mark.parametrize("name", ["mkn 3", "clbl++", "wide", "by context"])
+def test_spelled_sentences_copies_and_pickles(name: str) -> None:
+    model = MODELS[name]()
+    spelled = with_spelling(model)
+    tokens = ["domu", "poleň", "xyz", "školou"]
+    for bos in (True, False):
+        state, single = spelled.begin(sentence=bos), []
+        for token in (*tokens, END):
+            logprob, state = spelled.score(state, token)
+            single.append(logprob)
+        close(spelled.sentence(tokens, bos=bos), single)
+        close(spelled.sentence(tokens, bos=bos, eos=False), single[:-1])
+    assert spelled.sentence(tokens)[0] == model.sentence(tokens)[0]
+    assert "|unk:spelled|" in str(spelled.signature)
+    assert spelled.log_share("domu") == spelled.log_share("<unk>") == 0.0
+    figures = spelled.perplexity([tokens])
+    assert figures.open_vocabulary is not None
+    assert figures.open_vocabulary.logprob == pytest.approx(sum(spelled.sentence(tokens)), abs=1e-9)
+    for other in (copy.copy(spelled), copy.deepcopy(spelled), pickle.loads(pickle.dumps(spelled))):
+        assert other.sentence(tokens) == spelled.sentence(tokens)
+    assert with_spelling(spelled).model is model
+    assert spelled.after_text([["domu"]]).log_share("xyz") == spelled.log_share("xyz")
+    assert (spelled.reach, spelled.composes_contexts) == (model.reach, model.composes_contexts)
+    with pytest.raises(ConfigError, match="no files of its own"):
+        spelled.save("somewhere")
 
 
 # ---------------------------------------------------------------- null contexts

@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 
 from morphlm.errors import ConfigError, InputError
 from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.ngram.training import train_ngram
 from morphlm.scoring.kbest import Columns, find_format
 from morphlm.scoring.rescoring import Rescored, Rescorer, RescoringOptions, feature_names, rescore
+from morphlm.scoring.spelled import with_spelling
+from tests.language_model.state_models import MODELS
 from tests.scoring.models import KINDS, small_model, text_file, with_preparation
 
 TRAIN = [["pro", "novou", "školu"], ["pro", "školu"], ["novou", "školu"]]
@@ -61,6 +64,28 @@ def test_features_are_the_models_scores(kind: str, tmp_path: Path) -> None:
         assert item.total is None
     value = f"{items[2].added[kind]:.4f}"
     assert items[2].to_line() == f"8 ||| domu ||| F= 1 words= 1 {kind}= {value} {kind}_unknown= 0 ||| 2"
+
+
+@pytest.mark.parametrize("name", ["mkn 3", "clbl++", "wide", "by context"])
+@pytest.mark.parametrize("unknown_contexts", ["unk", "composed"])
+def test_unknown_words_are_composed_and_spelled(name: str, unknown_contexts: UnknownContexts, tmp_path: Path) -> None:
+    """As in texts, and as by states; hypotheses are texts of their own."""
+    spelled = with_spelling(MODELS[name]())
+    texts = ["domu domouška školou poleň", "xyz domu", "", "poleň domxx domu poly"]
+    path = text_file(tmp_path, *(f"0 ||| {text} ||| F= 1 ||| 2" for text in texts))
+    named = [("plain", spelled.model), ("spelled", spelled)]
+    rescorer = Rescorer(named, RescoringOptions(unknown_contexts=unknown_contexts))
+    items = [item for batch in rescore(rescorer, path) for item in batch]
+    for item, text in zip(items, texts, strict=True):
+        scored = spelled.score_text([text.split()], unknown_contexts=unknown_contexts)
+        assert scored.spelled is not None
+        assert item.added["plain"] == pytest.approx(scored.logprobs.sum(), abs=1e-9)
+        assert item.added["spelled"] == pytest.approx(scored.spelled.sum(), abs=1e-9)
+        state, total = spelled.begin(unknown_contexts=unknown_contexts), 0.0
+        for token in (*text.split(), "</s>"):
+            logprob, state = spelled.score(state, token)
+            total += logprob
+        assert item.added["spelled"] == pytest.approx(total, abs=1e-9)
 
 
 def test_each_model_has_its_feature_and_each_its_unit(tmp_path: Path) -> None:

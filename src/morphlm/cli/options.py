@@ -121,7 +121,10 @@ prepared = click.option(
     help="Take the text as it stands, or prepare it as the model's training text was.  [default: raw, unless a record "
     "beside the text fits, or the model has Moses tokens or no record]",
 )
-scoring = applied([unit, prepared, unknown_contexts, allow_unk, as_json_lines])
+open_vocabulary = click.option(
+    "--open-vocabulary", is_flag=True, help="Give each unknown word its own share of P(UNK), by its spelling."
+)
+scoring = applied([unit, prepared, unknown_contexts, open_vocabulary, allow_unk, as_json_lines])
 
 
 def kappa(default: float) -> Callable[[Command], Command]:

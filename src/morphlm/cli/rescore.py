@@ -12,6 +12,7 @@ from morphlm.progress import notify
 from morphlm.scoring.kbest import FORMATS, Columns, FormatName, read_weights
 from morphlm.scoring.loading import load
 from morphlm.scoring.rescoring import Rescored, Rescorer, RescoringOptions, feature_names, rescore
+from morphlm.scoring.spelled import with_spelling
 
 _column = click.IntRange(min=1)
 
@@ -50,6 +51,7 @@ def command(
     id_column: int,
     text_column: int,
     score_column: int | None,
+    open_vocabulary: bool,
     as_json: bool,
     **scoring: Any,  # other fields of RescoringOptions
 ) -> None:
@@ -71,9 +73,12 @@ def command(
         options.tell_waiting()
     settings = RescoringOptions(weights=None if weights is None else read_weights(weights), best=best, **scoring)
     models = [load(path) for path in paths]
+    names = feature_names(models, features)
+    if open_vocabulary:
+        models = list(map(with_spelling, models))
     for path, model in zip(paths, models, strict=True):
         options.check_composes(path, model, settings.unknown_contexts)
-    rescorer = Rescorer(list(zip(feature_names(models, features), models, strict=True)), settings)
+    rescorer = Rescorer(list(zip(names, models, strict=True)), settings)
     with atomic_writer("-") as out:
         for items in rescore(rescorer, file, layout=layout, columns=Columns(id_column, text_column, score_column)):
             out.write("".join(f"{_line(item, best, as_json)}\n" for item in items).encode())

@@ -10,6 +10,7 @@ import click
 from morphlm.cli import options
 from morphlm.files import atomic_writer, source_name
 from morphlm.scoring.loading import load
+from morphlm.scoring.spelled import with_spelling
 from morphlm.scoring.streaming import LineScore, Unit, score_lines
 
 
@@ -24,6 +25,7 @@ def command(
     files: tuple[str, ...],
     per_token: bool,
     has_header: bool,
+    open_vocabulary: bool,
     as_json: bool,
     **scoring: Any,
 ) -> None:
@@ -32,14 +34,15 @@ def command(
     Raw lines are prepared as the model's training text was; lines stay lines.
 
     For every line, even an empty one: its log-probability, the number of tokens including the end of the sentence, and
-    how many of them are unknown and scored as UNK. With --per-token, for every token: line number, position, token,
-    log-probability, and 1 if it is unknown; </s> is the last token of each line. Columns are separated by tabs, with
-    the file first if there are several. With --json, one object for each line of the text.
+    how many of them are unknown and scored as UNK (with --open-vocabulary, by their spelling). With --per-token, for
+    every token: line number, position, token, log-probability, and 1 if it is unknown; </s> is the last token of each
+    line. Columns are separated by tabs, with the file first if there are several. With --json, one object for each line
+    of the text.
     """
     paths = options.or_stdin(files)
     options.check_one_stdin(model_path, *paths)
     options.check_model_first(model_path, *paths)
-    model = load(model_path)
+    model = with_spelling(load(model_path)) if open_vocabulary else load(model_path)
     options.check_composes(model_path, model, scoring["unknown_contexts"])
     columns = ("line", "position", "token", "logprob", "unknown") if per_token else ("logprob", "tokens", "unknown")
     options.tab_header([*(["file"] if len(paths) > 1 else []), *columns], wanted=has_header and not as_json)

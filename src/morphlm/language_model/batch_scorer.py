@@ -6,7 +6,9 @@ is asked through its states.
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,15 +19,46 @@ from morphlm.errors import ConfigError
 from morphlm.kinds import find_kind
 from morphlm.language_model.base import LanguageModel
 from morphlm.tables import counted
-from morphlm.vocabulary.vocabulary import BEGIN_ID
+from morphlm.text.reading import UNKNOWN
+from morphlm.vocabulary.vocabulary import BEGIN_ID, UNK_ID, Vocabulary
 
 STATE_BYTES = 512  # an estimate of what a cached state takes, with its key
+
+
+class NewWordIds:
+    """Ids beyond the vocabulary for unknown words that contexts tell apart, for all threads that ask one scorer."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary, self._lock = vocabulary, threading.Lock()
+        self._numbers: dict[str, int] = {}
+        self.forms: list[str] = []  # the word V + k is forms[k]
+
+    def encode(self, words: Sequence[str]) -> Int32Array:
+        """The ids of words; <unk>, which stands for no word, is UNK."""
+        ids = self._vocabulary.encode(words)
+        for position in np.flatnonzero(ids == UNK_ID).tolist():
+            if words[position] != UNKNOWN:
+                ids[position] = len(self._vocabulary) + self._number(words[position])
+        return ids
+
+    def _number(self, word: str) -> int:
+        with self._lock:
+            number = self._numbers.get(word)
+            if number is None:
+                self.forms.append(word)
+                number = self._numbers[word] = len(self.forms) - 1
+            return number
+
+    def known(self, ids: Int32Array) -> Int32Array:
+        """The same with UNK for unknown words."""
+        return np.where(ids < len(self._vocabulary), ids, np.int32(UNK_ID))
 
 
 class BatchScorer(ABC):
     """Log-probabilities for a search. Used by several threads at once, each with a cache of its own."""
 
     order: int  # n: a word depends on the n - 1 words before it
+    new_words: NewWordIds | None = None  # of scorers that compose unknown words in contexts: their ids
 
     @abstractmethod
     def new_cache(self, megabytes: float) -> Any:
@@ -41,6 +74,14 @@ class BatchScorer(ABC):
     def context_buckets(self, contexts: Int32Array, cache: Any) -> Int64Array:
         """The bucket of each context, (m, n - 1), of a model that sorts contexts (see scoring/contexts.py)."""
         raise NotImplementedError
+
+
+class ComposingScorer(BatchScorer):
+    """A scorer that may be given ids of new words when it is made: `contexts` then have these, and words too."""
+
+    @abstractmethod
+    def __init__(self, model: Any, new_words: NewWordIds | None = None) -> None:
+        """Without `new_words`, unknown words are UNK."""
 
 
 def checked_queries(contexts: Int32Array, words: Int32Array, order: int, size: int) -> tuple[Int32Array, Int32Array]:
@@ -61,12 +102,17 @@ def checked_contexts(contexts: Int32Array, order: int, size: int) -> Int32Array:
     return ids
 
 
-def batch_scorer(model: LanguageModel) -> BatchScorer:
-    """The scorer of the model's kind; one that asks states if the kind has none, or is not registered."""
+def batch_scorer(model: LanguageModel, new_words: NewWordIds | None = None) -> BatchScorer:
+    """The scorer of the model's kind; one that asks states if the kind has none, or is not registered.
+
+    Given ids of new words, it composes them in contexts, if the model can and its kind has a `ComposingScorer`.
+    """
     kind = find_kind(model.kind)
     if kind is None or not kind.decoder_scorer:
         return StateScorer(model)
-    scorer: BatchScorer = kind.load("decoder_scorer")(model)
+    make: Any = kind.load("decoder_scorer")
+    composes = new_words is not None and model.composes_contexts and issubclass(make, ComposingScorer)
+    scorer: BatchScorer = make(model, new_words) if composes else make(model)
     return scorer
 
 

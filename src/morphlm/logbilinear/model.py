@@ -137,7 +137,7 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
             return self.score_id(state, number)
         check_token(word)
         if isinstance(state, ComposedState):
-            return self._score_other(state, UNK_ID, self._in_contexts(word))
+            return self._score_other(state, UNK_ID, self.in_contexts(word))
         return self.score_id(state, UNK_ID)
 
     def _score_other(self, state: State, word: int, in_contexts: StateWord) -> tuple[float, State]:
@@ -145,7 +145,7 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         logprob = self.states.score_many([state], np.array([word], np.int32))[0]
         return float(logprob), self._space.after(state, in_contexts)
 
-    def _in_contexts(self, word: str) -> StateWord:
+    def in_contexts(self, word: str) -> StateWord:
         """An unknown word in states that compose: its known factors, UNK if there are none."""
         assert self.structure.factors is not None
         return self._new_words.of(word, self.structure.factors)
@@ -156,7 +156,7 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         in_contexts: list[StateWord] = asked.ids.tolist()
         for k, form in asked.unknown:
             if isinstance(listed[k], ComposedState):
-                in_contexts[k] = self._in_contexts(form)
+                in_contexts[k] = self.in_contexts(form)
         return logprobs, self._space.all_after(listed, in_contexts)
 
     def score_grid(self, states: Sequence[Any], words: Words) -> Float64Array:

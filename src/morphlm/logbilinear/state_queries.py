@@ -38,7 +38,7 @@ class StateQueries:
         arrays = self.space.arrays(states)
         if self._are_keys(arrays):
             return self._queries.score_contexts(arrays.contexts, words)
-        predicted = self._predict(arrays)
+        predicted = self.predict(arrays)
         return self._queries.score_predictions(predicted.vectors, np.arange(len(words)), words)
 
     def score_grid(self, states: Sequence[Any], words: Int32Array) -> Float64Array:
@@ -48,7 +48,7 @@ class StateQueries:
         firsts: dict[Any, int] = {}
         for k, state in enumerate(listed):
             firsts.setdefault(state, k)
-        predicted = self._predict(arrays.some(np.array(list(firsts.values()), np.int64)))
+        predicted = self.predict(arrays.some(np.array(list(firsts.values()), np.int64)))
         grid, step = np.empty((len(firsts), len(words))), max(1, MOST_QUERIES // max(1, len(firsts)))
         for begin in range(0, len(words), step):
             chosen = words[begin : begin + step]
@@ -70,7 +70,7 @@ class StateQueries:
 
     def predictions(self, states: Sequence[Any]) -> Float32Array:
         """p after every state, (states, d)."""
-        return self._predict(self.space.arrays(states)).vectors
+        return self.predict(self.space.arrays(states)).vectors
 
     def distributions(self, states: Sequence[Any], threads: int) -> Float64Array:
         """P of every word after every state, (states, V)."""
@@ -79,7 +79,8 @@ class StateQueries:
     def _are_keys(self, arrays: ContextArrays) -> bool:
         return not arrays.composed and not self.space.config.wide
 
-    def _predict(self, arrays: ContextArrays) -> Predicted:
+    def predict(self, arrays: ContextArrays) -> Predicted:
+        """p of contexts."""
         (table, wide), contexts, windows = self._side, arrays.contexts, arrays.windows
         if arrays.composed:
             with one_worker() as alone:

@@ -13,6 +13,7 @@ from .prediction import predict_lines as predict_lines
 from .prediction import predict_texts as predict_texts
 from .rescoring import Rescored as Rescored
 from .rescoring import feature_names as feature_names
+from .spelled import SpelledModel as SpelledModel
 from .streaming import LineScore as LineScore
 from .streaming import TextScorer as TextScorer
 from .streaming import TokenScore as TokenScore

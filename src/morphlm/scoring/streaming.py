@@ -25,6 +25,7 @@ from morphlm.files import source_name
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.fitting import fit_text, warn_if_foreign
 from morphlm.language_model.perplexity import ScoredText, UnknownContexts
+from morphlm.scoring.spelled import SpelledModel
 from morphlm.tables import finite_or_none
 from morphlm.text.preparation import read_preparation
 from morphlm.text.prepare import prepare_line
@@ -102,8 +103,12 @@ class TextScorer:
     def __init__(
         self, model: LanguageModel, unknown_contexts: UnknownContexts = "unk", *, separate: bool = False
     ) -> None:
-        """Unknown words in contexts are UNK or, if the model can, composed of their known factors."""
+        """Unknown words in contexts are UNK or, if the model can, composed of their known factors.
+
+        In a model `with_spelling`, they have their shares of P(UNK).
+        """
         self.model = model
+        self._log_share = model.log_share if isinstance(model, SpelledModel) else None
         self._encode = TokenEncoder(model.vocabulary)
         self._composed = unknown_contexts == "composed" and model.composes_contexts
         self._separate = separate
@@ -121,6 +126,9 @@ class TextScorer:
             logprobs = self._apart(tokens, ids)
         else:
             logprobs = self._continued(tokens)
+        if self._log_share is not None:
+            for position in np.flatnonzero(ids == UNK_ID).tolist():
+                logprobs[position] += self._log_share(tokens[position].decode())
         return ScoredText(Corpus(ids, self.model.vocabulary), logprobs, tokens)
 
     def _score(self, tokens: list[bytes], ids: Int32Array) -> Float64Array:

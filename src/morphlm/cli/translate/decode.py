@@ -11,6 +11,7 @@ from morphlm.cli import options
 from morphlm.cli.translate import settings
 from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer
+from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.progress import notify, progress_bar
 from morphlm.text.reading import Block, Mending, UntilRefused, read_blocks, repair_messages, split_tokens
 from morphlm.translation.grammar.extra_rules import ExtraRules
@@ -38,6 +39,8 @@ Prepare = Callable[[Block], Iterator[list[str]]]  # the tokens of each line
 @click.option("--weights", metavar="FILE|'NAME=W ...'", help="These weights instead; features not named have 0.")
 @click.option("--extra-rules", metavar="FILE", help="Rules in cdec's format that join those of every sentence.")
 @click.option("--grammar", metavar="FILE", help="Rules in cdec's format instead of those of the training text.")
+@options.unknown_contexts
+@options.open_vocabulary
 @settings.mend
 @settings.search
 @settings.threads
@@ -53,6 +56,8 @@ def command(
     weights: str | None,
     extra_rules: str | None,
     grammar: str | None,
+    unknown_contexts: UnknownContexts,
+    open_vocabulary: bool,
     mend: bool,
     threads: int | None,
     as_json: bool,
@@ -80,6 +85,8 @@ def command(
         weights=None if weights is None else given_weights(weights),
         extra=[] if extra_rules is None else [ExtraRules.read(extra_rules, lowercase=lowercase)],
         grammar=None if grammar is None else ExtraRules.read(grammar, lowercase=lowercase),
+        unknown_contexts=unknown_contexts,
+        open_vocabulary=open_vocabulary,
         **settings.search.chosen(values),
     )
     mending = Mending(keep_lines=True) if mend else None

@@ -12,6 +12,7 @@ from morphlm.arguments import whole_number
 from morphlm.display import described
 from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.threads import available_cores, map_in_order
 from morphlm.translation.decoder.config import DecoderConfig, Weights
 from morphlm.translation.decoder.models import Caches, prepare_models
@@ -39,9 +40,14 @@ class Decoder:
         config: DecoderConfig | None = None,
         *,
         names: Sequence[str] | None = None,
+        unknown_contexts: UnknownContexts = "unk",
     ) -> None:
-        """Compiles the models for queries, which takes seconds for large ones."""
-        self.models = prepare_models(models, names)
+        """Compiles the models for queries, which takes seconds for large ones.
+
+        `unknown_contexts` says what stands for an unknown word in contexts: UNK or, in models that can, the sum of its
+        known factors. In models `with_spelling`, unknown words have their shares of P(UNK).
+        """
+        self.models, self.unknown_contexts = prepare_models(models, names, unknown_contexts), unknown_contexts
         self.weights = weights if isinstance(weights, Weights) else Weights(dict(weights or {}))
         self.config = config or DecoderConfig()
         self._given, self._free_caches = tuple(models), list[Caches]()
@@ -52,7 +58,7 @@ class Decoder:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """By the models, which another process compiles again."""
-        given = self._given, self.weights, self.config, self.models.names, self._originals
+        given = self._given, self.weights, self.config, self.models.names, self.unknown_contexts, self._originals
         return _restored_decoder, given
 
     def __copy__(self) -> Decoder:
@@ -76,7 +82,9 @@ class Decoder:
         """A decoder for the sentence after a text in the target language, whose words count in wide contexts."""
         text = [list(sentence) for sentence in sentences]
         fixed = [model.after_text(text) for model in self._originals]
-        other = Decoder(fixed, self.weights, self.config, names=self.models.names)
+        other = Decoder(
+            fixed, self.weights, self.config, names=self.models.names, unknown_contexts=self.unknown_contexts
+        )
         other._originals = self._originals
         return other
 
@@ -144,8 +152,9 @@ def _restored_decoder(
     weights: Weights,
     config: DecoderConfig,
     names: Sequence[str],
+    unknown_contexts: UnknownContexts,
     originals: tuple[LanguageModel, ...],
 ) -> Decoder:
-    decoder = Decoder(models, weights, config, names=names)
+    decoder = Decoder(models, weights, config, names=names, unknown_contexts=unknown_contexts)
     decoder._originals = originals
     return decoder

@@ -13,15 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from morphlm.arrays import Array, Int32Array, Int64Array, read_only
+from morphlm.arrays import Array, BoolArray, Float64Array, Int32Array, Int64Array, read_only
 from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError
 from morphlm.kinds import find_kind
 from morphlm.language_model.base import LanguageModel
-from morphlm.language_model.batch_scorer import BatchScorer, batch_scorer
+from morphlm.language_model.batch_scorer import BatchScorer, NewWordIds, batch_scorer
+from morphlm.language_model.perplexity import UnknownContexts, composes
 from morphlm.ngram.batch_scorer import SearchHeuristic
 from morphlm.ngram.kernels import ROOT
 from morphlm.ngram.trie import NgramTrie
+from morphlm.scoring.spelled import SpelledModel
 from morphlm.scoring.streaming import normaliser_of
 from morphlm.text.reading import RESERVED, UNKNOWN
 from morphlm.translation.decoder.kernels.records import CONTEXT, MODEL, WORD, LmQueries, NgramArrays
@@ -45,6 +47,7 @@ class SearchModels:
     begin: int  # the state of the heuristic at the start of a sentence
     scorers: tuple[BatchScorer, ...]
     vocabularies: tuple[Vocabulary, ...]  # of the columns
+    spelled: tuple[SpelledModel | None, ...]  # of the models: what spells their unknown words, if anything does
     forms: tuple[WordForms, ...]  # of the columns: words as they would stand in the model's own training text
 
     __repr__ = dataclass_repr
@@ -65,11 +68,32 @@ class SearchModels:
         return max(self.context_size, len(self.heuristic.bounds) - 1)
 
     def ids(self, words: Sequence[str]) -> Int32Array:
-        """The number of each word in each column's model, (columns, words); a mark in the text is unknown."""
-        columns = zip(self.vocabularies, self.forms, strict=True)
-        ids = np.stack([vocabulary.encode(forms(words)) for vocabulary, forms in columns])
+        """The number of each word in each column's model, (columns, words); a mark in the text is unknown.
+
+        Unknown words have numbers beyond the vocabulary where the model composes them in contexts.
+        """
+        encoders = [self.vocabularies[0].encode, *map(self._encoder, range(len(self.scorers)))]
+        ids = np.stack([encode(forms(words)) for encode, forms in zip(encoders, self.forms, strict=True)])
         ids[ids <= END_ID] = UNK_ID
         return ids
+
+    def _encoder(self, scorer: int) -> Callable[[Sequence[str]], Int32Array]:
+        new_words = self.scorers[scorer].new_words
+        return self.vocabularies[1 + scorer].encode if new_words is None else new_words.encode
+
+    def is_unknown(self, ids: Int32Array) -> BoolArray:
+        """Which of some words are unknown to each column's model, (columns, words)."""
+        sizes = np.array([len(vocabulary) for vocabulary in self.vocabularies])
+        unknown: BoolArray = (ids == UNK_ID) | (ids >= sizes[:, None])
+        return unknown
+
+    def log_shares(self, model: int, words: Sequence[str]) -> Float64Array:
+        """ln of the shares of P(UNK) that unknown words have in a model; 0 for others, and where nothing is spelled."""
+        spelled = self.spelled[model]
+        if spelled is None:
+            return np.zeros(len(words))
+        forms = self.forms[self.columns.index(model)](words)
+        return np.array([spelled.log_share(form) for form in forms], np.float64)
 
     def new_caches(self, megabytes: float) -> Caches:
         """Caches for one thread, each of this size."""
@@ -86,12 +110,17 @@ class SearchModels:
                 queries.logprob[chosen] = np.maximum(logprobs, IMPOSSIBLE)
 
 
-def prepare_models(models: Sequence[LanguageModel], names: Sequence[str] | None = None) -> SearchModels:
+def prepare_models(
+    models: Sequence[LanguageModel], names: Sequence[str] | None = None, unknown_contexts: UnknownContexts = "unk"
+) -> SearchModels:
     """Compile models for the search; wide contexts are fixed as after no text."""
+    composed = composes(unknown_contexts)
     names = [f"LM{number}" for number in range(len(models))] if names is None else names
     if len(names) != len(models) or len(set(names)) < len(names):
         raise ConfigError(f"{len(models)} language models need as many different names, not {', '.join(names)}")
-    fixed = tuple(model.after_text([]) for model in models)
+    spelled = tuple(model if isinstance(model, SpelledModel) else None for model in models)
+    plain = (model.model if isinstance(model, SpelledModel) else model for model in models)
+    fixed = tuple(model.after_text([]) for model in plain)
     heuristic, number, forms = _choose_heuristic(fixed)
     asked = [other for other in range(len(fixed)) if other != number]
     return SearchModels(
@@ -100,10 +129,15 @@ def prepare_models(models: Sequence[LanguageModel], names: Sequence[str] | None 
         columns=(number, *asked),
         heuristic=_ngram_arrays(heuristic.trie),
         begin=heuristic.trie.begin(),
-        scorers=tuple(batch_scorer(fixed[other]) for other in asked),
+        scorers=tuple(_scorer(fixed[other], composed) for other in asked),
         vocabularies=(heuristic.vocabulary, *(fixed[other].vocabulary for other in asked)),
+        spelled=spelled,
         forms=(forms, *(forms_of(fixed[other]) for other in asked)),
     )
+
+
+def _scorer(model: LanguageModel, composed: bool) -> BatchScorer:
+    return batch_scorer(model, NewWordIds(model.vocabulary) if composed else None)
 
 
 def _choose_heuristic(models: Sequence[LanguageModel]) -> tuple[SearchHeuristic, int, WordForms]:

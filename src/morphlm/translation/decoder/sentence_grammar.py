@@ -42,7 +42,7 @@ class PreparedRules:
     models: SearchModels
     weights: Weights
     feature_names: tuple[str, ...]  # of the table, then COUNTED, then of the language models
-    features: Float64Array  # (R, F): of each rule; ln p of language models is 0, they come with the edges
+    features: Float64Array  # (R, F): of each rule; ln p comes with the edges, but for shares of unknown words
     estimates: Float64Array  # (R,): ln p of the words of each rule alone, by the heuristic
     source_ids: Mapping[str, int]  # numbers of source words
     ids: Int32Array  # (columns, words): numbers of the words in the models; the last two are END and BEGIN
@@ -136,11 +136,14 @@ def _features(
     is_word = symbols >= 0
     features[:, column[WORD_PENALTY]] = np.bincount(rule_of[is_word], minlength=len(table))
     features[:, column[RULE_PENALTY]] = 1.0
+    is_unknown, words = models.is_unknown(ids), table.target_symbols[is_word]
     for row, model in enumerate(models.columns):
         if model >= 0:
-            unknown = is_word & (ids[row][symbols] == UNK_ID)
-            oov = len(names) - 2 * (len(models.models) - model) + 1
-            features[:, oov] = np.bincount(rule_of[unknown], minlength=len(table))
+            unknown = is_word & is_unknown[row][symbols]
+            of_model = len(names) - 2 * (len(models.models) - model)
+            shares = models.log_shares(model, table.target_words)
+            features[:, of_model] = np.bincount(rule_of[is_word], shares[words], len(table))
+            features[:, of_model + 1] = np.bincount(rule_of[unknown], minlength=len(table))
     return features
 
 
@@ -195,7 +198,7 @@ def sentence_grammar(rules: PreparedRules, tokens: Sequence[str]) -> SentenceGra
     check_words(tokens)
     count, words = len(tokens), rules.ids.shape[1]
     token_ids = rules.models.ids(tokens) if count else np.zeros((len(rules.models.columns), 0), np.int32)
-    added_features = _added_features(rules, token_ids)
+    added_features = _added_features(rules, tokens, token_ids)
     numbers = [rules.numbers.get(tuple(column), words + number) for number, column in enumerate(token_ids.T.tolist())]
     added_symbols = [*numbers, FIRST_GAP, SECOND_GAP, FIRST_GAP, SECOND_GAP, FIRST_GAP, words - 2]
     starts = rules.table.target_starts
@@ -213,15 +216,17 @@ def sentence_grammar(rules: PreparedRules, tokens: Sequence[str]) -> SentenceGra
     return SentenceGrammar(rules, tuple(tokens), sentence, added_features, ids, arrays)
 
 
-def _added_features(rules: PreparedRules, ids: Int32Array) -> Float64Array:
+def _added_features(rules: PreparedRules, tokens: Sequence[str], ids: Int32Array) -> Float64Array:
     """The features of the rules that leave words as they are, of the two glue rules and of the end."""
     names, count = rules.feature_names, ids.shape[1]
     features = np.zeros((count + 3, len(names)))
     for name in (WORD_PENALTY, RULE_PENALTY, PASS_THROUGH):
         features[:count, names.index(name)] = 1.0
     features[count + 1, names.index(GLUE)] = 1.0
+    is_unknown = rules.models.is_unknown(ids)
     for row, model in enumerate(rules.models.columns):
         if model >= 0:
-            oov = len(names) - 2 * (len(rules.models.models) - model) + 1
-            features[:count, oov] = ids[row] == UNK_ID
+            of_model = len(names) - 2 * (len(rules.models.models) - model)
+            features[:count, of_model] = rules.models.log_shares(model, tokens)
+            features[:count, of_model + 1] = is_unknown[row]
     return features

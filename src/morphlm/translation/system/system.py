@@ -14,8 +14,10 @@ from morphlm.artefacts import fingerprint
 from morphlm.display import described
 from morphlm.errors import ConfigError, FormatError
 from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.progress import notify
 from morphlm.scoring.loading import load
+from morphlm.scoring.spelled import with_spelling
 from morphlm.translation.decoder.config import COUNTED, names_of_models
 from morphlm.translation.decoder.decoder import Decoder
 from morphlm.translation.decoder.translation import Translation
@@ -54,14 +56,20 @@ class TranslationSystem:
         *,
         extra: Sequence[ExtraRules] = (),
         grammar: ExtraRules | None = None,
+        unknown_contexts: UnknownContexts = "unk",
     ) -> None:
-        """Without weights, those from which tuning begins are taken; a grammar stands instead of the bitext's rules."""
+        """Without weights, those from which tuning begins are taken; a grammar stands instead of the bitext's rules.
+
+        `unknown_contexts` is as of `Decoder`.
+        """
         self.config, self.extra, self.grammar = config, tuple(extra), grammar
         for name, model in models.items():
             _warn_of_other_tokens(name, model, config)
         self.extractor = GrammarExtractor(bitext, config.grammar)
         weights = start_weights(list(models)) if weights is None else weights
-        self.decoder = Decoder(list(models.values()), weights, config.decoder, names=list(models))
+        self.decoder = Decoder(
+            list(models.values()), weights, config.decoder, names=list(models), unknown_contexts=unknown_contexts
+        )
         self.decoder.weights.check(self.feature_names)
         self.tuned: TunedWeights | None = None
         self.identity = ""  # a hash of what weights are tuned for
@@ -79,11 +87,14 @@ class TranslationSystem:
         extra: Sequence[ExtraRules] = (),
         grammar: ExtraRules | None = None,
         models: Mapping[str, LanguageModel] | None = None,
+        unknown_contexts: UnknownContexts = "unk",
+        open_vocabulary: bool = False,
         **search: Any,  # fields of DecoderConfig that are to differ
     ) -> TranslationSystem:
         """Load a directory, with the weights of the best tuning run, or of that with a seed, or with given ones.
 
-        `models` are those of the system, if they are loaded already.
+        `models` are those of the system, if they are loaded already. With `open_vocabulary`, each unknown word has its
+        own share of P(UNK) in them, by its spelling.
         """
         directory = Path(directory)
         manifest = read_manifest(directory)
@@ -92,6 +103,8 @@ class TranslationSystem:
             check_files(directory, stage)
         if models is None:
             models = {name: load(directory / MODELS / name) for name in manifest.models}
+        if open_vocabulary:
+            models = {name: with_spelling(model) for name, model in models.items()}
         own = [ExtraRules.read(directory / EXTRA_RULES)] if EXTRA_RULES in stages else []
         config = manifest.config.with_decoder(**search)
         identity = identity_of(manifest)
@@ -100,7 +113,15 @@ class TranslationSystem:
             raise ConfigError(f"{directory}: there is no tuning run with the seed {run}; this system is not tuned")
         if weights is None and tuned is not None:
             weights = tuned.run(run).weights
-        system = cls(config, load_bitext(directory / BITEXT), models, weights, extra=[*own, *extra], grammar=grammar)
+        system = cls(
+            config,
+            load_bitext(directory / BITEXT),
+            models,
+            weights,
+            extra=[*own, *extra],
+            grammar=grammar,
+            unknown_contexts=unknown_contexts,
+        )
         system.tuned, system.identity = tuned, identity
         return system
 
