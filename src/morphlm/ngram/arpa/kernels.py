@@ -13,6 +13,7 @@ from morphlm.compiling import njit
 
 TAB, NEWLINE, SPACE, PLUS, MINUS, POINT, ZERO, NINE = 9, 10, 32, 43, 45, 46, 48, 57
 EMPTY = -1
+NEAR_ROWS = 4  # that are tried before the hash table
 LARGEST_EXACT = 1 << 53  # whole numbers below it are exact as float64
 POWERS_OF_TEN = np.array([float(f"1e{k}") for k in range(23)])  # larger ones are not exact
 
@@ -89,7 +90,7 @@ def parse_ngrams(
 class WordTable(NamedTuple):
     """Words by their bytes."""
 
-    forms: Array  # uint8, all words one after the other
+    forms: Array  # uint8, all words, each followed by a newline
     starts: Array  # int64 (V + 1)
     slots: Array  # int32 ids or EMPTY; a power of two
     multiplier: int  # odd
@@ -102,17 +103,15 @@ def word_slot(data: Array, begin: int, end: int, table: WordTable) -> int:
     code = table.multiplier
     for k in range(begin, end):
         code = (code ^ data[k]) * table.multiplier
-        code ^= code >> 29
     last = len(slots) - 1
-    slot = code & last
+    slot = (code ^ (code >> 32)) & last  # the upper bits depend on all of the word
     while slots[slot] != EMPTY:
         first = starts[slots[slot]]
-        if starts[slots[slot] + 1] - first == end - begin:
-            k = 0
-            while k < end - begin and forms[first + k] == data[begin + k]:
-                k += 1
-            if k == end - begin:
-                break
+        k = 0
+        while k < end - begin and forms[first + k] == data[begin + k]:  # no word has a newline, where it would stop
+            k += 1
+        if k == end - begin and forms[first + k] == NEWLINE:
+            break
         slot = (slot + 1) & last
     return slot
 
@@ -121,7 +120,7 @@ def word_slot(data: Array, begin: int, end: int, table: WordTable) -> int:
 def fill_word_table(table: WordTable) -> None:
     """Give all words a slot."""
     for word in range(len(table.starts) - 1):
-        table.slots[word_slot(table.forms, table.starts[word], table.starts[word + 1], table)] = word
+        table.slots[word_slot(table.forms, table.starts[word], table.starts[word + 1] - 1, table)] = word
 
 
 @njit(cache=True, nogil=True)
@@ -158,21 +157,24 @@ def find_words(data: Array, spans: Array, table: WordTable, words: Array) -> int
 
 
 @njit(cache=True, nogil=True)
+def is_row(table: Array, entry: int, words: Array, row: int, first: int) -> bool:
+    """Whether a row of `table` is words[row, first:], cut to its length."""
+    k = 0
+    while k < table.shape[1] and table[entry, k] == words[row, first + k]:
+        k += 1
+    return k == table.shape[1]
+
+
+@njit(cache=True, nogil=True)
 def ngram_slot(words: Array, row: int, first: int, table: Array, slots: Array, multiplier: int) -> int:
     """The slot of the row of `table` that is words[row, first:], cut to its length, or the empty one for it."""
-    size = table.shape[1]
     code = multiplier
-    for k in range(first, first + size):
+    for k in range(first, first + table.shape[1]):
         code = (code ^ words[row, k]) * multiplier
         code ^= code >> 29
     last = len(slots) - 1
     slot = code & last
-    while slots[slot] != EMPTY:
-        k = 0
-        while k < size and table[slots[slot], k] == words[row, first + k]:
-            k += 1
-        if k == size:
-            break
+    while slots[slot] != EMPTY and not is_row(table, slots[slot], words, row, first):
         slot = (slot + 1) & last
     return slot
 
@@ -190,13 +192,17 @@ def fill_ngram_table(table: Array, slots: Array, multiplier: int) -> int:
 
 @njit(cache=True, nogil=True)
 def find_ngrams(words: Array, first: int, table: Array, slots: Array, multiplier: int, found: Array) -> None:
-    """The row of `table` for the words of each row from `first` on: its context (0) or suffix (1); EMPTY for none."""
-    size = table.shape[1]
+    """The row of `table` for the words of each row from `first` on: its context (0) or suffix (1); EMPTY for none.
+
+    Files are sorted, so it is often the row of the n-gram before, or one soon after that.
+    """
+    near = 0
     for row in range(len(words)):
-        k = first
-        while row > 0 and k < first + size and words[row, k] == words[row - 1, k]:
-            k += 1
-        if k == first + size:  # as often in files, which are sorted
-            found[row] = found[row - 1]
-        else:
-            found[row] = slots[ngram_slot(words, row, first, table, slots, multiplier)]
+        entry = near
+        end = min(near + NEAR_ROWS, len(table))
+        while entry < end and not is_row(table, entry, words, row, first):
+            entry += 1
+        if entry == end:
+            entry = slots[ngram_slot(words, row, first, table, slots, multiplier)]
+        found[row] = entry
+        near = max(entry, 0)

@@ -10,7 +10,7 @@ from typing import cast
 
 import numpy as np
 
-from morphlm.arrays import Float64Array, Int32Array, starts_of
+from morphlm.arrays import Float64Array, Int32Array
 from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.ngram.arpa import kernels
@@ -118,10 +118,9 @@ class _Words:
     def table(self) -> kernels.WordTable:
         """Made when the unigrams have been read."""
         if self._table is None:
-            forms = [word.encode() for word in self.ids]
-            slots, multiplier = hash_table(len(forms))
-            starts = starts_of(list(map(len, forms)))
-            self._table = kernels.WordTable(np.frombuffer(b"".join(forms), np.uint8), starts, slots, multiplier)
+            forms = np.frombuffer("\n".join([*self.ids, ""]).encode(), np.uint8)
+            starts = np.concatenate([[0], np.flatnonzero(forms == kernels.NEWLINE) + 1])
+            self._table = kernels.WordTable(forms, starts, *hash_table(len(self.ids)))
             kernels.fill_word_table(self._table)
         return self._table
 
@@ -176,7 +175,8 @@ def _read_part(lines: _Lines, n: int, most: int, highest: bool, words: _Words) -
     rows, end = kernels.parse_ngrams(data, begin, n, most_fields, logprobs, backoffs, spans)
     known = rows
     if n == 1:
-        ids[:rows, 0] = words.add([block[first:last].decode() for first, last in spans[:rows, 0].tolist()])
+        forms = b"\n".join([block[first:last] for first, last in spans[:rows, 0].tolist()])
+        ids[:rows, 0] = words.add(forms.decode().split("\n")[:rows])
     else:
         known = kernels.find_words(data, spans[:rows], words.table, ids[:rows])
     # Lines with numbers that are not plain or out of range, and the first with another word or too few or many fields.
