@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-full fuzz lint docs commands producers clean
+.PHONY: demo test test-full fuzz lint docs notebooks commands producers clean
 
 demo: $(VENV)/installed
 	$(BIN)/morphlm demo demo
@@ -35,6 +35,10 @@ producers: $(VENV)/installed-dev
 docs: $(VENV)/installed-docs commands
 	rm -rf site
 	$(BIN)/sphinx-build -q -W --keep-going -E -d $(VENV)/docs -b html docs site
+
+# Runs the notebooks of the documentation and stores their outputs.
+notebooks: $(VENV)/installed-dev
+	$(BIN)/python -m tests.notebooks
 
 # docs/commands.md from the help texts; a test compares.
 commands: $(VENV)/installed

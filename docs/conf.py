@@ -17,8 +17,8 @@ author = "the authors of morphlm"
 project_copyright = "the authors of morphlm, Apache-2.0"
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "python_reference", "root_pages"]
-source_suffix = {".md": "markdown"}
+extensions = ["myst_parser", "sphinx.ext.autodoc", "notebooks", "python_reference", "root_pages"]
+source_suffix = {".md": "markdown", ".ipynb": "markdown"}
 exclude_patterns = ["_ext", "fragments"]
 root_doc = "index"
 

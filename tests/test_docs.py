@@ -39,6 +39,7 @@ PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
 ]
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 FENCE = re.compile(r"^```(\S*)(.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -47,8 +48,14 @@ def page_name(page: Path) -> str:
 
 
 def prose(page: Path) -> str:
-    """A page without its examples."""
+    """A page without its examples, or the text of a notebook."""
+    if page.suffix == ".ipynb":
+        return "\n\n".join("".join(cell["source"]) for cell in notebook_cells(page, "markdown"))
     return FENCE.sub("", page.read_text())
+
+
+def notebook_cells(page: Path, kind: str) -> list[dict[str, Any]]:
+    return [cell for cell in json.loads(page.read_text())["cells"] if cell["cell_type"] == kind]
 
 
 def examples(page: Path, language: str) -> list[str]:
@@ -117,7 +124,7 @@ def anchors(page: Path) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_name)
+@pytest.mark.parametrize("page", [*PAGES, *NOTEBOOKS], ids=page_name)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", prose(page)):
         file, _, anchor = target.partition("#")
@@ -135,9 +142,16 @@ def test_every_page_is_in_the_contents_of_the_site() -> None:
         for line in body.splitlines()
         if line and not line.startswith(":")
     ]
-    named = {folder / (line.rpartition("<")[2].removesuffix(">") + ".md") for folder, line in entries}
+    named = {folder / line.rpartition("<")[2].removesuffix(">") for folder, line in entries}
     pages = {path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "fragments"}
-    assert named == pages - {ROOT / "docs" / "index.md"}
+    assert named == {path.with_suffix("") for path in (*pages, *NOTEBOOKS)} - {ROOT / "docs" / "index"}
+
+
+@pytest.mark.parametrize("page", NOTEBOOKS, ids=page_name)
+def test_notebooks_use_public_names_and_have_run(page: Path) -> None:
+    cells = notebook_cells(page, "code")
+    assert not re.findall(r"(?:from|import) morphlm[._]\w+", "\n".join("".join(cell["source"]) for cell in cells))
+    assert any(cell["outputs"] for cell in cells), "make notebooks"
 
 
 # ---------------------------------------------------------------- commands and names of the pages
