@@ -214,7 +214,7 @@ def test_what_is_no_model_is_an_oserror(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="missing"):
         kenlm.Model(str(tmp_path / "missing"))
     (tmp_path / "text").write_text("no model\n")
-    with pytest.raises(OSError, match="there is no line"):
+    with pytest.raises(OSError, match="this is no model"):
         kenlm.Model(str(tmp_path / "text"))
 
 
