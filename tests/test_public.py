@@ -88,6 +88,7 @@ def test_the_public_surface_is_exactly_this() -> None:
         "train_spelling",
         "translation",
         "tune",
+        "with_spelling",
     ]
     for name in vars(morphlm)["__all__"]:
         assert getattr(morphlm, name) is not None

@@ -16,7 +16,7 @@ import pytest
 from morphlm.scoring.kbest import parse_values
 from morphlm.scoring.loading import load
 from morphlm.scoring.spelled import with_spelling
-from morphlm.translation.system.directory import MANIFEST, SOURCE_TEXT, WEIGHTS
+from morphlm.translation.system.directory import MANIFEST, MODELS, SOURCE_TEXT, WEIGHTS
 from morphlm.translation.system.system import TranslationSystem
 from tests.conftest import Outcome
 from tests.translation.generated import sentences, small_system, write
@@ -126,7 +126,7 @@ def test_unknown_words_are_spelled(parts: Path, morphlm_command: Command) -> Non
         for options in ([], ["--open-vocabulary", "--unknown-contexts", "composed"])
     )
     (name,) = (name for name in plain["features"] if name + "_OOV" in plain["features"])
-    shares = with_spelling(load(parts / "system" / "models" / name))
+    shares = with_spelling(load(parts / "system" / MODELS / name))
     tokens = plain["translation"].split()
     expected = sum(shares.log_share(token) for token in tokens)
     assert expected < -1

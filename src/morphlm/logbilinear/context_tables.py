@@ -14,8 +14,9 @@ import numpy as np
 from morphlm.arrays import Float32Array, Float64Array, Int32Array, read_only
 from morphlm.lazy import cached_property
 from morphlm.logbilinear.config import LogBilinearConfig
-from morphlm.logbilinear.kernels.prediction import ContextTable, WideTable, Windows, compose_range, transform_range
-from morphlm.logbilinear.kernels.records import SparseRows
+from morphlm.logbilinear.kernels import context
+from morphlm.logbilinear.kernels.prediction import ContextTable, WideTable, Windows, transform_range
+from morphlm.logbilinear.kernels.records import SparseRows, SurfaceDropout
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.logbilinear.states import ContextArrays, FactorIds
 from morphlm.logbilinear.structure import Structure
@@ -24,6 +25,7 @@ from morphlm.threads import Workers
 
 SMALLEST_PIECE = 256  # words, of the work for a thread
 REMEMBERED = 1 << 12  # composed words whose rows are kept
+NO_DROPOUT = SurfaceDropout(0, np.uint64(0), np.float32(0.0))
 
 
 class ContextSide(NamedTuple):
@@ -119,7 +121,9 @@ class ContextTables:
 def compose_words(rows: SparseRows, table: Float32Array, words: Int32Array, pool: Workers) -> Float32Array:
     """The vectors of some words: the sums of their factors' rows."""
     out, table = np.empty((len(words), table.shape[1]), np.float32), read_only(table)
-    pool.run_ranges(lambda a, b: compose_range(a, b, words, table, rows, out), len(words), SMALLEST_PIECE)
+    pool.run_ranges(
+        lambda a, b: context.compose_words(a, b, words, table, rows, NO_DROPOUT, out), len(words), SMALLEST_PIECE
+    )
     return out
 
 

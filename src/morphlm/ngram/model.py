@@ -164,7 +164,7 @@ def ngram_from_files(directory: str | Path, files: ModelFiles) -> NgramModel:
     vocabulary = parse_vocabulary(files.texts[VOCABULARY_FILE], f"{directory}/{VOCABULARY_FILE}")
     trie = NgramTrie(sizes=tuple(files.configuration["sizes"]), **{name: files.tensors[name] for name in _ARRAYS})
     model = NgramModel(trie, vocabulary, files.training)
-    check_self_test(directory, files.self_test, model.sentence)
+    check_self_test(directory, files.self_test, model._score_for_test)
     return model
 
 

@@ -22,7 +22,7 @@ class ScoresStep(Step[SentenceScores]):
 
     model: ModelStep
 
-    producer = Producer("scores", 1, ("morphlm.analysis.scores", "morphlm.language_model.perplexity"))
+    producer = Producer("scores", 2, ("morphlm.analysis.scores", "morphlm.language_model.perplexity"))
     is_evaluation = True
 
     def describe(self) -> Description:

@@ -8,9 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.logbilinear.kernels.context import compose
 from morphlm.logbilinear.kernels.numerics import compiled, inlined
-from morphlm.logbilinear.kernels.records import SparseRows
 from morphlm.logbilinear.kernels.wide import NEUTRAL
 
 F = np.float32
@@ -108,13 +106,6 @@ def token_contexts(stream: Array, begin: int, distances: int, begin_word: int, e
             is_before = is_before or at < 0 or stream[at] == end_word
             contexts[i - begin, j] = begin_word if is_before else stream[at]
     return contexts
-
-
-@compiled
-def compose_range(begin: int, end: int, words: Array, table: Array, rows: SparseRows, out: Array) -> None:
-    """out[u] = the vector of words[u] for u in begin .. end - 1."""
-    for u in range(begin, end):
-        compose(out[u], table, words[u], rows, F(1.0))
 
 
 @compiled
