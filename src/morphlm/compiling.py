@@ -194,7 +194,7 @@ def _data_models() -> Any:
 
 
 def _callee_kind() -> str:
-    """`callee` for kernels; functions that other packages compile hand over records as Numba does, to a `plain_callee`."""
+    """`callee` for kernels; functions that others compile hand over records as Numba does, to a `plain_callee`."""
     models: Any = cpu_target.target_context.data_model_manager
     return "callee" if models is _data_models() else "plain_callee"
 
