@@ -35,6 +35,7 @@ TEXT = [["na", "dům"], ["na", "hrad"]] * 3
         (morphlm.MissingModelError, FileNotFoundError),
         (morphlm.ConfigError, ValueError),
         (morphlm.MissingExtraError, ImportError),
+        (morphlm.UnknownWordError, KeyError),
         (morphlm.WordIdError, IndexError),
         (morphlm.StateError, IndexError),
         (morphlm.TrainingError, RuntimeError),

@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from morphlm.arrays import Array, Float32Array, Int64Array
+from morphlm.display import Row, Tabular, dataclass_repr, flattened
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import source_name
 from morphlm.segmentation.encoding import normalised
@@ -33,11 +34,21 @@ Question = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
-class AnalogyQuestions:
+class AnalogyQuestions(Tabular):
     """Questions in sections, as in word2vec's questions-words.txt."""
 
     name: str
     sections: tuple[tuple[str, tuple[Question, ...]], ...]
+
+    __repr__ = dataclass_repr
+
+    def frame_rows(self) -> list[Row]:
+        names = ("a", "b", "c", "d")
+        return [
+            {"section": section, **dict(zip(names, one, strict=True))}
+            for section, asked in self.sections
+            for one in asked
+        ]
 
     def __len__(self) -> int:
         return sum(len(questions) for _, questions in self.sections)
@@ -98,12 +109,17 @@ class AnalogyScore:
 
 
 @dataclass(frozen=True)
-class AnalogyAccuracy:
+class AnalogyAccuracy(Tabular):
     """The accuracies on one file of analogies."""
 
     name: str
     sections: tuple[AnalogyScore, ...]
     signature: str
+
+    __repr__ = dataclass_repr
+
+    def frame_rows(self) -> list[Row]:
+        return [flattened(vars(score)) for score in (*self.sections, self.total)]
 
     @property
     def total(self) -> AnalogyScore:
@@ -133,7 +149,10 @@ class AnalogyAccuracy:
 
 
 def evaluate_analogies(vectors: BaseVectors, questions: AnalogyQuestions, *, prepared: bool = False) -> AnalogyAccuracy:
-    """The share of right answers. Words are brought to the form of the model's text, unless they are `prepared`."""
+    """The share of right answers to `questions`, of `read_analogies`.
+
+    Words are brought to the form of the model's text, unless they are `prepared`.
+    """
     if not len(questions):
         raise ConfigError(f"{questions.name}: there are no questions; name a file with lines of four words")
     questions = questions.in_form(word_forms(vectors, prepared=prepared))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from morphlm.arguments import check_token, check_words
+from morphlm.arguments import check_word, check_words
 from morphlm.arrays import BoolArray, Int32Array, Int64Array
 from morphlm.display import Row, Tabular, described
 from morphlm.errors import ConfigError, InputError
@@ -73,14 +73,9 @@ class Vocabulary(Tabular, PickledWithoutCaches):
         return iter(self.words)
 
     def id_of(self, word: str) -> int:
-        """The id of a word, UNK's if it is not known; what cannot be a word is refused."""
-        if type(word) is str:  # decoders ask for millions of words, so what is usual comes first
-            number = self.ids.get(word)
-            if number is not None:
-                return number
-            if word.isalnum():
-                return UNK_ID
-        check_token(word)
+        """The id of a word, UNK's if it is not known."""
+        if type(word) is not str:
+            check_word(word)
         return self.ids.get(word, UNK_ID)
 
     def encode(self, tokens: Sequence[str]) -> Int32Array:
