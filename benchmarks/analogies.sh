@@ -22,11 +22,16 @@ for name in $names; do
         morphlm train clbl++ --train "$text/train.$language.txt" --dev "$text/dev.$language.txt" \
             --out "$out/$language.$kind" --resume $wide "$@"
     done
-    vectors=$out/$language.fasttext.bin
-    [ -f "$vectors" ] || python "$here/fasttext_vectors.py" "$text/train.$language.txt" "$vectors" --buckets 200000
+    for setting in '100 5' '200 20'; do # dimensions, epochs
+        width=${setting% *} epochs=${setting#* }
+        vectors=$out/$language.fasttext$width.bin
+        [ -f "$vectors" ] || python "$here/fasttext_vectors.py" "$text/train.$language.txt" "$vectors" --buckets 200000 \
+            --width "$width" --epochs "$epochs"
+    done
     morphlm analogies "$out/$language.plain" "$questions"
     for kind in plain wide; do
         morphlm analogies "$out/$language.$kind" "$questions" --centre --normalise
     done
-    morphlm analogies "$vectors" "$questions"
+    morphlm analogies "$out/$language.fasttext100.bin" "$questions"
+    morphlm analogies "$out/$language.fasttext200.bin" "$questions"
 done

@@ -86,7 +86,7 @@ def test_words_are_found_by_their_bytes(words: list[str]) -> None:
     lengths = [len(word.encode()) + 1 for word in words]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     forms = np.frombuffer("".join(f"{word}\n" for word in words).encode(), np.uint8)
-    table = kernels.WordTable(forms, starts, *hash_table(len(words)))
+    table = kernels.WordTable(forms, starts, *hash_table(len(words), np.int64))
     kernels.fill_word_table(table)
     for text in (words, [f"{word}x" for word in words], [word[1:] for word in words]):
         data = np.frombuffer("".join(f"{word}\n" for word in text).encode(), np.uint8)

@@ -13,6 +13,7 @@ from morphlm.compiling import njit
 
 TAB, NEWLINE, SPACE, PLUS, MINUS, POINT, ZERO, NINE = 9, 10, 32, 43, 45, 46, 48, 57
 EMPTY = -1
+ID_BITS = 31
 NEAR_ROWS = 4  # that are tried before the hash table
 LARGEST_EXACT = 1 << 53  # whole numbers below it are exact as float64
 POWERS_OF_TEN = np.array([float(f"1e{k}") for k in range(23)])  # larger ones are not exact
@@ -92,21 +93,21 @@ class WordTable(NamedTuple):
 
     forms: Array  # uint8, all words, each followed by a newline
     starts: Array  # int64 (V + 1)
-    slots: Array  # int32 ids or EMPTY; a power of two
+    slots: Array  # int64: where the word begins in `forms`, and its id in the lower 31 bits; or EMPTY. A power of two
     multiplier: int  # odd
 
 
 @njit(cache=True, nogil=True)
 def word_slot(data: Array, begin: int, end: int, table: WordTable) -> int:
     """The slot that holds the word data[begin:end], or the empty one where it belongs."""
-    forms, starts, slots = table.forms, table.starts, table.slots
+    forms, slots = table.forms, table.slots
     code = table.multiplier
     for k in range(begin, end):
         code = (code ^ data[k]) * table.multiplier
     last = len(slots) - 1
     slot = (code ^ (code >> 32)) & last  # the upper bits depend on all of the word
     while slots[slot] != EMPTY:
-        first = starts[slots[slot]]
+        first = slots[slot] >> ID_BITS
         k = 0
         while k < end - begin and forms[first + k] == data[begin + k]:  # no word has a newline, where it would stop
             k += 1
@@ -120,7 +121,8 @@ def word_slot(data: Array, begin: int, end: int, table: WordTable) -> int:
 def fill_word_table(table: WordTable) -> None:
     """Give all words a slot."""
     for word in range(len(table.starts) - 1):
-        table.slots[word_slot(table.forms, table.starts[word], table.starts[word + 1] - 1, table)] = word
+        begin, end = table.starts[word], table.starts[word + 1] - 1
+        table.slots[word_slot(table.forms, begin, end, table)] = (begin << ID_BITS) | word
 
 
 @njit(cache=True, nogil=True)
@@ -146,10 +148,10 @@ def find_words(data: Array, spans: Array, table: WordTable, words: Array) -> int
             if row > 0 and same_bytes(data, begin, end, spans[row - 1, k, 0], spans[row - 1, k, 1]):
                 words[row, k] = words[row - 1, k]
                 continue
-            word = table.slots[word_slot(data, begin, end, table)]
-            if word == EMPTY:
+            entry = table.slots[word_slot(data, begin, end, table)]
+            if entry == EMPTY:
                 return row
-            words[row, k] = word
+            words[row, k] = entry & ((1 << ID_BITS) - 1)
     return len(words)
 
 

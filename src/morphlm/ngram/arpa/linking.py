@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from morphlm.arrays import Float32Array, Int32Array, Int64Array
+from morphlm.arrays import Array, Float32Array, Int32Array, Int64Array
 from morphlm.errors import FormatError
 from morphlm.ngram.arpa import kernels
 from morphlm.ngram.kernels import ROOT
@@ -38,9 +39,9 @@ class Ngrams:
         )
 
 
-def hash_table(entries: int) -> tuple[Int32Array, int]:
+def hash_table(entries: int, dtype: type[np.integer[Any]] = np.int32) -> tuple[Array, int]:
     """Empty slots for so many entries, and the multiplier of their hashes."""
-    return np.full(1 << (2 * entries).bit_length(), kernels.EMPTY, np.int32), secrets.randbits(62) | 1
+    return np.full(1 << (2 * entries).bit_length(), kernels.EMPTY, dtype), secrets.randbits(62) | 1
 
 
 def build_trie(orders: list[Ngrams], vocabulary_size: int) -> NgramTrie:

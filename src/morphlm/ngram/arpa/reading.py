@@ -120,7 +120,7 @@ class _Words:
         if self._table is None:
             forms = np.frombuffer("\n".join([*self.ids, ""]).encode(), np.uint8)
             starts = np.concatenate([[0], np.flatnonzero(forms == kernels.NEWLINE) + 1])
-            self._table = kernels.WordTable(forms, starts, *hash_table(len(self.ids)))
+            self._table = kernels.WordTable(forms, starts, *hash_table(len(self.ids), np.int64))
             kernels.fill_word_table(self._table)
         return self._table
 
