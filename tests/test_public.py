@@ -111,3 +111,10 @@ def test_importing_is_quick_because_the_compiler_is_not_loaded() -> None:
 
 def test_the_command_reference_is_not_stale() -> None:
     assert (ROOT / "docs" / "commands.md").read_text() == reference(), "run `make docs`"
+
+
+def test_loading_models_imports_nothing_that_only_some_commands_need() -> None:
+    """scipy.stats alone takes half a second, which every command had to wait for."""
+    code = "import sys, morphlm.scoring.loading, morphlm.cli.ppl; print(*sys.modules)"
+    imported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"scipy.stats", "pandas", "matplotlib", "IPython", "spacy", "datasets"}.intersection(imported)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from morphlm.arrays import Float32Array
 from morphlm.errors import InputError
@@ -72,6 +71,8 @@ def pair_correlations(
     if not scores:
         raise InputError("no pair has ratings and words with vectors; check its format", source=source_name(pairs))
     missing = 100 * is_covered.count(False) / len(rated)
+    from scipy import stats  # noqa: PLC0415  # half a second, which other uses of vectors should not wait for
+
     return stats.pearsonr(ratings, scores), stats.spearmanr(ratings, scores), missing
 
 
