@@ -27,7 +27,6 @@ from numba import njit
 
 from logbilinear import SENTENCE, bandwidth, gemm_rate, make_workload
 from morphlm.logbilinear.config import VARIANTS, LogBilinearConfig, variant
-from morphlm.logbilinear.engine import Engine
 from morphlm.logbilinear.kernels.query import Cache, CompiledModel, log_probability
 from morphlm.logbilinear.kernels.query_batch import log_probabilities
 from morphlm.logbilinear.model import LogBilinearModel
@@ -234,7 +233,8 @@ def time_from_python(model: CompiledModel, structure: Structure, queries: Any, t
             asked.log_probability(context, word)
 
     report("from Python, all in the cache", seconds_of([run], 2)[0], QUERIES)
-    report("distribution over all words", seconds_of([lambda: asked.distribution(listed[0][0], threads)])[0], 1)
+    prediction = np.ones((1, model.output.shape[1]), np.float32)
+    report("distribution over all words", seconds_of([lambda: asked.distributions(prediction, threads)])[0], 1)
 
 
 # ---------------------------------------------------------------- a text
@@ -246,9 +246,9 @@ def time_text(config: LogBilinearConfig, structure: Structure, text: np.ndarray,
     operations = 2 * config.width * (structure.classes + sizes[structure.class_of[text]].mean())
     with workers(threads) as pool:
         limit = gemm_rate(pool) / operations
-        engine = Engine(config, structure, parameters, pool)
-        vectors, biases = engine.output_vectors(), parameters.b[structure.layout.members]
-        wall, cpu = seconds_of([lambda: engine.log_probabilities(text, vectors, biases)], 4)[0]
+    model = LogBilinearModel(config, structure, parameters, {})
+    model.threads = threads
+    wall, cpu = seconds_of([lambda: model.score_tokens(text)], 4)[0]
     which, rate, busy = "diagonal" if config.diagonal else "full", len(text) / wall, cpu / len(text) * 1e6
     print(f"a text of {len(text):,} tokens, {which} C_j: {rate:,.0f} tokens/s = {rate / limit:.0%} of the limit")
     print(

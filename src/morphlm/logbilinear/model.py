@@ -38,7 +38,7 @@ from morphlm.logbilinear.query import CachedQueries, compile_output, with_contex
 from morphlm.logbilinear.state_queries import StateQueries
 from morphlm.logbilinear.states import ComposedState, NewWords, State, StateSpace, StateWord, WideState
 from morphlm.logbilinear.structure import Structure, build_structure, with_new_words
-from morphlm.logbilinear.text_scoring import TextScorer
+from morphlm.logbilinear.text_scoring import TokenScorer
 from morphlm.logbilinear.wide import content_weights
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
 from morphlm.segmentation.analyser import analyser_from_files
@@ -222,7 +222,7 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
     def _score_text(self, tokens: Int32Array, contexts: Int32Array, structure: Structure) -> Float64Array:
         """`contexts` are the tokens as contexts see them, ids of the structure's context side."""
         with one_worker() if len(tokens) < SMALL_TEXT else workers(self.threads or available_cores()) as pool:
-            scorer = TextScorer(self._context_tables, self._output_side, self.structure.layout.members, pool)
+            scorer = TokenScorer(self._context_tables, self._output_side, self.structure.layout.members, pool)
             return scorer.score(tokens, contexts, structure)
 
     def _compile_queries(self) -> None:

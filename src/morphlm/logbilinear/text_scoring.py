@@ -22,7 +22,7 @@ SCORED_TOKENS = 1 << 15  # at a time
 SMALLEST_PIECE = 64  # tokens, of the work for a thread
 
 
-class TextScorer:
+class TokenScorer:
     """Scores texts under one model."""
 
     def __init__(self, tables: ContextTables, output: CompiledModel, members: Int32Array, pool: Workers) -> None:

@@ -24,6 +24,7 @@ from morphlm.text.reading import RESERVED
 
 MAX_MODELS = 8  # that can be seen beside each other
 NEW_WORD = "abcdefg"  # most likely unknown to every model
+LONG_SENTENCE = 50  # words; models score short ones in another way
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Explorer:
         """Run each operation once, so that the first request need not wait for compilation and caches."""
         for explored in self.models:
             view_sentence([explored], "a", "raw", 1, self.limits, Deadline.after(math.inf))
+            explored.model.sentence(["a"] * LONG_SENTENCE)
             complete(explored, "a a", "raw", 1, self.limits)
             self.examples(explored.name)
             for word in (*explored.model.vocabulary.words[len(RESERVED) : len(RESERVED) + 1], NEW_WORD):
