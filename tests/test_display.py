@@ -124,6 +124,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Shown:
 
 OBJECTS: dict[str, Callable[[Shown], Any]] = {
     "NgramModel": lambda s: s.ngrams,
+    "SpelledModel": lambda s: morphlm.with_spelling(s.ngrams),
     "LogBilinearModel": lambda s: s.additive,
     "MixtureModel": lambda s: s.mixture,
     "Vocabulary": lambda s: s.ngrams.vocabulary,
