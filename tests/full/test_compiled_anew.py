@@ -24,11 +24,10 @@ ROOT = Path(__file__).parents[2]
 
 
 def run_process(folder: Path, out: Path, threads: int, way: str) -> None:
-    source = Path(morphlm.__file__).parents[1]
     environment = {
         **os.environ,
         "NUMBA_CACHE_DIR": str(folder / "cache"),
-        "PYTHONPATH": os.pathsep.join([str(source), str(ROOT)]),
+        "PYTHONPATH": os.pathsep.join([str(folder / "package"), str(ROOT)]),
     }
     arguments = [str(folder), str(out), str(threads), way]
     subprocess.run([sys.executable, "-m", "tests.full.train_variants", *arguments], env=environment, check=True)
@@ -48,6 +47,8 @@ def differing(one: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With `cold`, the results of the process that compiled, and `interrupted`, the trainings that it left."""
     path = tmp_path_factory.mktemp("compiled")
+    package = Path(morphlm.__file__).parent  # beside which other tests have left compiled code
+    shutil.copytree(package, path / "package" / "morphlm", ignore=shutil.ignore_patterns("__pycache__"))
     for name, count, seed in (("train.txt", 600, 1), ("dev.txt", 40, 2)):
         lines = sentences(count, seed, rare=True)
         (path / name).write_text("".join(" ".join(line) + "\n" for line in lines))
