@@ -63,7 +63,9 @@ def _make_models(folder: Path) -> None:
         morphlm.train("clbl+c", train, dev, out=folder / name, factors=factors, **options)
     squares = filled_like(model.parameters, 1.0)
     write_checkpoint(folder / "checkpoint", IDENTITY, Progress(), model.parameters, squares)
-    morphlm.mix([morphlm.load(folder / "mkn"), model], dev).save(folder / "mixture")
+    mixture = morphlm.mix([morphlm.load(folder / "mkn"), model], dev)
+    mixture.save(folder / "mixture")
+    morphlm.export_compiled(mixture, folder / "model.mlm")
 
 
 def _make_system(folder: Path) -> None:

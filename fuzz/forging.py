@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from morphlm.compiledfile import HEADER_SIZE
 from morphlm.files import sha256_of
 from morphlm.modelfile import MANIFEST, canonical_json
 from morphlm.translation.system.directory import MANIFEST as SYSTEM
@@ -103,3 +104,10 @@ def _identity(folder: Path) -> str:
         return identity_of(read_manifest(folder))
     except Exception:  # the target will meet it again, and then it counts
         return ""
+
+
+def sign_compiled(raw: bytes) -> bytes:
+    """A compiled file with its own size and digest; what is too short for a header stays as it is."""
+    if len(raw) < HEADER_SIZE:
+        return raw
+    return raw[:16] + len(raw).to_bytes(8, "little") + raw[24:32] + hashlib.sha256(raw[64:]).digest() + raw[64:]

@@ -18,7 +18,7 @@ import numpy as np
 
 import morphlm
 from fuzz.artefacts import IDENTITY, TRANSLATED, WORDS
-from fuzz.forging import ForgedFolder, sign_record
+from fuzz.forging import ForgedFolder, sign_compiled, sign_record
 from morphlm.analysis.learning_curves import read_learning_curves
 from morphlm.analysis.tag_reading import read_tagged
 from morphlm.classes.formats import FORMATS as CLASS_FORMATS
@@ -57,6 +57,10 @@ from morphlm.translation.grammar.config import GrammarConfig
 from morphlm.translation.grammar.extra_rules import ExtraRules
 from morphlm.translation.grammar.extraction import GrammarExtractor
 from morphlm.translation.grammar.rules import write_rules
+from morphlm.translation.system.config import SystemConfig
+from morphlm.translation.system.conversion import SystemName, export_weights, import_weights
+from morphlm.translation.system.kbest_lists import convert_kbest, read_kbest, write_kbest
+from morphlm.translation.system.segments import SegmentReader
 from morphlm.translation.system.system import TranslationSystem
 from morphlm.translation.tuning.lists import TranslationList, read_lists, write_lists
 from morphlm.translation.tuning.pool import CandidatePool
@@ -390,12 +394,17 @@ def _rescore(path: Path, model: LanguageModel, options: RescoringOptions) -> Non
             item.to_json()
 
 
-def _use_model(model: LanguageModel, scratch: Path) -> None:
-    """Score known and unknown words in all ways."""
+def _score(model: LanguageModel) -> None:
+    """Known and unknown words in all ways."""
     model.sentence([WORDS[0], "unseen", WORDS[1]])
     model.distribution(model.begin())
     model.score(model.begin(), WORDS[0])
     model.perplexity([[WORDS[0], WORDS[2]]]).format()
+
+
+def _use_model(model: LanguageModel, scratch: Path) -> None:
+    """Score, and write or ask what else the model has."""
+    _score(model)
     if isinstance(model, NgramModel):
         model.write_arpa(scratch / "written.arpa")
     elif hasattr(model, "vectors"):
@@ -435,6 +444,22 @@ def _translation_targets(artefacts: Path, scratch: Path) -> dict[str, Target]:
             chosen(GRAMMAR, gzip.compress(GRAMMAR, mtime=0)),
             (*BARS, *NUMBERS, b"0-0"),
         ),
+        "kbest-conversion": Target(
+            choosing(
+                in_file(scratch / "list", partial(_convert_kbest, source="cdec", target="moses", scratch=scratch)),
+                in_file(scratch / "list", partial(_convert_kbest, source="moses", target="morphlm", scratch=scratch)),
+                in_file(scratch / "list", partial(_convert_kbest, source="morphlm", target="cdec", scratch=scratch)),
+                in_file(scratch / "weights.txt", lambda path: export_weights(import_weights(path, "cdec"), "moses")),
+                in_file(scratch / "weights.txt", lambda path: export_weights(import_weights(path, "moses"), "moses")),
+            ),
+            chosen(CDEC, MOSES, CDEC, b"LanguageModel 0.5\nWordPenalty -1\n", b"LM0= 0.5 -1\nWordPenalty0= -1\n"),
+            (*BARS, *NUMBERS, b"LanguageModel", b"_OOV", b"LM0", b"WordPenalty", b"TranslationModel0= 1 2 3 4"),
+        ),
+        "segments": Target(
+            in_file(scratch / "segments", _read_segments),
+            [b'<seg id="7" grammar="g.gz" grammar1=\'h\'>the house</seg>\nplain < text\n'],
+            (b"<seg ", b"</seg>", b"grammar", b"grammar2", b"id=", b'"', b"'", b">", b"=", b"(((", b")", *MARKS),
+        ),
         "tuning-lists": Target(
             in_file(scratch / "lists", _pool_lists),
             [_lists(scratch)],
@@ -454,6 +479,17 @@ def _read_rules(path: Path, scratch: Path) -> None:
     rules = ExtraRules.read(path, lowercase=True)
     rules.for_sentence(["das", "haus", "ist"])
     write_rules(scratch / "written.gz", rules.table)
+
+
+def _convert_kbest(path: Path, source: SystemName, target: SystemName, scratch: Path) -> None:
+    entries = convert_kbest(read_kbest(path), source, target)
+    write_kbest(scratch / "converted", entries, "cdec" if target == "cdec" else "moses")
+
+
+def _read_segments(path: Path) -> None:
+    reader = SegmentReader(SystemConfig(tokenise=False), markup="refuse", sentence_grammars=True, keep_case=True)
+    for block in read_blocks(path):
+        list(reader.segments(block))
 
 
 def _lists(scratch: Path) -> bytes:
@@ -545,6 +581,12 @@ def _model_targets(artefacts: Path, scratch: Path) -> dict[str, Target]:
         "analyser-ngrams": forged("ngrams", _analyse, ["analyser.json", "factors.tsv", "morphemes.tsv"]),
         "analyser-pieces": forged("pieces", _analyse, ["analyser.json", "tensors.safetensors"]),
         "model-mixture": forged("mixture", use, ["manifest.json", "tensors.safetensors"]),
+        "model-compiled": Target(
+            lambda data: in_file(scratch / "model.mlm", lambda path: _score(morphlm.load(path)))(sign_compiled(data)),
+            [(artefacts / "model.mlm").read_bytes()],
+            JSON,
+            behind_hashes=True,
+        ),
         "checkpoint": forged("checkpoint", lambda path: read_checkpoint(path, IDENTITY)),
         "segmenter": forged("segmenter", _segment),
     }

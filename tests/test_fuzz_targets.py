@@ -32,12 +32,12 @@ TARGETS = [
         "pharaoh",
         "grammar",
     ),
-    "tuning-lists",
+    *("kbest-conversion", "segments", "tuning-lists"),
     *("recipe", "training-log", "preparation", "dataset", "experiment"),
 ]
 # What lies behind hashes reaches kernels: mutations of it run in processes that check bounds (tests/full/test_fuzz.py).
 BEHIND_HASHES = [
-    *("tensors", "manifest", "model-mkn", "model-clbl++", "model-mixture", "checkpoint", "segmenter"),
+    *("tensors", "manifest", "model-mkn", "model-clbl++", "model-mixture", "model-compiled", "checkpoint", "segmenter"),
     *("analyser-morphemes", "analyser-ngrams", "analyser-pieces"),
     *("system", "bitext"),
 ]

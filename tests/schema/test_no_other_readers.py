@@ -36,6 +36,10 @@ READERS = {
 ALLOWED = {
     ("schema/documents.py", "json.loads"): "this is the reader that all others go through",
     ("tensorfile.py", "mmap.mmap"): "maps what `read_layouts` has checked",
+    (
+        "compiledfile.py",
+        "mmap.mmap",
+    ): "header, table and digest are checked; then `compiled/schema.py` checks all content",
     ("compiling.py", "pickle"): "machine code, from folders that nobody else can write to",
     ("compiling_helpers.py", "mmap.mmap"): "memory that processes share, without a file",
     ("arrays.py", "numpy.memmap"): "takes the name of a file away from a map, reads nothing",

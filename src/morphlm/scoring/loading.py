@@ -1,9 +1,11 @@
-"""Loading a model of any kind from its directory, or an n-gram model from an ARPA file."""
+"""Loading a model of any kind from its directory or a compiled file, or an n-gram model from an ARPA file."""
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
+from morphlm.compiledfile import is_compiled
 from morphlm.errors import FormatError
 from morphlm.files import checked_path
 from morphlm.kinds import find_kind
@@ -25,14 +27,22 @@ def mixture_from_directory(directory: str | Path, files: ModelFiles) -> MixtureM
 
 
 def load(path: str | Path) -> LanguageModel:
-    """Load a model directory, or an ARPA file ('-': standard input). Nothing is executed; damage is refused.
+    """Load a model directory, a compiled file, or an ARPA file ('-': standard input).
 
-    A directory that `morphlm learn` has written stands for the model in it.
+    Nothing is executed; damage is refused. A directory that `morphlm learn` has written stands for the model in it.
     """
     if str(path) == "-" or (checked_path(path).exists() and not Path(path).is_dir()):
-        return ngram_from_arpa(path)
+        return _load_file(path)
     path = learned_part(path)
     return model_from_files(path, read_model(path))
+
+
+def _load_file(path: str | Path) -> LanguageModel:
+    if str(path) != "-" and is_compiled(path):
+        reading = importlib.import_module("morphlm.compiled.reading")  # it knows mixtures, so it stands above
+        model: LanguageModel = reading.load_compiled(path)
+        return model
+    return ngram_from_arpa(path)
 
 
 def model_from_files(path: str | Path, files: ModelFiles) -> LanguageModel:

@@ -15,8 +15,7 @@ from typing import Any
 from morphlm.errors import FormatError
 from morphlm.kinds import ModelKind, find_kind, register
 from morphlm.language_model.base import LanguageModel
-from morphlm.modelfile import read_model
-from morphlm.scoring.loading import load, model_from_files
+from morphlm.scoring.loading import load
 
 Settings = Sequence[Mapping[str, Any]]  # of a model and of each of its parts
 Reduced = tuple[Callable[..., LanguageModel], tuple[Any, ...]]
@@ -49,15 +48,15 @@ def reduce_by_content(model: LanguageModel) -> Reduced | None:
 
 
 def load_again(directory: str, digest: str, settings: Settings, kinds: Sequence[ModelKind]) -> LanguageModel:
-    """The model in a directory; another one that is there now is refused."""
+    """The model in a directory or a compiled file; another one that is there now is refused."""
     _register(kinds)
-    files = read_model(directory)
-    if files.digest != digest:
+    model = load(directory)
+    if model.origin is None or model.origin.digest != digest:
         raise FormatError(
             f"{directory}: another model is here now than the one that was pickled; pickle that one, or put the former "
             "model back"
         )
-    return _with_settings(model_from_files(directory, files), settings)
+    return _with_settings(model, settings)
 
 
 def restore_content(contents: Mapping[str, bytes], settings: Settings, kinds: Sequence[ModelKind]) -> LanguageModel:
