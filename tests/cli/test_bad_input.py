@@ -105,6 +105,10 @@ COMMANDS: dict[str, list[str]] = {
     "analyse pos with slashes": ["analyse", "pos", "MODEL", "MODEL", "TEXT", "--format", "slashes"],
     "analyse pos of a text": ["analyse", "pos", "MODEL", "MODEL", "TAGS", "--format", "slashes", "--text", "TEXT"],
 }
+# These take raw text, in which line ends and a byte order mark may be anybody's.
+RAW = tuple(name for name in COMMANDS if name.startswith(("prepare", "translate prepare")))
+RAW = (*RAW, "translate build source", "translate build target", "segment new words")
+LINE_ENDS = ("crlf", "bom")
 # What is no running text but a table is refused at its first line anyway, whatever else is wrong with it.
 TABLES = {name for name, words in COMMANDS.items() if "GOOD" in words or "VOCAB" in words or "vocabulary" in name}
 TABLES = {name for name in TABLES if not name.endswith((" source", " target", " second file", " development", " test"))}
@@ -167,8 +171,9 @@ def assert_refused(outcome: Outcome, where: str, *, streams: bool = False) -> No
     assert ";" in lines[0], "the message says how to mend it"
 
 
-@pytest.mark.parametrize("bad", BAD)
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    ("name", "bad"), [(name, bad) for name in COMMANDS for bad in BAD if name not in RAW or bad not in LINE_ENDS]
+)
 def test_bad_text_is_refused(name: str, bad: str, places: dict[str, Path], morphlm_command: Command) -> None:
     content, where = BAD[bad]
     places["TEXT"].write_bytes(content)
@@ -178,6 +183,16 @@ def test_bad_text_is_refused(name: str, bad: str, places: dict[str, Path], morph
     outcome = morphlm_command(*filled(name, places))
     assert_refused(outcome, where, streams=name in STREAMS)
     assert contents(places["TEXT"].parent) == before
+
+
+@pytest.mark.parametrize("bad", LINE_ENDS)
+@pytest.mark.parametrize("name", RAW)
+def test_line_ends_of_raw_text_are_taken(
+    name: str, bad: str, places: dict[str, Path], morphlm_command: Command
+) -> None:
+    places["TEXT"].write_bytes(b"\xef\xbb\xbf" + GOOD if bad == "bom" else GOOD.replace(b"\n", b"\r\n"))
+    outcome = morphlm_command(*filled(name, places))
+    assert outcome.status == 0, outcome.stderr
 
 
 @pytest.mark.parametrize("name", COMMANDS)

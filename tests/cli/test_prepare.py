@@ -68,7 +68,7 @@ def test_every_step_is_an_option(prepare: Prepare, tmp_path: Path) -> None:
     drop = ["--tokeniser", "none", "--max-tokens", "2", "--long", "drop"]
     status, out, err = prepare(tmp_path / "a", *drop)
     assert (status, out) == (0, "")
-    assert err.startswith("WARNING: 100% of the tokens are lost: 84 in sentences too long; --long split keeps them\n")
+    assert err.startswith("WARNING: 100 % of the tokens are lost: 84 in sentences too long; --long split keeps them\n")
     assert prepare(tmp_path / "a", *drop[:-1], "split")[1].startswith("věta\n0, ibm\nx x\n")
     moses = ["-l", "ru", "--tokeniser", "moses"]
     assert prepare(tmp_path / "a", *moses)[1] == "<unk> 0 , <unk>\n"
@@ -97,7 +97,7 @@ def test_parallel_text(prepare: Prepare, tmp_path: Path) -> None:
     assert [path.read_text() for path in outs] == ["it 's one .\n", "to je jedna .\n"]
     assert err.splitlines()[0] == (
         f"prepared {outs[0]}: 1 of 4 lines kept (2 empty, 1 of unequal length), 4 tokens; "
-        "lost: 10 tokens (71.43%); words1.en; lc+digits; at most 80 tokens"
+        "lost: 10 tokens (71.43 %); words1.en; lc+digits; at most 80 tokens"
     )
 
 
@@ -131,13 +131,19 @@ def test_the_language_is_recognised_or_general_rules_apply(prepare: Prepare, tmp
     assert prepare(tmp_path / "a", "-l", "Czech")[1] == "x 0\n"
 
 
+def test_text_of_windows_is_taken_as_it_is(prepare: Prepare, tmp_path: Path) -> None:
+    """Every other command read it, and `prepare`, which is for raw text, refused it without --mend."""
+    (tmp_path / "a").write_bytes(b"\xef\xbb\xbfAhoj.\r\nTady.\r\n")
+    status, out, err = prepare(tmp_path / "a", "-l", "cs")
+    assert (status, out) == (0, "ahoj .\ntady .\n")
+    assert err.endswith("; mended: 2 CRLF line ends replaced; mended: 1 byte order mark removed\n")
+
+
 # --- what is refused
 
 BAD = {
     "bad UTF-8": ("a", b"dobr\xc3\xa1\nv\xecta\n", ":2: byte 0xec is not UTF-8"),
     "NUL": ("a", b"ahoj\nv\0ta\n", ":2: there is a NUL byte"),
-    "CRLF": ("a", b"ahoj\r\n", ":1: there is a carriage return"),
-    "byte order mark": ("a", b"\xef\xbb\xbfahoj\n", ":1: the file begins with a byte order mark"),
     "empty": ("a", b"", ": the file is empty"),
     "long line": ("a", b"x\n" + b"a" * 1_000_000 + b"\n", ":2: the line has 1,000,000 bytes or more"),
     "long line, no end": ("a", b"x\n" + b"a" * 2_000_000, ":2: the line has 1,000,000 bytes or more"),
@@ -293,14 +299,17 @@ def test_what_a_killed_run_leaves_is_removed_by_the_next(large: Path, tmp_path: 
 def test_mending_does_not_spoil_text_in_another_encoding(prepare: Prepare, tmp_path: Path, encoding: str) -> None:
     lines = [f"Žluťoučký kůň úpěl ďábelské ódy, řekl {number}." for number in range(30)]
     (tmp_path / "a").write_bytes("\n".join(lines).encode(encoding))
+    (tmp_path / "b").write_text("\n".join(lines))
     status, out, err = prepare(tmp_path / "a", "-l", "cs", "--mend")
-    assert (status, out) == (2, "")
-    assert "this is not UTF-8, it looks like" in err and "`morphlm prepare --split` reads it as it is" in err
+    assert (status, out) == (0, prepare(tmp_path / "b", "-l", "cs")[1])
+    assert f"{tmp_path}/a: read as {encoding}" in err
 
 
 def test_lines_that_mending_drops_are_said_loudly(prepare: Prepare, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"jedna\n" * 50 + b"\xff\n" * 5)
-    assert "WARNING: 9% of the lines were dropped: 5, for bad UTF-8" in prepare(tmp_path / "a", "-l", "cs", "--mend")[2]
+    assert (
+        "WARNING: 9 % of the lines were dropped: 5, for bad UTF-8" in prepare(tmp_path / "a", "-l", "cs", "--mend")[2]
+    )
 
 
 @pytest.mark.parametrize("given", [["--split"], ["-l", "ja"], []])

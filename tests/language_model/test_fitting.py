@@ -110,7 +110,7 @@ def test_text_that_does_not_fit_is_met_with_a_warning(tmp_path: Path, capsys: py
         capsys.readouterr()
         model.perplexity(path)
         message = capsys.readouterr().err
-        assert "of the words are unknown to the model (of the development text: 2%)" in message and cause in message
+        assert "of the words are unknown to the model (of the development text: 2 %)" in message and cause in message
     path.write_text("Škola je v Praze.\n" * 20)
     capsys.readouterr()
     model.perplexity(path)

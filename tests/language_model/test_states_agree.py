@@ -15,12 +15,11 @@ from morphlm.arrays import Float64Array
 from morphlm.errors import ConfigError, InputError, MorphlmError, StateError, WordIdError
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import UnknownContexts
-from morphlm.logbilinear.kernels.prediction import NOTHING
 from morphlm.logbilinear.states import ComposedState
 from morphlm.scoring.spelled import with_spelling
 from morphlm.scoring.spelling import train_spelling
 from morphlm.text.reading import END
-from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
+from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, NOTHING, UNK_ID
 
 from .state_models import MODELS, TEXT, WIDE, logbilinear, mixture, ngrams
 

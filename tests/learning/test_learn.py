@@ -155,6 +155,37 @@ def test_the_directory_stands_for_its_model_and_segmenter(
     assert load(tmp_path / "mixed").perplexity([["škola"]]).tokens == 2  # the mixture owns what it is made of
 
 
+def test_raw_text_is_segmented_as_the_text_was_prepared(
+    text: Path, tmp_path: Path, morphlm_command: Callable[..., Outcome]
+) -> None:
+    """`Škola,` was a word of its own, with the comma for a morpheme."""
+    out, raw = tmp_path / "out", tmp_path / "raw.txt"
+    learn(text, out, language="cs")
+    raw.write_bytes("Škola, domu ulicou řekám polem školám.\r\n".encode("cp1250"))
+    use = ("segment", "--load", out)
+    forms = ["škola", ",", "domu", "ulicou", "řekám", "polem", "školám", "."]
+    for arguments in ((raw, "--encoding", "cp1250"), ("Škola, domu ulicou řekám polem školám.",)):
+        found = morphlm_command(*use, *arguments)
+        assert [line.partition("\t")[0] for line in found.stdout.splitlines()] == forms, found.stderr
+    assert morphlm_command(*use, "Škola,", "--prepared").stdout.startswith("Škola,\t")
+
+
+def test_text_of_another_encoding_gives_the_same_bytes(text: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.txt"
+    other.write_bytes(text.read_text().encode("cp1250"))
+    learn(text, tmp_path / "utf-8", language="cs")
+    for name, encoding in (("recognised", None), ("given", "windows-1250")):
+        learned = learn(other, tmp_path / name, language="cs", encoding=encoding)
+        assert model_bytes(tmp_path / name) == model_bytes(tmp_path / "utf-8")
+        again = learn(other, tmp_path / name, language="cs", encoding=encoding)
+        assert again.record == learned.record
+    with pytest.raises(ConfigError, match="encoding cp1257 instead of cp1250"):
+        learn(other, tmp_path / "given", language="cs", encoding="cp1257")
+    with pytest.raises(ConfigError, match="there is no encoding 'cp12500'; do you mean cp1250"):
+        learn(other, tmp_path / "new", encoding="cp12500")
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_directory_that_is_not_complete_is_no_model_yet(text: Path, tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Learning, "choose_vocabulary", interrupt)

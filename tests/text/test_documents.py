@@ -87,7 +87,7 @@ def test_other_encodings_are_said(tmp_path: Path) -> None:
         "utf-16-le": 1,
         "iso8859-2": 1,
     }
-    assert re.fullmatch(rf"{tmp_path}/1, {tmp_path}/5: read as cp1250 \(guessed, 9\d% sure\)", said[0])
+    assert re.fullmatch(rf"{tmp_path}/1, {tmp_path}/5: read as cp1250 \(guessed, 9\d % sure\)", said[0])
     assert said[1] == f"{tmp_path}/2: read as utf-16-le"
 
 

@@ -16,6 +16,7 @@ from morphlm.text.encodings import (
     Encoding,
     MendingDecoder,
     NotTextError,
+    check_encoding,
     given_encoding,
     is_mostly_utf8,
     recognise_encoding,
@@ -50,7 +51,7 @@ def test_encodings_of_one_byte(text: str, encoding: str) -> None:
     found = recognise_encoding(text.encode(encoding), "text")
     assert text.encode(encoding).decode(found.name) == text
     assert 0 < found.certainty < 1
-    assert found.format() == f"{found.name} (guessed, {found.certainty:.0%} sure)"
+    assert found.format() == f"{found.name} (guessed, {100 * found.certainty:.0f} % sure)"
 
 
 @pytest.mark.parametrize("text", [CZECH, GREEK, RUSSIAN, "plain\n"])
@@ -108,9 +109,36 @@ def test_a_given_encoding() -> None:
     assert given_encoding("latin2", b"") == Encoding("iso8859-2")
     assert given_encoding("UTF8", codecs.BOM_UTF8 + b"a") == Encoding("utf-8", mark=codecs.BOM_UTF8)
     assert given_encoding("utf-16", codecs.BOM_UTF16_BE + b"\0a").name == "utf-16-be"
-    for name in ("nothing", "hex", "", "utf-8\0"):
+    for name in ("nothing", "hex", "", "utf-8\0", "idna", "punycode", "unicode_escape", "undefined", "rot13", None):
         with pytest.raises(ConfigError, match="there is no encoding"):
-            given_encoding(name, b"")
+            given_encoding(name, b"")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "codec"),
+    [("windows-1250", "cp1250"), ("ISO_8859-2", "iso8859-2"), ("KOI8-R", "koi8-r"), ("utf-8-sig", "utf-8"),
+     ("UTF-16LE", "utf-16-le"), ("shift_jis", "shift-jis"), ("mac-latin2", "mac-latin2")],
+)  # fmt: skip
+def test_names_of_encodings_as_people_write_them(name: str, codec: str) -> None:
+    assert check_encoding(name) == codec
+
+
+@pytest.mark.parametrize(("name", "near"), [("cp125", "cp125"), ("latin-22", "latin2"), ("kio8-r", "koi8-r")])
+def test_unknown_encodings_are_refused_with_the_nearest(name: str, near: str) -> None:
+    with pytest.raises(ConfigError, match=f"there is no encoding '{name}'; do you mean .*{near}"):
+        check_encoding(name)
+
+
+def test_no_guess_mixes_scripts_within_words() -> None:
+    """chardet took these for Greek: `luouθkύ kως`."""
+    lines = [f"Žluťoučký kůň úpěl ďábelské ódy, řekl {number}." for number in range(30)]
+    for encoding in ("cp1250", "iso8859-2"):
+        assert recognise_encoding("\n".join(lines).encode(encoding), "text").name == encoding
+    for text, encoding in (
+        ("Съешь же ещё этих мягких булок, IT-отдел.", "cp1251"),
+        ("Ξεσκεπάζω τη βδελυγμία", "cp1253"),
+    ):
+        assert recognise_encoding("\n".join([text] * 9).encode(encoding), "text").name in (encoding, "iso8859-7")
 
 
 # ---------------------------------------------------------------- decoding

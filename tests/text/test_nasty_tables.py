@@ -22,7 +22,7 @@ from morphlm.segmentation.sources.morfessor import read_morfessor
 from morphlm.segmentation.sources.table import read_table
 from morphlm.text.reading import numbered_lines, parse_number
 from morphlm.translation.alignment.pharaoh import read_pharaoh
-from morphlm.translation.grammar.rules import read_rules
+from morphlm.translation.grammar.reading import read_rules
 from morphlm.vectors.reading import load_vectors
 from morphlm.vectors.similarity import read_pairs
 from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary

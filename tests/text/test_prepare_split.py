@@ -39,5 +39,5 @@ def test_what_is_lost_is_counted_in_tokens(tmp_path: Path) -> None:
     raw.write_text("slovo " * 100 + "\nkrátká věta\n")
     counts = prepare_files([raw], tmp_path / "out", paper_options("cs")).counts
     assert (counts.tokens, counts.lost_tokens) == (2, 100)
-    assert counts.format() == "1 of 2 lines kept (1 too long), 2 tokens; lost: 100 tokens (98.04%)"
+    assert counts.format() == "1 of 2 lines kept (1 too long), 2 tokens; lost: 100 tokens (98.04 %)"
     assert prepare_files([raw], tmp_path / "out", PrepareOptions()).counts.lost_tokens == 0

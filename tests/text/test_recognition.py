@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from morphlm.tables import percent
 from morphlm.text.recognition import Recognised, recognise_language
 
 TEXTS = {
@@ -29,7 +30,7 @@ TEXTS = {
 def test_languages(code: str) -> None:
     found = recognise_language([TEXTS[code]])
     assert (found.code, found.share, found.others, found.is_sure) == (code, 1.0, (), True)
-    assert found.format() == f"{code} 100%"
+    assert found.format() == f"{code} 100 %"
 
 
 def test_two_languages_mixed() -> None:
@@ -38,7 +39,9 @@ def test_two_languages_mixed() -> None:
     assert found.code == "cs"
     assert found.share == pytest.approx(czech, abs=0.02)
     assert [code for code, _ in found.others] == ["en"]
-    assert found.format({"cs": "Czech", "en": "English"}) == f"Czech {czech:.0%}, English {1 - czech:.0%}"
+    assert (
+        found.format({"cs": "Czech", "en": "English"}) == f"Czech {percent(czech, 0)}, English {percent(1 - czech, 0)}"
+    )
 
 
 def test_half_and_half_is_unsure() -> None:

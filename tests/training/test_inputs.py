@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from morphlm import ConfigError, InputError, load_vocabulary, modelfile
+from morphlm import ConfigError, InputError, load_vocabulary, modelfile, train
 from morphlm.classes.formats import read_classes
 from morphlm.classes.frequency import frequency_bins
 from morphlm.classes.partition import Partition, average_mutual_information
@@ -294,3 +294,8 @@ def test_development_text_that_is_the_training_text_is_warned_of(capsys: pytest.
     assert "warning: the development text is the training text" in capsys.readouterr().err
     prepare_inputs(TRAIN, DEV, InputOptions(), factors=False, classes=False)
     assert "warning" not in capsys.readouterr().err
+
+
+def test_a_training_without_development_text_is_refused_with_the_cure(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"no development text.*dev="):
+        train("clbl++", [["a", "b"]] * 20, None, tmp_path / "out")  # type: ignore[arg-type]

@@ -105,7 +105,7 @@ def test_statistics_are_those_of_the_paper_s_table() -> None:
     assert (both.sentences, both.tokens, both.types, both.singletons, both.vocabulary) == (3, 6, 4, 2, 3)
     assert format_statistics([both]).splitlines() == [
         "      sentences  tokens  types  singletons  of types  |V| at kappa 0.5",
-        "both          3       6      4           2     50.0%                 3",
+        "both          3       6      4           2    50.0 %                 3",
     ]
 
 
@@ -115,7 +115,7 @@ def test_training_text_that_looks_raw_is_told(tmp_path: Path, capsys: pytest.Cap
     path = tmp_path / "text"
     path.write_text("Pes, kočka, a pes!\nAno.\n" * 5)
     train_ngram(path, 2)
-    assert "it looks like raw text, 60% of the words end in a comma or the like" in capsys.readouterr().err
+    assert "it looks like raw text, 60 % of the words end in a comma or the like" in capsys.readouterr().err
     path.write_text("pes , kočka , a pes !\nano .\n" * 5)
     train_ngram(path, 2)
     assert "raw text" not in capsys.readouterr().err

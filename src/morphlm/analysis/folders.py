@@ -24,6 +24,7 @@ def select_folders(
     *,
     allow_unknown: bool = False,
     prepared: bool | None = None,
+    encoding: str | None = None,
     seed: int = 1,
     progress: ProgressOption = None,
 ) -> Selection:
@@ -33,7 +34,7 @@ def select_folders(
     are as of `LanguageModel.perplexity`, `seed` is that of the bootstrap, and `progress` is as of `morphlm.train`.
     """
     scores = {
-        name: score_folder(folder, PAPER_KINDS, test, allow_unknown=allow_unknown, prepared=prepared)
+        name: score_folder(folder, PAPER_KINDS, test, allow_unknown=allow_unknown, prepared=prepared, encoding=encoding)
         for name, (folder, test) in languages.items()
     }
     return select_from_scores(scores, seed=seed)
@@ -47,6 +48,7 @@ def scale_folders(
     *,
     allow_unknown: bool = False,
     prepared: bool | None = None,
+    encoding: str | None = None,
     seed: int = 1,
     progress: ProgressOption = None,
 ) -> Scaling:
@@ -58,11 +60,19 @@ def scale_folders(
     if not growing and not fixed:
         named = either("give --growing FOLDER, --fixed FOLDER or both, once for each amount", "give growing= or fixed=")
         raise ConfigError(f"no models are named; {named}")
-    text = read_for((*growing, *fixed)[0], test, allow_unknown=allow_unknown, prepared=prepared)
+    text = read_for((*growing, *fixed)[0], test, allow_unknown=allow_unknown, prepared=prepared, encoding=encoding)
     series = [
         [
             scaling_point(
-                score_folder(folder, TRIPLE, text, need_all=True, allow_unknown=allow_unknown, prepared=prepared),
+                score_folder(
+                    folder,
+                    TRIPLE,
+                    text,
+                    need_all=True,
+                    allow_unknown=allow_unknown,
+                    prepared=prepared,
+                    encoding=encoding,
+                ),
                 seed=seed,
             )
             for folder in folders
@@ -78,6 +88,7 @@ def prune_folders(
     *,
     allow_unknown: bool = False,
     prepared: bool | None = None,
+    encoding: str | None = None,
     seed: int = 1,
     progress: ProgressOption = None,
 ) -> Pruning:
@@ -88,8 +99,10 @@ def prune_folders(
     """
     rows = []
     for name, (low_folder, one_folder, test) in languages.items():
-        text = read_for(low_folder, test, allow_unknown=allow_unknown, prepared=prepared)
+        text = read_for(low_folder, test, allow_unknown=allow_unknown, prepared=prepared, encoding=encoding)
         for folder in (low_folder, one_folder):
-            scores = score_folder(folder, TRIPLE, text, need_all=True, allow_unknown=allow_unknown, prepared=prepared)
+            scores = score_folder(
+                folder, TRIPLE, text, need_all=True, allow_unknown=allow_unknown, prepared=prepared, encoding=encoding
+            )
             rows.append(pruning_row(name, scores, seed=seed))
     return compare_pruning(rows, seed=seed)

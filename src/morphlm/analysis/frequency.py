@@ -31,6 +31,7 @@ def frequency_comparison(
     names: tuple[str, str] | None = None,
     allow_unknown: bool = False,
     prepared: bool | None = None,
+    encoding: str | None = None,
     seed: int = 1,
     resamples: int = RESAMPLES,
 ) -> GroupComparison:
@@ -40,7 +41,7 @@ def frequency_comparison(
     word that was seen once a sentence; without, they are left out of all figures.
     """
     _check_counts(vocabulary or baseline.vocabulary, baseline.kind)  # before the work
-    scored = score_both(baseline, other, source, allow_unknown=allow_unknown, prepared=prepared)
+    scored = score_both(baseline, other, source, allow_unknown=allow_unknown, prepared=prepared, encoding=encoding)
     return compare_by_frequency(
         scored,
         baseline.vocabulary,

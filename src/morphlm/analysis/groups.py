@@ -136,9 +136,10 @@ def score_both(
     *,
     allow_unknown: bool = False,
     prepared: bool | None = None,
+    encoding: str | None = None,
 ) -> PairedScores:
     """Score a text under two models; their vocabularies may differ. The text is read once, so it may be a pipe."""
-    source = fit_text([baseline, other], source, prepared=prepared)
+    source = fit_text([baseline, other], source, prepared=prepared, encoding=encoding)
     forms = [token for tokens in token_batches(source, allow_unknown=allow_unknown) for token in tokens]
     signatures = (text_signature(baseline, source), text_signature(other, source))
     return score_forms(baseline, other, forms, describe(source), signatures)

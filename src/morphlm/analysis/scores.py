@@ -104,6 +104,7 @@ def score_models(
     *,
     allow_unknown: bool = False,
     prepared: bool | None = None,
+    encoding: str | None = None,
 ) -> dict[str, SentenceScores]:
     """Score a text under several models; each is made, or loaded, by a call, and let go before the next.
 
@@ -113,7 +114,7 @@ def score_models(
     with progress_bar(describe(source), len(models), "model") as bar:
         for name, make in models.items():
             model = make()
-            text = fit_text(model, source, prepared=prepared, quiet=bool(scores))
+            text = fit_text(model, source, prepared=prepared, encoding=encoding, quiet=bool(scores))
             if not scores and (sentences := read_once(text, allow_unknown=allow_unknown)) is not text:
                 text = source = sentences
                 allow_unknown = True
@@ -130,6 +131,7 @@ def score_folder(
     need_all: bool = False,
     allow_unknown: bool = False,
     prepared: bool | None = None,
+    encoding: str | None = None,
 ) -> dict[str, SentenceScores]:
     """Score a text under the models `folder`/KIND of some `kinds`, as `train_kinds` writes them.
 
@@ -146,7 +148,7 @@ def score_folder(
         for kind, directory in directories.items()
         if kind not in missing
     }
-    return score_models(loaders, source, allow_unknown=allow_unknown, prepared=prepared)
+    return score_models(loaders, source, allow_unknown=allow_unknown, prepared=prepared, encoding=encoding)
 
 
 def check_named_once(languages: Sequence[str]) -> None:
@@ -157,13 +159,18 @@ def check_named_once(languages: Sequence[str]) -> None:
 
 
 def read_for(
-    folder: str | Path, source: Source, *, allow_unknown: bool = False, prepared: bool | None = None
+    folder: str | Path,
+    source: Source,
+    *,
+    allow_unknown: bool = False,
+    prepared: bool | None = None,
+    encoding: str | None = None,
 ) -> Source:
     """A text for several folders of models: if it can be read only once, prepared as that of the first model."""
     if all(str(path) != "-" for path in as_paths(source) or []):
         return source
     first = next((path for path in sorted(Path(folder).iterdir()) if (path / MANIFEST).is_file()), None)
-    text = source if first is None else fit_text(load(first), source, prepared=prepared)
+    text = source if first is None else fit_text(load(first), source, prepared=prepared, encoding=encoding)
     return read_once(text, allow_unknown=allow_unknown)
 
 

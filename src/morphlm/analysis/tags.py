@@ -49,6 +49,7 @@ def tag_comparison(
     unseen_apart: bool = False,
     text: Source | None = None,
     prepared: bool | None = None,
+    encoding: str | None = None,
     names: tuple[str, str] | None = None,
     seed: int = 1,
     resamples: int = RESAMPLES,
@@ -62,7 +63,7 @@ def tag_comparison(
     """
     tagged = list(tagged)
     _check_sequences(sequences)
-    text = None if text is None else fit_text([baseline, other], text, prepared=prepared)
+    text = None if text is None else fit_text([baseline, other], text, prepared=prepared, encoding=encoding)
     aligned = prepare_tagged(tagged, preparer_for([baseline, other], text))
     sentences = list(aligned if text is None else align_with_text(aligned, text))
     if not sentences:

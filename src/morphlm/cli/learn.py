@@ -24,6 +24,7 @@ from morphlm.threads import available_cores
 @click.option("--test", metavar="FILE", help="Test text, to measure on.  [default: a part of the text]")
 @click.option("--prepared", is_flag=True, help="The text is prepared: one sentence a line, tokens between spaces.")
 @options.allow_unk
+@options.encoding
 @click.option("--field", metavar="NAME", help="The field of .jsonl that holds the text.  [default: text]")
 @click.option(
     "--case",

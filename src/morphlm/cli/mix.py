@@ -31,6 +31,7 @@ def _weights(text: str | None) -> list[float] | None:
 )
 @click.option("--test", metavar="FILE", help="Also measure perplexities of this text.")
 @options.prepared
+@options.encoding
 @options.allow_unk
 @options.as_json
 def command(
@@ -41,6 +42,7 @@ def command(
     weights_by: Literal["none", "context"] | None,
     test: str | None,
     prepared: bool | None,
+    encoding: str | None,
     allow_unknown: bool,
     as_json: bool,
 ) -> None:
@@ -62,5 +64,6 @@ def command(
         test=test,
         allow_unknown=allow_unknown,
         prepared=prepared,
+        encoding=encoding,
     )
     options.print_result(mixed, as_json)

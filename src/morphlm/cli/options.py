@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from morphlm.cli.names import usage
+from morphlm.compiledfile import is_compiled
 from morphlm.errors import ConfigError, MorphlmError
 from morphlm.files import is_file, open_binary
 from morphlm.modelfile import LEARNED_RECORD, MANIFEST
 from morphlm.progress import notify
+from morphlm.text.encodings import check_encoding
 from morphlm.threads import available_cores
 
 if TYPE_CHECKING:  # not all commands take the time to load models
@@ -121,10 +123,16 @@ prepared = click.option(
     help="Take the text as it stands, or prepare it as the model's training text was.  [default: raw, unless a record "
     "beside the text fits, or the model has Moses tokens or no record]",
 )
+encoding = click.option(
+    "--encoding",
+    metavar="NAME",
+    callback=lambda _context, _option, name: None if name is None else check_encoding(name),
+    help="Encoding of raw text, such as cp1250.  [default: recognised]",
+)
 open_vocabulary = click.option(
     "--open-vocabulary", is_flag=True, help="Give each unknown word its own share of P(UNK), by its spelling."
 )
-scoring = applied([unit, prepared, unknown_contexts, open_vocabulary, allow_unk, as_json_lines])
+scoring = applied([unit, prepared, encoding, unknown_contexts, open_vocabulary, allow_unk, as_json_lines])
 
 
 def kappa(default: float) -> Callable[[Command], Command]:
@@ -173,8 +181,8 @@ def check_model_first(model: str, *others: str) -> None:
 
 
 def _is_model(path: str) -> bool:
-    """A directory of a model or of `learn`, or a file that begins like ARPA; only its beginning is read."""
-    if is_file(f"{path}/{MANIFEST}") or is_file(f"{path}/{LEARNED_RECORD}"):
+    """A directory of a model or of `learn`, or a file that begins as compiled ones or ARPA; only that is read."""
+    if is_compiled(path) or is_file(f"{path}/{MANIFEST}") or is_file(f"{path}/{LEARNED_RECORD}"):
         return True
     if not is_file(path):
         return False

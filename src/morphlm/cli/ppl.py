@@ -44,6 +44,7 @@ COLUMNS = {
 @options.header
 @options.unknown_contexts
 @options.prepared
+@options.encoding
 @options.allow_unk
 @options.as_json
 def command(
@@ -54,6 +55,7 @@ def command(
     has_header: bool,
     unknown_contexts: UnknownContexts,
     prepared: bool | None,
+    encoding: str | None,
     allow_unknown: bool,
     as_json: bool,
 ) -> None:
@@ -75,7 +77,7 @@ def command(
     options.check_composes(model_path, model, unknown_contexts)
     results: list[tuple[Perplexity, ScoredText]] = []
     for path in paths:
-        text = fit_text(model, path, prepared=prepared)
+        text = fit_text(model, path, prepared=prepared, encoding=encoding)
         scored = score_text(
             model,
             text,

@@ -23,12 +23,14 @@ from morphlm.scoring.prediction import Continuations, Predictor, predict_lines, 
 @click.option("--end/--no-end", default=True, help="Show </s>, the end of the sentence.")
 @click.option("--unknown/--no-unknown", default=False, help="Show <unk>.")
 @options.prepared
+@options.encoding
 @options.header
 @options.as_json_lines
 def command(
     model_path: str,
     texts: tuple[str, ...],
     prepared: bool | None,
+    encoding: str | None,
     has_header: bool,
     as_json: bool,
     **query: Any,  # arguments of predict_texts
@@ -45,7 +47,10 @@ def command(
         options.check_one_stdin(model_path, "-")
         options.tell_waiting()
     predictor = Predictor(load(model_path), prepared=prepared)
-    results = iter([predict_texts(predictor, texts, **query)]) if texts else predict_lines(predictor, "-", **query)
+    if texts:
+        results = iter([predict_texts(predictor, texts, **query)])
+    else:
+        results = predict_lines(predictor, "-", encoding=encoding, **query)
     first = () if len(texts) == 1 else ("text",)
     options.tab_header((*first, "rank", "word", "probability", "share"), wanted=has_header and not as_json)
     with atomic_writer("-") as out:

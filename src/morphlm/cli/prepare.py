@@ -11,6 +11,7 @@ from morphlm.cli import options
 from morphlm.errors import ConfigError
 from morphlm.files import check_can_write
 from morphlm.progress import notify
+from morphlm.tables import percent
 from morphlm.text.documents import read_documents
 from morphlm.text.languages import check_language, check_spaced, language_name
 from morphlm.text.parallel_pairs import MAX_RATIO, pair_options, prepare_pair_files
@@ -51,7 +52,7 @@ SAMPLE_DOCUMENTS, SAMPLE_PARAGRAPHS = 20, 500  # to recognise the language; so m
 @click.option(
     "--split",
     is_flag=True,
-    help="Find the sentences in text that is hard-wrapped or has a paragraph a line; files or folders, any encoding.",
+    help="Find the sentences in text that is hard-wrapped or has a paragraph a line; files or folders.",
 )
 @click.option("--max-tokens", type=int, default=80, help="Most tokens of a sentence; 0: any number.")
 @click.option(
@@ -79,8 +80,9 @@ SAMPLE_DOCUMENTS, SAMPLE_PARAGRAPHS = 20, 500  # to recognise the language; so m
 @click.option(
     "--mend",
     is_flag=True,
-    help="Repair input that would be refused (CRLF, NUL, BOM, bad UTF-8, ...) and count the repairs.",
+    help="Repair input that would be refused (NUL, bad UTF-8, endless lines, ...) and count the repairs.",
 )
+@options.encoding
 @click.option("--record", metavar="FILE", help="Also write the record of the preparation to this file.")
 @options.as_json
 @options.processes
@@ -96,6 +98,7 @@ def command(
     as_json: bool,
     mend: bool,
     split: bool,
+    encoding: str | None,
     processes: int,
     **steps: Any,  # other fields of PrepareOptions
 ) -> None:
@@ -109,13 +112,13 @@ def command(
       morphlm prepare --language cs --out train.txt raw/*.gz
       morphlm prepare --parallel raw.en raw.cs --languages en,cs --out-pair train.en train.cs
     """
-    run = {"mend": mend, "processes": processes}
+    run = {"mend": mend, "encoding": encoding, "processes": processes}
     if parallel is None:
         if languages or out_pair:
             raise ConfigError("--languages and --out-pair are for parallel text; add --parallel SOURCE TARGET")
         if max_ratio != MAX_RATIO:
             raise ConfigError("--max-ratio is for parallel text; add --parallel SOURCE TARGET")
-        language = _language(language, files, steps["tokeniser"])
+        language = _language(language, files, encoding, steps["tokeniser"])
         chosen = PrepareOptions(language=language, **steps)
         _prepare_text(files, chosen, out or "-", record, as_json, run | {"split": split})
         return
@@ -171,7 +174,7 @@ def _language_pair(languages: str | None) -> tuple[str | None, str | None]:
     return (check_language(source) if source else None), (check_language(target) if target else None)
 
 
-def _language(given: str | None, files: tuple[str, ...], tokeniser: Tokeniser) -> str | None:
+def _language(given: str | None, files: tuple[str, ...], encoding: str | None, tokeniser: Tokeniser) -> str | None:
     """The language that is named, or that the beginning of the files is recognised to be of."""
     if given is not None:
         return _check_spaced(check_language(given), tokeniser)
@@ -180,7 +183,7 @@ def _language(given: str | None, files: tuple[str, ...], tokeniser: Tokeniser) -
     if not files or "-" in files:
         notify("no --language: text is tokenised by rules that suit most languages")
         return None
-    found = recognise_language(_sample(files))
+    found = recognise_language(_sample(files, encoding))
     if found.code is None or not found.is_sure:
         notify("the language is not clear: text is tokenised by rules that suit most; give --language CODE")
         return None
@@ -195,9 +198,9 @@ def _check_spaced(code: str, tokeniser: Tokeniser) -> str:
     return check_spaced(code, "prepare the text with --tokeniser none") if tokeniser == "words" else code
 
 
-def _sample(files: tuple[str, ...]) -> list[str]:
+def _sample(files: tuple[str, ...], encoding: str | None) -> list[str]:
     """The beginning of the text."""
-    documents = islice(read_documents(files, say=lambda _: None), SAMPLE_DOCUMENTS)
+    documents = islice(read_documents(files, encoding=encoding, say=lambda _: None), SAMPLE_DOCUMENTS)
     return [paragraph for document in documents for paragraph in document.paragraphs[:SAMPLE_PARAGRAPHS]]
 
 
@@ -206,13 +209,13 @@ def warn_of_loss(preparation: Preparation) -> None:
     counts = preparation.counts
     if counts.lost_share > LOUD_LOSS:
         notify(
-            f"WARNING: {counts.lost_share:.0%} of the tokens are lost: {counts.lost_tokens:,} in sentences too "
+            f"WARNING: {percent(counts.lost_share, 0)} of the tokens are lost: {counts.lost_tokens:,} in sentences too "
             "long; --long split keeps them"
         )
     dropped = sum(count for repair, count in preparation.repairs.items() if repair.startswith("lines dropped"))
     if dropped > LOUD_LOSS * (counts.lines + dropped):
         share = dropped / (counts.lines + dropped)
-        notify(f"WARNING: {share:.0%} of the lines were dropped: {dropped:,}, for bad UTF-8 or their length")
+        notify(f"WARNING: {percent(share, 0)} of the lines were dropped: {dropped:,}, for bad UTF-8 or their length")
 
 
 def _mention_missing_abbreviations(tokeniser: Tokeniser, *languages: str | None) -> None:

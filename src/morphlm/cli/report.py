@@ -15,6 +15,7 @@ from morphlm.report.document import make_report
 @click.option("--test", required=True, metavar="FILE", help="Test text.")
 @click.option("--out", required=True, type=click.Path(), metavar="FILE", help="Output file ('-': stdout).")
 @options.prepared
+@options.encoding
 @options.allow_unk
 @options.seed
 @options.as_json
@@ -23,6 +24,7 @@ def command(
     test: str,
     out: str,
     prepared: bool | None,
+    encoding: str | None,
     allow_unknown: bool,
     seed: int,
     as_json: bool,
@@ -38,7 +40,9 @@ def command(
     options.check_one_stdin(test, *models)
     if out == "-" and as_json:
         raise ConfigError("--json and --out - both want standard output; write the page to a file")
-    written = make_report(models, test, out, allow_unknown=allow_unknown, prepared=prepared, seed=seed)
+    written = make_report(
+        models, test, out, allow_unknown=allow_unknown, prepared=prepared, encoding=encoding, seed=seed
+    )
     notify(f"{written.headline.format()}.")
     if as_json:
         options.print_json(written.to_json())

@@ -14,14 +14,16 @@ from morphlm.cli import options
 from morphlm.cli.setting_options import SettingOptions
 from morphlm.errors import ConfigError
 from morphlm.files import COMPRESSIONS, atomic_writer, check_can_write, is_file
-from morphlm.modelfile import check_can_hold_model
+from morphlm.modelfile import check_can_hold_model, learned_part, read_model
 from morphlm.progress import notify
 from morphlm.segmentation.evaluation import BoundaryScores, evaluate
 from morphlm.segmentation.gold import Gold, read_gold
 from morphlm.segmentation.morphemes import Morpheme, joined_morphemes
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
 from morphlm.tables import counted
-from morphlm.text.reading import UntilRefused, read_blocks, split_tokens
+from morphlm.text.preparation import PrepareOptions, options_of_record
+from morphlm.text.raw import prepared_lines, read_raw_blocks, tokens_of
+from morphlm.text.reading import UntilRefused
 from morphlm.vocabulary.corpus import read_corpus, warn_if_raw
 from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
 
@@ -47,6 +49,10 @@ TEXT_EXTENSIONS = (".txt", ".tsv", *COMPRESSIONS)
 @SEGMENTER_SETTINGS
 @options.seed
 @options.allow_unk
+@click.option(
+    "--prepared", is_flag=True, help="Take words as they stand; else those of raw text, if DIR is of `learn`."
+)
+@options.encoding
 @options.header
 @options.as_json
 def command(
@@ -60,6 +66,8 @@ def command(
     labels: bool,
     seed: int,
     allow_unknown: bool,
+    prepared: bool,
+    encoding: str | None,
     has_header: bool,
     as_json: bool,
     **settings: Any,
@@ -71,7 +79,8 @@ def command(
     --save, --gold and --json, lines go to standard output.
 
     WORDs and the words of FILEs (running text, or one word a line; '-' is standard input) are segmented whether they
-    were seen in training or not: a line has the word, a tab, and its morphemes.
+    were seen in training or not: a line has the word, a tab, and its morphemes. With a directory of `learn`, raw text
+    is prepared as its text was.
 
     \b
       morphlm segment --train train.txt --save cs.segmenter
@@ -95,7 +104,8 @@ def command(
         segmenter.save(save)
     is_wanted = out is not None or not (gold or as_json or save)
     if given or (load is not None and is_wanted):
-        _write_words(segmenter, given, out or "-", labels, has_header, as_json and bool(given))
+        words = _asked(given, None if prepared or load is None else _preparation_of(load), encoding)
+        _write_words(segmenter, words, out or "-", labels, has_header, as_json and bool(given))
     elif is_wanted:
         segmenter.write_segmentation(out or "-", labels=labels)
     if given and as_json:
@@ -106,6 +116,12 @@ def command(
     else:
         for name, score in scores.items():
             options.show(f"{name} words: {score.format()}", err=out == "-")
+
+
+def _preparation_of(directory: str) -> PrepareOptions | None:
+    """How the text of `learn` was prepared, if this is its directory; a segmenter alone does not know."""
+    model = learned_part(directory)
+    return None if model == Path(directory) else options_of_record(read_model(model).training.get("preparation"))
 
 
 def _vocabulary(path: str | None, texts: list[Path], allow_unknown: bool) -> Vocabulary:
@@ -138,13 +154,18 @@ def _check_one_source(vocab: str | None, texts: tuple[str, ...], load: str | Non
 
 
 def _write_words(
-    segmenter: MorphemeSegmenter, given: tuple[str, ...], path: str, labels: bool, has_header: bool, as_json: bool
+    segmenter: MorphemeSegmenter,
+    asked_words: Iterator[Iterator[str]],
+    path: str,
+    labels: bool,
+    has_header: bool,
+    as_json: bool,
 ) -> None:
     """A line a word, as soon as words arrive."""
     with atomic_writer(path) as file:
         if has_header and not as_json:
             file.write(b"word\tmorphemes\n")
-        for words in _asked(given):
+        for words in asked_words:
             asked = UntilRefused(words)
             some = list(asked)
             segmentation = segmenter.segment_all(list(dict.fromkeys(some)))
@@ -160,14 +181,14 @@ def _line(word: str, morphemes: Sequence[Morpheme], labels: bool, as_json: bool)
     return f"{word}\t{joined_morphemes(morphemes, labels=labels)}"
 
 
-def _asked(given: tuple[str, ...]) -> Iterator[Iterator[str]]:
+def _asked(given: tuple[str, ...], preparation: PrepareOptions | None, encoding: str | None) -> Iterator[Iterator[str]]:
     """The words that are given themselves, and those of files, block by block."""
     for argument in options.or_stdin(given):
         if argument == "-" or is_file(argument) or _is_path(argument):
-            for block in read_blocks(argument):
-                yield (word for line in block.lines() for word in split_tokens(line))
+            for block in read_raw_blocks(argument, marks="none", encoding=encoding):
+                yield (word for line in prepared_lines(block, preparation, allow_unknown=False) for word in line)
         else:
-            yield iter(split_tokens(argument))
+            yield iter(tokens_of(argument, preparation))
 
 
 def _is_path(argument: str) -> bool:

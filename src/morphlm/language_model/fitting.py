@@ -19,6 +19,8 @@ from morphlm.arrays import Int32Array
 from morphlm.errors import ConfigError
 from morphlm.files import source_name
 from morphlm.progress import notify
+from morphlm.tables import percent
+from morphlm.text.encodings import check_encoding
 from morphlm.text.languages import language_name
 from morphlm.text.preparation import PrepareOptions
 from morphlm.text.prepare import prepare_line
@@ -41,20 +43,26 @@ SAMPLE = 5_000  # words that are looked at to say why a text does not fit
 
 
 def fit_text(
-    model: LanguageModel | Sequence[LanguageModel], source: Source, *, prepared: bool | None = None, quiet: bool = False
+    model: LanguageModel | Sequence[LanguageModel],
+    source: Source,
+    *,
+    prepared: bool | None = None,
+    encoding: str | None = None,
+    quiet: bool = False,
 ) -> Source:
     """The text as models can read it: raw text is prepared while it is read, and that is said in one line.
 
     `prepared` says that it is done already (True) or not (False). By default, text is prepared if that changes nothing
     in prepared text; a model of Moses tokens, where it would, takes text as it stands. Lists of tokens stay as they
-    are, and strings in a list are raw lines. Several models must agree in how their texts were prepared.
+    are, and strings in a list are raw lines. Several models must agree in how their texts were prepared. The `encoding`
+    of files is recognised unless it is named; text that is taken as it stands is UTF-8 then.
     """
     if prepared:
-        return as_text(source, None)
+        return _encoded(as_text(source, None), encoding)
     models = list(model) if isinstance(model, Sequence) else [model]
     options = shared_preparation(models)
     what = "the model's" if len(models) == 1 else "the models'"
-    return fit_to(options, source, what=what, is_raw=prepared is False, quiet=quiet)
+    return fit_to(options, source, what=what, is_raw=prepared is False, encoding=encoding, quiet=quiet)
 
 
 def shared_preparation(models: Sequence[LanguageModel]) -> PrepareOptions | None:
@@ -64,7 +72,13 @@ def shared_preparation(models: Sequence[LanguageModel]) -> PrepareOptions | None
 
 
 def fit_to(
-    options: PrepareOptions | None, source: Source, *, what: str, is_raw: bool = False, quiet: bool = False
+    options: PrepareOptions | None,
+    source: Source,
+    *,
+    what: str,
+    is_raw: bool = False,
+    encoding: str | None = None,
+    quiet: bool = False,
 ) -> Source:
     """As `fit_text`, for text that is to be like one that was prepared so; `what` that is, in messages."""
     source = as_text(source, options)
@@ -74,13 +88,21 @@ def fit_to(
     if options is None:
         if is_raw:
             raise _no_record(what)
-        return source
+        return _encoded(source, encoding)
     if not (options.is_idempotent or is_raw):
-        return source
-    text = RawText(paths, options)
+        return _encoded(source, encoding)
+    text = RawText(paths, options, None if encoding is None else check_encoding(encoding))
     if not quiet:
         _tell_of_raw(list(filter(_is_there, text.raw_paths)), options, what)
     return text
+
+
+def _encoded(source: Source, encoding: str | None) -> Source:
+    """Files that are taken as they stand, in the encoding that is named."""
+    paths = as_paths(source)
+    if encoding is None or paths is None:
+        return source
+    return RawText(paths, None, check_encoding(encoding))
 
 
 def _is_there(path: Path) -> bool:
@@ -135,10 +157,10 @@ def warn_if_foreign(model: LanguageModel, ids: Int32Array, forms: Callable[[], I
     expected = USUAL_UNKNOWN if usual is None else float(usual)
     if len(ids) < FEWEST_TOKENS or share < max(TIMES_UNKNOWN * expected, expected + MORE_UNKNOWN):
         return
-    compared = "" if usual is None else f" (of the development text: {expected:.0%})"
+    compared = "" if usual is None else f" (of the development text: {percent(expected, 0)})"
     words = [form.decode() for form in islice(forms(), SAMPLE)]
     cause = _cause(model, [word for word in words if word not in (END, UNKNOWN)])
-    notify(f"WARNING: {name}: {share:.0%} of the words are unknown to the model{compared}; {cause}")
+    notify(f"WARNING: {name}: {percent(share, 0)} of the words are unknown to the model{compared}; {cause}")
 
 
 def _cause(model: LanguageModel, words: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ from morphlm.errors import InputError
 from morphlm.files import source_name
 from morphlm.learning.request import LearnRequest
 from morphlm.processes import ordered_map
+from morphlm.tables import percent
 from morphlm.text.documents import Document, Findings, read_documents
 from morphlm.text.entities import replace_entities
 from morphlm.text.languages import OTHER, check_language, check_spaced, language_name, unspaced_script
@@ -105,7 +106,7 @@ def collect_like(
     if options is None or request.prepared:
         _write_prepared([_file_of_tokens(path, request.allow_unknown)], out, collected)
     else:
-        documents = read_documents([path], field=request.field, say=say)
+        documents = read_documents([path], field=request.field, encoding=request.encoding, say=say)
         _write_parts(map(PartPreparer(options, request.allow_unknown), documents), out, collected)
     if not collected.lengths:
         raise InputError("there are no sentences in it; give at least one", source=source_name(path))
@@ -144,7 +145,7 @@ def _noting(collected: Collected, say: Say) -> Say:
 
 def _documents(request: LearnRequest, findings: Findings, say: Say) -> Iterator[Document]:
     if request.paths is not None:
-        return read_documents(request.paths, field=request.field, findings=findings, say=say)
+        return read_documents(request.paths, field=request.field, encoding=request.encoding, findings=findings, say=say)
     return _documents_of_lines(request.texts, findings, say)  # type: ignore[arg-type]
 
 
@@ -249,10 +250,10 @@ def _look_at_languages(request: LearnRequest, language: str | None, sample: Sequ
     foreign = {code: share for code, share in shares.items() if code != language}
     if not foreign or language is None:
         return []
-    listed = ", ".join(f"{100 * share:.0f} % {language_name(code)} ({code})" for code, share in foreign.items())
+    listed = ", ".join(f"{percent(share, 0)} {language_name(code)} ({code})" for code, share in foreign.items())
     what = f"it is prepared as {language_name(language)} ({language}), but looks like"
     if language in shares:
-        what = f"besides {100 * shares[language]:.0f} % {language_name(language)} ({language}) there is"
+        what = f"besides {percent(shares[language], 0)} {language_name(language)} ({language}) there is"
     message = f"warning: {what} {listed}; a model of one language is better, take the others out"
     say(message)
     return [message]

@@ -57,6 +57,7 @@ def learn(
     prepared: bool = False,
     allow_unknown: bool = False,
     field: str | None = None,
+    encoding: str | None = None,
     case: Case = "lower",
     seed: int = 1,
     threads: int | None = None,
@@ -71,14 +72,27 @@ def learn(
     `restart` begins anew where something was learned from other input.
 
     `minutes` bounds the time; by default it is what the text needs. `prepared` text has a sentence a line and tokens
-    between spaces. `field` is that of .jsonl files which holds the text. `case` is "lower", which learns most from
+    between spaces. `field` is that of .jsonl files which holds the text, `encoding` that of raw text in files, which is
+    recognised unless it is named. `case` is "lower", which learns most from
     little text, or "keep". Results do not depend on the number of `threads`.
     """
     given, is_tokens = as_request_texts(texts)
     with contextlib.ExitStack() as stack:
         place = Path(out) if out is not None else Path(stack.enter_context(tempfile.TemporaryDirectory())) / "learned"
         request = LearnRequest(
-            given, place, language, minutes, dev, test, prepared or is_tokens, allow_unknown, field, case, seed, threads
+            given,
+            place,
+            language=language,
+            minutes=minutes,
+            dev=dev,
+            test=test,
+            prepared=prepared or is_tokens,
+            allow_unknown=allow_unknown,
+            field=field,
+            encoding=encoding,
+            case=case,
+            seed=seed,
+            threads=threads,
         )
         learned = learn_request(request, restart=restart)
         return learned.without_directory() if out is None else learned

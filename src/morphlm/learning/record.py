@@ -15,7 +15,7 @@ from morphlm.learning.choices import ModelChoice, NgramChoice, NgramTrial, Trial
 from morphlm.learning.request import InputFile
 from morphlm.learning.schema import FORMAT, LEARNED
 from morphlm.schema import read_document
-from morphlm.tables import finite_or_none
+from morphlm.tables import finite_or_none, percent
 from morphlm.version import __version__
 
 LOUD = 0.02  # share of the tokens whose loss is said loudly
@@ -74,7 +74,7 @@ class TextRecord:
         listed = ", ".join(f"{count:,} {why}" for why, count in reasons)
         loud = "WARNING: much of the text was lost: " if self.lost_share > LOUD else "lost: "
         total = self.tokens + self.lost_tokens
-        return f"{loud}{self.lost_tokens:,} of {total:,} tokens ({100 * self.lost_share:.1f} %): {listed}"
+        return f"{loud}{self.lost_tokens:,} of {total:,} tokens ({percent(self.lost_share)}): {listed}"
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> TextRecord:

@@ -11,6 +11,7 @@ from typing import Any
 from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError, MissingFileError
 from morphlm.files import checked_path, sha256_of, source_name
+from morphlm.text.encodings import check_encoding
 from morphlm.text.languages import check_language, check_spaced
 from morphlm.text.preparation import Case, read_preparation
 from morphlm.text.raw import split_lines_from_tokens
@@ -35,6 +36,7 @@ class LearnRequest:
     prepared: bool = False  # tokens stand between spaces, a sentence a line
     allow_unknown: bool = False  # the text may hold <unk>
     field: str | None = None  # of .jsonl
+    encoding: str | None = None  # of raw text; None: recognised
     case: Case = "lower"
     seed: int = 1
     threads: int | None = None
@@ -50,6 +52,8 @@ class LearnRequest:
             raise ConfigError(f"{self.minutes:g} minutes are no time to learn in; give more than 0")
         if not 0 <= self.seed <= LARGEST_SEED:
             raise ConfigError(f"seed is {self.seed}; it must be a whole number from 0 to {LARGEST_SEED:,}")
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", check_encoding(self.encoding))
         if self.case not in ("lower", "keep"):
             raise ConfigError(f"case is {self.case!r}; choose lower or keep")
         named = [str(path) for path in (*(self.paths or ()), self.dev, self.test) if path is not None]
@@ -72,6 +76,7 @@ class LearnRequest:
             "prepared": self.prepared,
             "allow_unknown": self.allow_unknown,
             "field": self.field,
+            **({} if self.encoding is None else {"encoding": self.encoding}),
             "case": self.case,
             "seed": self.seed,
         }
@@ -179,7 +184,12 @@ def is_prepared_already(request: LearnRequest) -> bool:
 def describe_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """The settings that differ, as one would say them: `case keep instead of lower`."""
     return [
-        f"{name.replace('_', ' ')} {now[name]} instead of {before.get(name)}"
-        for name in now
-        if now[name] != before.get(name)
+        f"{name.replace('_', ' ')} {_named(now.get(name))} instead of {_named(before.get(name))}"
+        for name in dict.fromkeys([*now, *before])
+        if now.get(name) != before.get(name)
     ]
+
+
+def _named(value: object) -> object:
+    """A setting in a message; None is what was left to `learn`."""
+    return "none" if value is None else value

@@ -45,7 +45,8 @@ SETTINGS = Record(
         "field": nullable(_NAME),
         "case": String(choices=("lower", "keep")),
         "seed": Integer(0, 2**32 - 1),
-    }
+    },
+    optional={"encoding": String(longest=40)},  # only where it was named
 )
 PART = Record({"sentences": _COUNT, "tokens": _COUNT, "sha256": DIGEST})
 TEXT = Record(

@@ -14,6 +14,7 @@ from morphlm.learning.dividing import HELD_OUT, divide, spread_blocks
 from morphlm.learning.pace import WORDS_EXPONENT, TextSize
 from morphlm.learning.record import PartRecord, TextRecord
 from morphlm.learning.request import LearnRequest, look_at_inputs
+from morphlm.tables import percent
 from morphlm.text.preparation import Counts, PrepareOptions
 from morphlm.text.prepare import keep_record, make_preparation
 from morphlm.wording import option
@@ -135,7 +136,7 @@ def _notes(collected: Collected, repeated: float) -> Iterator[str]:
         yield f"warning: the text was not read to its end, for lack of time; give more {option('--minutes')}"
     if repeated > REPEATED_SHARE:
         yield (
-            f"warning: {100 * repeated:.0f} % of the sentences of the development text stand in the training text too, "
+            f"warning: {percent(repeated, 0)} of the sentences of the development text stand in the training text too, "
             "so its perplexity says little about new text; remove what is there twice"
         )
 

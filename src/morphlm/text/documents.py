@@ -30,6 +30,7 @@ from morphlm.text.encodings import (
     NotTextError,
     check_is_known,
     given_encoding,
+    name_encoding,
     recognise_encoding,
 )
 from morphlm.text.entities import replace_entities
@@ -85,8 +86,7 @@ class Findings:
         for encoding, names in self.encodings.items():
             yield f"{_listed(names)}: read as {encoding}"
         if self.unsure:
-            cure = "if it is wrong, convert the text to UTF-8 (`iconv`)"
-            yield f"warning: the encoding of {_listed(self.unsure)} is no more than a guess; {cure}"
+            yield f"warning: the encoding of {_listed(self.unsure)} is no more than a guess; {name_encoding()}"
         if self.marked_up:
             cure = "take the text out first (`pandoc -t plain`, `html2text`)"
             looks = "looks" if len(self.marked_up) == 1 else "look"

@@ -9,11 +9,16 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from encodings.aliases import aliases
+from functools import cache
 from typing import Any
 
-from morphlm.errors import ConfigError, InputError
+from morphlm.errors import ConfigError, InputError, nearest_names
+from morphlm.tables import percent
+from morphlm.wording import option
 
 SAMPLE_BYTES = 1 << 20  # the beginning of a file, by which it is judged
 UNSURE = 0.9  # below this a guess is called unsure
@@ -33,7 +38,11 @@ _SUPERSETS = {"ascii": "utf-8", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "i
 _SIBLINGS = {"cp1250": "iso8859-2", "cp1253": "iso8859-7", "cp1257": "iso8859-13"}
 _SIBLINGS |= {other: name for name, other in _SIBLINGS.items()}
 _STRANGE = re.compile(r"[\x80-\x9f]|(?<=[^\W\d_])[^\w\s!-~’‘´·\xad‐‑–—…](?=[^\W\d_])")
+_NOT_FOR_TEXTS = ("idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "mbcs", "oem", "charmap")
 _MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_WORD, _ASCII_LETTER = re.compile(r"[^\W\d_]+"), re.compile("[A-Za-z]")
+_NOT_LATIN = re.compile("[\u0370-\u1dff\u1f00-\uffff]")
+_MOST_MIXED = 0.2  # of the words that are not ASCII
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 _OFFICE = "convert it to text first (`soffice --convert-to txt` or `pandoc -t plain`)"
@@ -91,36 +100,82 @@ class Encoding:
 
     def format(self) -> str:
         """The name, and how sure it is where it was guessed: `cp1250 (guessed, 87 % sure)`."""
-        return self.name if self.certainty == 1 else f"{self.name} (guessed, {self.certainty:.0%} sure)"
+        return self.name if self.certainty == 1 else f"{self.name} (guessed, {percent(self.certainty, 0)} sure)"
+
+    def messages(self, names: str) -> Iterator[str]:
+        """What whoever reads these files should know, a line each; nothing of UTF-8."""
+        if not self.is_utf8:
+            yield f"{names}: read as {self.format()}"
+        if self.certainty < UNSURE:
+            yield f"warning: the encoding of {names} is no more than a guess; {name_encoding()}"
+
+
+def name_encoding() -> str:
+    """What to do about a wrong guess."""
+    return f"if it is wrong, name the right one with {option('--encoding')}"
 
 
 class NotTextError(InputError):
     """A file that is no text: a PDF, an archive, an image, or unknown data with NUL bytes."""
 
 
-def given_encoding(name: str, sample: bytes) -> Encoding:
-    """An encoding that the user names; ConfigError if there is none of that name."""
+def check_encoding(name: str) -> str:
+    """Python's name of an encoding that the user names in any way; ConfigError if there is none for texts."""
     try:
-        codec = codecs.lookup(name).name
-        "".encode(codec)  # some codecs are for other things than text
-    except (LookupError, ValueError) as error:
-        raise ConfigError(f"there is no encoding {name!r}; use a name such as utf-8, cp1250 or koi8-r") from error
+        codec = codecs.lookup(name).name.replace("_", "-")
+    except (LookupError, ValueError, TypeError):
+        codec = ""
+    if codec not in _text_codecs():
+        near = nearest_names(str(name), _names_of_encodings())
+        cure = f"do you mean {' or '.join(near)}?" if near else "use a name such as utf-8, cp1250 or koi8-r"
+        raise ConfigError(f"there is no encoding {name!r}; {cure}")
+    return "utf-8" if codec == "utf-8-sig" else codec
+
+
+def given_encoding(name: str, sample: bytes) -> Encoding:
+    """An encoding that the user names, for a text that begins with these bytes."""
+    codec = check_encoding(name)
     for mark, marked in _MARKS:
         if sample.startswith(mark) and marked.startswith(codec):
             return Encoding(marked, mark=mark)
     return Encoding(codec)
 
 
+@cache
+def _text_codecs() -> frozenset[str]:
+    """The names of all encodings of texts; some codecs of Python are for other things."""
+    found = set()
+    for name in sorted(set(aliases.values()) | {"utf_8_sig"}):
+        with suppress(LookupError, ImportError):  # some are there on Windows only
+            codec = codecs.lookup(name)
+            if getattr(codec, "_is_text_encoding", True) and name not in _NOT_FOR_TEXTS:
+                found.add(codec.name.replace("_", "-"))
+    return frozenset(found)
+
+
+@cache
+def _names_of_encodings() -> list[str]:
+    """How people write them: `cp1250`, `windows-1250`, `latin2`, `koi8-r`."""
+    return sorted(
+        {name.replace("_", "-") for name, codec in aliases.items() if codec.replace("_", "-") in _text_codecs()}
+        | _text_codecs()
+    )
+
+
 def recognise_encoding(sample: bytes, source: str) -> Encoding:
     """The encoding of a text that begins with these bytes (`SAMPLE_BYTES` are enough); NotTextError if none."""
-    for mark, name in _MARKS:
-        if sample.startswith(mark):
-            return Encoding(name, mark=mark)
+    if marked := marked_encoding(sample):
+        return marked
     check_is_known(sample, source)
-    if wide := _without_mark(sample):
+    if wide := wide_encoding(sample):
         return wide
     check_is_text(sample, source)
     return Encoding("utf-8") if is_mostly_utf8(sample) else _guess(sample, source)
+
+
+def marked_encoding(sample: bytes) -> Encoding | None:
+    """The encoding that a byte order mark tells."""
+    return next((Encoding(name, mark=mark) for mark, name in _MARKS if sample.startswith(mark)), None)
 
 
 def check_is_known(sample: bytes, source: str) -> None:
@@ -142,7 +197,7 @@ def check_is_text(sample: bytes, source: str) -> None:
         raise NotTextError(f"this is no text ({nul} in it); {_NO_TEXT}", source=source)
 
 
-def _without_mark(sample: bytes) -> Encoding | None:
+def wide_encoding(sample: bytes) -> Encoding | None:
     """UTF-16 or UTF-32 without a byte order mark: the bytes of spaces and line ends show the order."""
     if not sample or sample.count(b"\0") < len(sample) / 50:
         return None
@@ -179,8 +234,17 @@ def _guess(sample: bytes, source: str) -> Encoding:
     known = [(name, confidence) for name, confidence in results if name is not None]
     if not known:
         raise NotTextError(f"this is no text in any known encoding; {_NO_TEXT}", source=source)
+    known.sort(key=lambda result: _mixes_scripts(telling, result[0]))  # else in the order that chardet gives them
     name = _better_sibling(telling, _SUPERSETS.get(known[0][0], known[0][0]))
     return Encoding(name, _certainty(telling, known))
+
+
+def _mixes_scripts(data: bytes, name: str) -> bool:
+    """Whether letters of ASCII stand beside Greek, Cyrillic or other ones in many words, as nobody writes them."""
+    words = [word for word in _WORD.findall(data.decode(name, "replace")) if not word.isascii()]
+    return sum(_ASCII_LETTER.search(word) is not None and _NOT_LATIN.search(word) is not None for word in words) > (
+        _MOST_MIXED * len(words)
+    )
 
 
 def _codec(name: str | None) -> str | None:

@@ -159,21 +159,22 @@ def prepare_pair_files(
     options: PairOptions,
     *,
     mend: bool = False,
+    encoding: str | None = None,
     processes: int = 1,
     progress: ProgressOption = None,
 ) -> tuple[Preparation, Preparation]:
     """Prepare the two files of a parallel text, line by line translations, into two others with their records.
 
-    `options` are of `pair_options`.
+    `options` are of `pair_options`. The `encoding` of both is recognised unless it is named.
     """
     check_streams(paths)
     if "-" in map(str, outs) or Path(outs[0]).absolute() == Path(outs[1]).absolute():
         raise ConfigError("parallel text is written to two files; name two different ones (not '-')")
-    mendings = (Mending(keep_lines=True), Mending(keep_lines=True)) if mend else (None, None)
-    results = ordered_map(PairPreparer(options, mend), _pieces(_pairs(paths, mendings), paths), processes)
+    mendings = (Mending(keep_lines=True, line_ends_only=not mend), Mending(keep_lines=True, line_ends_only=not mend))
+    results = ordered_map(PairPreparer(options, mend), _pieces(_pairs(paths, mendings, encoding), paths), processes)
     counts, sizes, repairs = write_prepared(results, outs, total_bytes(paths))
     for mending in mendings:
-        repairs += mending.repairs if mending is not None else Counter()
+        repairs += mending.repairs
     source, target = (
         keep_record(outs[side], make_preparation(side_options, counts[side], sizes[side], repairs, options.max_ratio))
         for side, side_options in enumerate(options.sides)
@@ -181,9 +182,9 @@ def prepare_pair_files(
     return source, target
 
 
-def _pairs(paths: Paths, mendings: tuple[Mending | None, Mending | None]) -> Iterator[tuple[bytes, bytes]]:
+def _pairs(paths: Paths, mendings: tuple[Mending, Mending], encoding: str | None) -> Iterator[tuple[bytes, bytes]]:
     """Line n of one file with line n of the other."""
-    source, target = (_lines(path, mending) for path, mending in zip(paths, mendings, strict=True))
+    source, target = (_lines(path, mending, encoding) for path, mending in zip(paths, mendings, strict=True))
     for count, (source_line, target_line) in enumerate(itertools.zip_longest(source, target)):
         if source_line is None or target_line is None:
             more = 1 + sum(1 for _ in itertools.chain(source, target))
@@ -217,7 +218,7 @@ def _unequal(paths: Paths, source: int, target: int) -> InputError:
     )
 
 
-def _lines(path: str | Path, mending: Mending | None) -> Iterator[bytes]:
+def _lines(path: str | Path, mending: Mending, encoding: str | None) -> Iterator[bytes]:
     """The checked lines of one side, with their newlines."""
-    for block in read_blocks(path, mending=mending):
+    for block in read_blocks(path, mending=mending, encoding=encoding):
         yield from block.data.splitlines(keepends=True)

@@ -14,7 +14,7 @@ from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer, is_file
 from morphlm.schema import SchemaError, read_document
-from morphlm.tables import counted
+from morphlm.tables import counted, percent
 from morphlm.text.reading import parse_number, repair_messages
 from morphlm.text.schema import LANGUAGE_CODE, PREPARATION, RECORD_FORMAT
 from morphlm.text.words import REVISION as WORDS_REVISION
@@ -149,7 +149,9 @@ class Counts:
         kept = f"{self.kept:,} of {counted(self.lines, 'line')} kept{dropped and f' ({dropped})'}"
         if self.sentences > self.kept:
             kept += f", split into {counted(self.sentences, 'sentence')}"
-        lost = f"; lost: {counted(self.lost_tokens, 'token')} ({self.lost_share:.2%})" if self.lost_tokens else ""
+        lost = (
+            f"; lost: {counted(self.lost_tokens, 'token')} ({percent(self.lost_share, 2)})" if self.lost_tokens else ""
+        )
         return f"{kept}, {counted(self.tokens, 'token')}{lost}"
 
 

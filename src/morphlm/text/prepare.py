@@ -235,28 +235,30 @@ def prepare_files(
     *,
     mend: bool = False,
     split: bool = False,
+    encoding: str | None = None,
     processes: int = 1,
     progress: ProgressOption = None,
 ) -> Preparation:
     """Prepare files ('-': standard input) into one, with its record beside it unless `out` is '-'.
 
-    A line is a sentence, or with `split`, text is read as `learn` does: files or folders in any encoding, hard-wrapped
-    or a paragraph a line, whose sentences are found; whatever can be mended is mended then.
+    A line is a sentence, or with `split`, text is read as `learn` does: files or folders, hard-wrapped or a paragraph a
+    line, whose sentences are found; whatever can be mended is mended then. The `encoding` is recognised unless it is
+    named, and other line ends and a byte order mark are no reason to refuse a text; `mend` repairs all that is.
 
     The bytes do not depend on the number of processes. A script that asks for more than one needs the usual
     `if __name__ == "__main__":`, since each of them imports it.
     """
     paths = [paths] if isinstance(paths, str | Path) else paths
     check_streams(paths)
-    mending = Mending() if mend and not split else None
+    mending = Mending(line_ends_only=not mend)
     if split:
-        results = ordered_map(DocumentPreparer(options), read_documents(paths), processes)
+        results = ordered_map(DocumentPreparer(options), read_documents(paths, encoding=encoding), processes)
     else:
-        pieces = (piece for path in paths for block in read_blocks(path, mending=mending) for piece in pieces_of(block))
+        blocks = (block for path in paths for block in read_blocks(path, mending=mending, encoding=encoding))
+        pieces = (piece for block in blocks for piece in pieces_of(block))
         results = ordered_map(BlockPreparer(options, mend), pieces, processes)
     (counts,), (size,), repairs = write_prepared(results, [out], total_bytes(paths))
-    if mending is not None:
-        repairs += mending.repairs
+    repairs += mending.repairs
     return keep_record(out, make_preparation(options, counts, size, repairs))
 
 

@@ -31,6 +31,7 @@ class RawText:
 
     source: list[Path] | Iterable[str]
     options: PrepareOptions | None
+    encoding: str | None = None  # of the files; None: recognised
 
     @property
     def paths(self) -> list[Path] | None:
@@ -68,9 +69,9 @@ def looks_wrapped(path: str | Path) -> bool:
     return False
 
 
-def read_raw_blocks(path: str | Path, *, marks: Marks) -> Iterator[Block]:
-    """Blocks of lines as people have them: other line ends and a byte order mark are no reason to refuse a text."""
-    return read_blocks(path, marks=marks, mending=Mending(line_ends_only=True))
+def read_raw_blocks(path: str | Path, *, marks: Marks, encoding: str | None = None) -> Iterator[Block]:
+    """Blocks of lines as people have them: encoding, line ends and a byte order mark are no reason to refuse a text."""
+    return read_blocks(path, marks=marks, mending=Mending(line_ends_only=True), encoding=encoding)
 
 
 def prepared_lines(block: Block, options: PrepareOptions | None, *, allow_unknown: bool) -> Iterator[list[str]]:

@@ -19,6 +19,7 @@ from typing import Literal, TypeVar, cast
 from morphlm.errors import InputError
 from morphlm.files import open_binary, source_name
 from morphlm.text.encodings import recognise_encoding
+from morphlm.text.transcoding import Utf8Reader
 from morphlm.wording import either, option
 
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
@@ -103,25 +104,34 @@ def split_tokens(line: str) -> list[str]:
 
 
 def read_blocks(
-    path: str | Path, *, marks: Marks = "none", mending: Mending | None = None, cure: str | None = None
+    path: str | Path,
+    *,
+    marks: Marks = "none",
+    mending: Mending | None = None,
+    cure: str | None = None,
+    encoding: str | None = "utf-8",
 ) -> Iterator[Block]:
     """Yield the checked text of a file ('-': standard input) as blocks of whole lines.
 
     `marks` says which reserved tokens the text may hold: none; UNK, where words were replaced by it on purpose; or any,
     for tables such as a vocabulary. An empty file is refused. Lines arrive as soon as they can be read, so that this
     also serves a pipe that stays open; those before a line that is refused arrive before the error. `cure` says what
-    repairs what is refused, and how.
+    repairs what is refused, and how. An `encoding` of None is recognised, and said unless it is UTF-8.
     """
     source = source_name(path)
     empty = True
-    with open_binary(path) as stream:
+    named = "" if encoding == "utf-8" else f"name its encoding with {option('--encoding')}, or "
+    convert = f"{named}convert it with iconv"
+    with open_binary(path) as file:
+        repairs = None if mending is None or mending.line_ends_only else mending.repairs
+        stream = file if encoding == "utf-8" else Utf8Reader(file, source, encoding, repairs)
         for line, data in _whole_lines(stream, source, mending, marks, cure):
             empty = False
-            if mending is not None and not mending.line_ends_only and line == 1:
+            if repairs is not None and line == 1:
                 _refuse_other_encoding(data, source)
             if mending is not None:
                 data = _mended(data, mending, line, marks)  # noqa: PLW2901
-            good, refusal = _checked(data, source, line, marks, cure)
+            good, refusal = _checked(data, source, line, marks, cure, convert)
             if good:
                 yield Block(good, line, source)
             if refusal is not None:
@@ -137,7 +147,7 @@ def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
 
 
 def _whole_lines(
-    stream: io.BufferedReader, source: str, mending: Mending | None, marks: Marks, cure: str | None
+    stream: io.BufferedReader | Utf8Reader, source: str, mending: Mending | None, marks: Marks, cure: str | None
 ) -> Iterator[tuple[int, bytes]]:
     """Cut what arrives into (line number, whole lines); the last line gets a newline if it lacks one.
 
@@ -168,12 +178,14 @@ def _whole_lines(
         yield line, pending + b"\n"
 
 
-def _checked(block: bytes, source: str, line: int, marks: Marks, cure: str | None) -> tuple[bytes, InputError | None]:
+def _checked(
+    block: bytes, source: str, line: int, marks: Marks, cure: str | None, convert: str
+) -> tuple[bytes, InputError | None]:
     """The lines before the first one that is refused, and its error; all lines, and None, if there is none."""
     refusal = None
     while block:
         try:
-            _check(block, source, line, marks, cure)
+            _check(block, source, line, marks, cure, convert)
             break
         except InputError as error:  # of the first line of its sort; before it there may be something else
             refusal, before = error, cast(int, error.line) - line
@@ -181,7 +193,7 @@ def _checked(block: bytes, source: str, line: int, marks: Marks, cure: str | Non
     return block, refusal
 
 
-def _check(block: bytes, source: str, line: int, marks: Marks, cure: str | None) -> None:
+def _check(block: bytes, source: str, line: int, marks: Marks, cure: str | None, convert: str) -> None:
     """Raise an InputError for the first thing that is wrong in a block that starts at `line`."""
 
     def refuse(offset: int, message: str) -> InputError:
@@ -200,7 +212,7 @@ def _check(block: bytes, source: str, line: int, marks: Marks, cure: str | None)
     try:
         block.decode()
     except UnicodeDecodeError as error:
-        raise refuse(error.start, f"byte {block[error.start]:#04x} is not UTF-8; convert it with iconv") from error
+        raise refuse(error.start, f"byte {block[error.start]:#04x} is not UTF-8; {convert}") from error
     if len(block) >= MAX_LINE_BYTES:
         for number, text in enumerate(block.split(b"\n")):
             if len(text) >= MAX_LINE_BYTES:

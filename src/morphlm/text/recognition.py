@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
+from morphlm.tables import percent
+
 PIECE = 200  # characters that are asked about together
 SHORTEST = 40  # shorter lines are asked about with their neighbours
 MOST_PIECES = 400
@@ -37,7 +39,7 @@ class Recognised:
         if self.code is None:
             return "unknown"
         shares = [(self.code, self.share), *self.others]
-        return ", ".join(f"{(names or {}).get(code, code)} {share:.0%}" for code, share in shares)
+        return ", ".join(f"{(names or {}).get(code, code)} {percent(share, 0)}" for code, share in shares)
 
 
 def recognise_language(sample: Sequence[str]) -> Recognised:

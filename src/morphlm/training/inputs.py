@@ -39,6 +39,7 @@ from morphlm.vocabulary.corpus import (
     warn_if_raw,
 )
 from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
+from morphlm.wording import option
 
 VOCABULARY = Producer("vocabulary", 1, ("morphlm.vocabulary", "morphlm.text.reading"))
 SEGMENTER = Producer("segmenter", 1, ("morphlm.segmentation",))
@@ -180,6 +181,8 @@ def _read_texts(
     source: Source, dev: Source, test: Source | None, options: InputOptions
 ) -> tuple[Corpus, HeldOut, HeldOut | None, str]:
     """The encoded texts, and a hash of the training text as it stands."""
+    if dev is None:
+        raise ConfigError(f"there is no development text, which decides when to stop; give {option('--dev')}")
     _check_standard_input(options, *([source, dev] if test is None else [source, dev, test]))
     preparation = preparation_of(source)
     dev = fit_to(preparation, dev, what="the training")

@@ -23,6 +23,7 @@ from morphlm.display import dataclass_repr, described
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import cannot_write, source_name
 from morphlm.progress import notify, progress_bar
+from morphlm.tables import percent
 from morphlm.text.preparation import PrepareOptions, model_record, read_preparation
 from morphlm.text.raw import RawText, is_paths, is_prepared, prepared_lines, read_raw_blocks, split_lines_from_tokens
 from morphlm.text.reading import END, RESERVED, Block, Marks, read_blocks
@@ -161,8 +162,8 @@ def warn_if_raw(words: WordCounts, source: Source) -> None:
             "`learn` takes raw text, `prepare_files` prepares it",
         )
         notify(
-            f"WARNING: {describe(source)}: it looks like raw text, {attached / words.tokens:.0%} of the words end in a "
-            f"comma or the like; {cure}"
+            f"WARNING: {describe(source)}: it looks like raw text, {percent(attached / words.tokens, 0)} of the words "
+            f"end in a comma or the like; {cure}"
         )
 
 
@@ -288,25 +289,25 @@ def token_batches(source: Source, *, allow_unknown: bool) -> Iterator[list[bytes
         sentences = source.lines(allow_unknown=allow_unknown) if isinstance(source, RawText) else source
         yield from _batches_of_sentences(cast(Iterable[Sequence[str]], sentences), allow_unknown)
         return
-    options = source.options if isinstance(source, RawText) else None
+    text = source if isinstance(source, RawText) else RawText(paths, None, "utf-8")
     with progress_bar("reading") as bar:
         for path in paths:
-            for tokens in _batches_of_file(path, options, allow_unknown):
+            for tokens in _batches_of_file(path, text, allow_unknown):
                 bar.update(len(tokens))
                 yield tokens
 
 
-def _batches_of_file(path: Path, options: PrepareOptions | None, allow_unknown: bool) -> Iterator[list[bytes]]:
+def _batches_of_file(path: Path, text: RawText, allow_unknown: bool) -> Iterator[list[bytes]]:
     """The tokens of a file as they stand or, with options, prepared, unless its record says that this was done."""
     record = read_preparation(path)
     # Text that `morphlm prepare` wrote may hold UNK on purpose; its record says so.
     is_marked = allow_unknown or record is not None
     marks: Marks = "unk" if is_marked else "none"
-    if options is None or is_prepared(path, options):
-        yield from map(tokens_of_block, read_blocks(path, marks=marks))
+    if text.options is None or is_prepared(path, text.options):
+        yield from map(tokens_of_block, read_blocks(path, marks=marks, encoding=text.encoding or "utf-8"))
         return
-    for block in read_raw_blocks(path, marks=marks):
-        yield prepared_tokens(block, options, allow_unknown=is_marked)
+    for block in read_raw_blocks(path, marks=marks, encoding=text.encoding):
+        yield prepared_tokens(block, text.options, allow_unknown=is_marked)
 
 
 def prepared_tokens(block: Block, options: PrepareOptions, *, allow_unknown: bool) -> list[bytes]:

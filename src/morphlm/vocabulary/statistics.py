@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from morphlm.display import Row, Tabular, dataclass_repr
-from morphlm.tables import format_columns
+from morphlm.tables import format_columns, percent
 from morphlm.vocabulary.corpus import Source, WordCounts, describe, read_corpus
 from morphlm.vocabulary.vocabulary import check_kappa
 
@@ -56,7 +56,7 @@ def format_statistics(rows: list[CorpusStatistics]) -> str:
                 f"{row.tokens:,}",
                 f"{row.types:,}",
                 f"{row.singletons:,}",
-                f"{row.singletons / max(row.types, 1):.1%}",
+                percent(row.singletons / max(row.types, 1)),
                 f"{row.vocabulary:,}",
             ]
             for row in rows

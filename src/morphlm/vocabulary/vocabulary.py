@@ -24,6 +24,7 @@ from morphlm.vocabulary.spelling_order import SpellingOrder, sort_by_spelling
 from morphlm.wording import either
 
 UNK_ID, BEGIN_ID, END_ID = 0, 1, 2
+NOTHING = -1  # in a context: the word is not known, nor are those before it
 VOCABULARY_FILE = "vocabulary.tsv"  # in a model directory
 
 

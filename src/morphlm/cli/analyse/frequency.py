@@ -8,7 +8,7 @@ import click
 
 from morphlm.analysis.frequency import frequency_comparison
 from morphlm.cli import options
-from morphlm.cli.analyse.options import load_two, pictures, show, two_models
+from morphlm.cli.analyse.options import analysis, load_two, show, two_models
 from morphlm.vocabulary.vocabulary import load_vocabulary
 
 
@@ -17,11 +17,7 @@ from morphlm.vocabulary.vocabulary import load_vocabulary
 @options.text_files
 @click.option("--ends/--no-ends", default=True, help="Count sentence ends as tokens.")
 @click.option("--vocab", metavar="FILE", help="Vocabulary with the training counts.  [default: the baseline's]")
-@options.prepared
-@options.allow_unk
-@pictures
-@options.seed
-@options.as_json
+@analysis
 def command(
     baseline: str,
     other: str,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from morphlm.analysis.folders import prune_folders
 from morphlm.analysis.scores import check_named_once
 from morphlm.cli import options
-from morphlm.cli.analyse.options import pictures, show
+from morphlm.cli.analyse.options import analysis, show
 
 
 @click.command(name="kappa")
@@ -20,18 +22,12 @@ from morphlm.cli.analyse.options import pictures, show
     metavar="NAME FOLDER_LOW FOLDER_ONE TEST",
     help="For a language: models with a low kappa, models with kappa = 1, and test text (repeatable).",
 )
-@options.prepared
-@options.allow_unk
-@pictures
-@options.seed
-@options.as_json
+@analysis
 def command(
     languages: tuple[tuple[str, str, str, str], ...],
-    prepared: bool | None,
-    allow_unknown: bool,
     pictures: tuple[str, ...],
-    seed: int,
     as_json: bool,
+    **reading: Any,  # prepared, encoding, allow_unknown, seed
 ) -> None:
     """What CLBL gains over MKN (Rel.1) and CLBL++ over CLBL (Rel.2) with few and with all singletons pruned.
 
@@ -45,4 +41,8 @@ def command(
     check_named_once([name for name, *_ in languages])
     options.check_one_stdin(*(test for *_, test in languages))
     folders = {name: (low, one, test) for name, low, one, test in languages}
-    show(prune_folders(folders, allow_unknown=allow_unknown, prepared=prepared, seed=seed), as_json, pictures)
+    show(
+        prune_folders(folders, **reading),
+        as_json,
+        pictures,
+    )

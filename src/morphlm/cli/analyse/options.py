@@ -34,6 +34,12 @@ pictures = click.option(
 )
 
 
+# How texts are read and what is drawn; all but `pictures` and `as_json` are arguments of the analyses.
+analysis = options.applied(
+    [options.prepared, options.encoding, options.allow_unk, pictures, options.seed, options.as_json]
+)
+
+
 def load_two(baseline: str, other: str) -> tuple[LanguageModel, LanguageModel, tuple[str, str]]:
     """The models and their names in tables: their kinds or, if these are equal, their paths."""
     first, second = load(baseline), load(other)

@@ -40,6 +40,7 @@ from morphlm.cli.analyse.options import load_two, pictures, show, two_models
 )
 @click.option("--text", metavar="FILE", help="Text of the same sentences to score.")
 @options.prepared
+@options.encoding
 @pictures
 @options.seed
 @options.as_json
@@ -52,6 +53,7 @@ def command(
     sequences: tuple[str, ...],
     text: str | None,
     prepared: bool | None,
+    encoding: str | None,
     pictures: tuple[str, ...],
     as_json: bool,
     **choices: Any,
@@ -74,6 +76,6 @@ def command(
     tagged = read_tagged_for([first, second], paths, form, column=column, text=text)
     split = [sequence.split(",") for sequence in sequences]
     result = tag_comparison(
-        first, second, tagged, sequences=split, text=text, prepared=prepared, names=names, **choices
+        first, second, tagged, sequences=split, text=text, prepared=prepared, encoding=encoding, names=names, **choices
     )
     show(result, as_json, pictures)

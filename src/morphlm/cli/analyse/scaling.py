@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from morphlm.analysis.folders import scale_folders
-from morphlm.cli import options
-from morphlm.cli.analyse.options import pictures, show
+from morphlm.cli.analyse.options import analysis, show
 
 
 @click.command(name="scaling")
@@ -23,20 +24,14 @@ from morphlm.cli.analyse.options import pictures, show
     metavar="FOLDER",
     help="Models of one amount of text with a shared vocabulary (repeatable).",
 )
-@options.prepared
-@options.allow_unk
-@pictures
-@options.seed
-@options.as_json
+@analysis
 def command(
     test: str,
     growing: tuple[str, ...],
     fixed: tuple[str, ...],
-    prepared: bool | None,
-    allow_unknown: bool,
     pictures: tuple[str, ...],
-    seed: int,
     as_json: bool,
+    **reading: Any,  # prepared, encoding, allow_unknown, seed
 ) -> None:
     """What CLBL and CLBL++ gain over MKN, and CLBL++ over CLBL, with the amount of training text.
 
@@ -50,5 +45,5 @@ def command(
         raise click.UsageError(
             "no models are named; give --growing FOLDER, --fixed FOLDER or both, once for each amount"
         )
-    result = scale_folders(test, growing, fixed, allow_unknown=allow_unknown, prepared=prepared, seed=seed)
+    result = scale_folders(test, growing, fixed, **reading)
     show(result, as_json, pictures)

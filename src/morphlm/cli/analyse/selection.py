@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from morphlm.analysis.folders import select_folders
 from morphlm.analysis.scores import check_named_once
 from morphlm.analysis.selection import check_box
 from morphlm.cli import options
-from morphlm.cli.analyse.options import pictures, show
+from morphlm.cli.analyse.options import analysis, show
 
 
 @click.command(name="selection")
@@ -21,18 +23,12 @@ from morphlm.cli.analyse.options import pictures, show
     metavar="NAME FOLDER TEST",
     help="Models and test text of a language (repeatable).",
 )
-@options.prepared
-@options.allow_unk
-@pictures
-@options.seed
-@options.as_json
+@analysis
 def command(
     languages: tuple[tuple[str, str, str], ...],
-    prepared: bool | None,
-    allow_unknown: bool,
     pictures: tuple[str, ...],
-    seed: int,
     as_json: bool,
+    **reading: Any,  # prepared, encoding, allow_unknown, seed
 ) -> None:
     """What LBL+c, LBL+o, LBL++ change against LBL, and CLBL+c, CLBL+o, CLBL++ against CLBL, over languages.
 
@@ -49,7 +45,7 @@ def command(
     if pictures:
         check_box(len(languages))
     folders = {name: (folder, test) for name, folder, test in languages}
-    result = select_folders(folders, allow_unknown=allow_unknown, prepared=prepared, seed=seed)
+    result = select_folders(folders, **reading)
     show(result, as_json, pictures)
     if not as_json:
         click.echo(f"\n{result.to_intervals().format()}")
