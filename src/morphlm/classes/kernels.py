@@ -88,6 +88,17 @@ class PassSettings(NamedTuple):
 
 
 @owning
+def begins_of_parts(counts: Array) -> Array:
+    """Where each part begins in an array of parts that have these sizes."""
+    begins = np.empty(len(counts), np.int64)
+    total = 0
+    for i in range(len(counts)):
+        begins[i] = total
+        total += counts[i]
+    return begins
+
+
+@owning
 def firsts_by_second(tokens: Array, boundary: int, vocabulary_size: int) -> tuple[Array, Array]:
     """The word before each token, ordered by the token's word, and where each word's part ends.
 
@@ -96,7 +107,7 @@ def firsts_by_second(tokens: Array, boundary: int, vocabulary_size: int) -> tupl
     counts = np.zeros(vocabulary_size, np.int64)
     for word in tokens:
         counts[word] += 1
-    ends = np.cumsum(counts) - counts  # at first where each part begins; they move as it is filled
+    ends = begins_of_parts(counts)  # they move as a part is filled
     firsts = np.empty(len(tokens), np.int32)
     previous = boundary
     for word in tokens:
@@ -113,7 +124,7 @@ def seconds_by_first(firsts: Array, ends: Array) -> tuple[Array, Array]:
     counts = np.zeros(vocabulary_size, np.int64)
     for first in firsts:
         counts[first] += 1
-    seconds_end = np.cumsum(counts) - counts
+    seconds_end = begins_of_parts(counts)
     seconds = np.empty(len(firsts), np.int32)
     begin = 0
     for second in range(vocabulary_size):
@@ -138,7 +149,7 @@ def run_lengths(seconds: Array, ends: Array, repeats: Array) -> tuple[Array, Arr
         last = -1
         for i in range(begin, ends[first]):
             second = seconds[i]
-            if second not in (last, first):
+            if second != last and second != first:  # noqa: PLR1714 - a tuple takes longer to compile
                 entries += 1
             last = second
         begin = ends[first]
@@ -507,11 +518,11 @@ def gain_of_move(
     gain = 0.0
     for i in range(beside.after):
         h = buffers.classes_after[i]
-        if h not in (own, target):
+        if h != own and h != target:  # noqa: PLR1714
             gain += increment(counts[target, h], after[h], phi) + increment(counts[own, h], -after[h], phi)
     for i in range(beside.before):
         h = buffers.classes_before[i]
-        if h not in (own, target):
+        if h != own and h != target:  # noqa: PLR1714
             gain += increment(counts[h, target], before[h], phi) + increment(counts[h, own], -before[h], phi)
     # the four cells where the two rows and the two columns cross
     gain += increment(counts[own, own], -after[own] - before[own] - repeats, phi)

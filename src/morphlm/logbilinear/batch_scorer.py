@@ -11,7 +11,6 @@ from morphlm.logbilinear.kernels.query import Cache
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.query import new_cache
 from morphlm.logbilinear.states import ContextArrays, FactorIds, no_windows
-from morphlm.vocabulary.vocabulary import UNK_ID
 
 
 class LogBilinearScorer(ComposingScorer):
@@ -37,6 +36,13 @@ class LogBilinearScorer(ComposingScorer):
             logprobs[is_new] = self._score_composed(contexts[is_new], words[is_new], cache)
         return logprobs
 
+    def estimate(self, contexts: Int32Array, words: Int32Array) -> Float64Array:
+        """By the words that are known; new words are UNK."""
+        if self.new_words is not None:
+            contexts, words = self.new_words.known(contexts), self.new_words.known(words)
+        contexts, words = checked_queries(contexts, words, self.order, self._words, partial=True)
+        return self._score_known(contexts, words, self.new_cache(0))
+
     def _score_known(self, contexts: Int32Array, words: Int32Array, cache: Cache) -> Float64Array:
         logprobs: Float64Array = query_batch.log_probabilities(self.compiled, cache, contexts, words)
         return logprobs
@@ -56,6 +62,6 @@ class LogBilinearScorer(ComposingScorer):
         result = contexts.copy()
         for word in np.unique(contexts[contexts >= self._words]).tolist():
             known = self._model.in_contexts(self.new_words.forms[word - self._words])
-            number = UNK_ID if isinstance(known, int) else self._words + numbers.setdefault(known, len(numbers))
+            number = known if isinstance(known, int) else self._words + numbers.setdefault(known, len(numbers))
             result[contexts == word] = number
         return ContextArrays(result, no_windows(len(result)), list(numbers))

@@ -30,7 +30,6 @@ from morphlm.lazy import cached_property
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.context_tables import ContextSide, ContextTables
 from morphlm.logbilinear.engine import Engine
-from morphlm.logbilinear.kernels.prediction import NOTHING
 from morphlm.logbilinear.kernels.query import CompiledModel
 from morphlm.logbilinear.parameters import Parameters, check_shapes
 from morphlm.logbilinear.plain import score_plainly
@@ -47,7 +46,7 @@ from morphlm.text.reading import END
 from morphlm.threads import available_cores, one_worker, workers
 from morphlm.vectors.vectors import SideVectors, WordVectors
 from morphlm.vocabulary.corpus import check_tokens
-from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, VOCABULARY_FILE, parse_vocabulary
+from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, NOTHING, UNK_ID, VOCABULARY_FILE, parse_vocabulary
 
 CLASSES_FILE = "classes.tsv"
 FIXED = "fixed_wide_context"  # in the training record of a model whose wide context was fixed: how many words it had
@@ -92,12 +91,7 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
     @property
     def signature(self) -> Signature:
         """The common signature with the width of the vectors, the wide context and the recipe of the training."""
-        common = super().signature
-        reach = f"fixed{self.training[FIXED]}" if FIXED in self.training else str(self.config.wide or "")
-        wide = {"wide": reach} if reach else {}
-        added = {"d": str(self.config.width), **wide, "recipe": str(self.training.get("recipe", "own"))}
-        index = [name for name, _ in common.fields].index("V")
-        return Signature(common.measure, (*common.fields[:index], *added.items(), *common.fields[index:]))
+        return full_signature(super().signature, self.config, self.training)
 
     # ------------------------------------------------------------ scoring
 
@@ -222,7 +216,7 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
     def _score_text(self, tokens: Int32Array, contexts: Int32Array, structure: Structure) -> Float64Array:
         """`contexts` are the tokens as contexts see them, ids of the structure's context side."""
         with one_worker() if len(tokens) < SMALL_TEXT else workers(self.threads or available_cores()) as pool:
-            scorer = TokenScorer(self._context_tables, self._output_side, self.structure.layout.members, pool)
+            scorer = TokenScorer(self._context_tables, self._output_side, pool)
             return scorer.score(tokens, contexts, structure)
 
     def _compile_queries(self) -> None:
@@ -355,6 +349,15 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
             self_test=self.self_test(),
             notes=notes,
         )
+
+
+def full_signature(common: Signature, config: LogBilinearConfig, training: Mapping[str, Any]) -> Signature:
+    """The common signature with the width of the vectors, the wide context and the recipe."""
+    reach = f"fixed{training[FIXED]}" if FIXED in training else str(config.wide or "")
+    wide = {"wide": reach} if reach else {}
+    added = {"d": str(config.width), **wide, "recipe": str(training.get("recipe", "own"))}
+    index = [name for name, _ in common.fields].index("V")
+    return Signature(common.measure, (*common.fields[:index], *added.items(), *common.fields[index:]))
 
 
 def logbilinear_from_files(directory: str | Path, files: ModelFiles) -> LogBilinearModel:

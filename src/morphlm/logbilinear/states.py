@@ -18,9 +18,9 @@ import numpy as np
 from morphlm.arrays import Int32Array, Int64Array, starts_of
 from morphlm.language_model.guards import no_state, state_list
 from morphlm.logbilinear.config import LogBilinearConfig
-from morphlm.logbilinear.kernels.prediction import NOTHING, Windows
+from morphlm.logbilinear.kernels.prediction import Windows
 from morphlm.segmentation.factors import Factors
-from morphlm.vocabulary.vocabulary import BEGIN_ID, UNK_ID
+from morphlm.vocabulary.vocabulary import BEGIN_ID, NOTHING, UNK_ID
 
 FactorIds = tuple[int, ...]  # a word that is composed of these
 StateWord = int | FactorIds

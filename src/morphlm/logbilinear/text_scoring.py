@@ -12,7 +12,7 @@ from morphlm.arrays import Float64Array, Int32Array
 from morphlm.logbilinear.context_tables import ContextTables
 from morphlm.logbilinear.kernels.prediction import Windows, predict_contexts, token_contexts
 from morphlm.logbilinear.kernels.query import CompiledModel
-from morphlm.logbilinear.query import CachedQueries, with_contexts
+from morphlm.logbilinear.kernels.text_scores import score_tokens
 from morphlm.logbilinear.states import no_windows, text_windows
 from morphlm.logbilinear.structure import Structure
 from morphlm.threads import Workers
@@ -25,9 +25,9 @@ SMALLEST_PIECE = 64  # tokens, of the work for a thread
 class TokenScorer:
     """Scores texts under one model."""
 
-    def __init__(self, tables: ContextTables, output: CompiledModel, members: Int32Array, pool: Workers) -> None:
-        """`output` is the model without contexts, `members` are the words by position."""
-        self._tables, self._output, self._members, self._pool = tables, output, members, pool
+    def __init__(self, tables: ContextTables, output: CompiledModel, pool: Workers) -> None:
+        """`output` is the model without contexts."""
+        self._tables, self._output, self._pool = tables, output, pool
 
     def score(self, tokens: Int32Array, contexts: Int32Array, structure: Structure) -> Float64Array:
         """ln P of every token of sentences that each end with END.
@@ -50,17 +50,17 @@ class TokenScorer:
         table, wide = self._tables.of_words(words.astype(np.int32), structure, self._pool)
         before = token_contexts(stream, begin - first, config.distances, *marks)
         order = np.argsort(structure.class_of[tokens], kind="stable")
+        order = order[tokens[order] != BEGIN_ID]  # which has no probability
         windows = text_windows(stream, order + (begin - first), config.wide) if config.wide else no_windows(len(order))
         ordered, contexts_in_order = tokens[order], before[order]
-        queries = CachedQueries(with_contexts(self._output, table), self._members, 0)
-        scores = np.empty(len(tokens))
+        scores = np.empty(len(order))
 
         def score_range(a: int, b: int) -> None:
             some = Windows(windows.items, windows.firsts[a:b], windows.lengths[a:b], windows.step)
             predictions = predict_contexts(table, wide, contexts_in_order[a:b], some)
-            scores[a:b] = queries.score_predictions(predictions, np.arange(b - a), ordered[a:b])
+            score_tokens(self._output, predictions, ordered[a:b], scores[a:b])
 
-        self._pool.run_ranges(score_range, len(tokens), SMALLEST_PIECE)
-        result = np.empty(len(tokens))
+        self._pool.run_ranges(score_range, len(order), SMALLEST_PIECE)
+        result = np.full(len(tokens), -np.inf)
         result[order] = scores
         return result

@@ -129,8 +129,10 @@ def touched_factors(words: Array, rows: SparseRows, slot_of: Array) -> TouchedFa
                 factors[size] = factor
                 size += 1
             counts[slot_of[factor] + 1] += 1
-    starts = np.cumsum(counts[: size + 1])
-    free = starts[:-1].copy()
+    starts, free = np.zeros(size + 1, np.int64), np.empty(size, np.int64)
+    for slot in range(size):
+        free[slot] = starts[slot]
+        starts[slot + 1] = starts[slot] + counts[slot + 1]
     items = np.empty(entries, np.int32)
     for u in range(len(words)):
         for at in range(rows.starts[words[u]], rows.starts[words[u] + 1]):

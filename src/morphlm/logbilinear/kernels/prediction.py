@@ -12,7 +12,6 @@ from morphlm.logbilinear.kernels.numerics import compiled, inlined
 from morphlm.logbilinear.kernels.wide import NEUTRAL
 
 F = np.float32
-NOTHING = -1  # in a context: no word, whose vector is 0; only such stand before it
 FOUR = 4  # words that are transformed at a time
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from morphlm.arrays import Array
 from morphlm.compiling import njit
 from morphlm.logbilinear.kernels.numerics import FAST, compiled, inlined, mixed, prefetch
-from morphlm.logbilinear.kernels.prediction import NOTHING, ContextTable, predict
+from morphlm.logbilinear.kernels.prediction import ContextTable, predict
 from morphlm.logbilinear.kernels.scores import FOUR, log_sums, score_block
+from morphlm.vocabulary.vocabulary import NOTHING
 
 F = np.float32
 WAYS = 4  # entries of a set of the cache

@@ -22,7 +22,7 @@ from morphlm.logbilinear.kernels.query import (
     look_up,
     store,
 )
-from morphlm.logbilinear.kernels.scores import BLOCK, FOUR, TILE, log_sums, precise_exponential, score_block
+from morphlm.logbilinear.kernels.scores import BLOCK, FOUR, TILE, copy_row, log_sums, precise_exponential, score_block
 
 F = np.float32
 QUERIES = 1 << 14  # queries that are sorted and scored together
@@ -177,7 +177,7 @@ def compute_pairs(
     block = np.zeros((FOUR, predictions.shape[1]), F)
     for i in range(len(missing)):
         group, c = chosen[i], pairs.classes[missing[i]]
-        block[0] = predictions[group]
+        copy_row(predictions[group], block[0])
         value = log_normaliser(model, c, block, class_sums[group], word_sums[i])
         values[missing[i]] = value
         store(cache, contexts[group], codes[group], c + 2, value)
@@ -191,8 +191,10 @@ def score_queries(
 
     `contexts`, (groups, n - 1), are keys for the cache, if that has any room; else they are not looked at.
     """
-    pairs = pair_with_classes(model, group_of, words, len(predictions))
-    values = normalise_pairs(model, cache, contexts, predictions, pairs, (pairs.pair_of >= 0).sum())
+    pairs, queries = pair_with_classes(model, group_of, words, len(predictions)), 0
+    for pair in pairs.pair_of:
+        queries += pair >= 0
+    values = normalise_pairs(model, cache, contexts, predictions, pairs, queries)
     return add_scores(model, predictions, group_of, words, pairs.pair_of, values)
 
 
@@ -226,7 +228,7 @@ def add_scores(
             size += 1
         if position >= 0:
             for lane in range(size):
-                block[lane] = predictions[group_of[i + lane]]
+                copy_row(predictions[group_of[i + lane]], block[lane])
             score_block(model.output, model.biases, position, position + 1, block, size, scores)
             for lane in range(size):
                 out[i + lane] = values[pair_of[i + lane]] + np.float64(scores[lane, 0])
@@ -267,12 +269,13 @@ def score_grid(model: CompiledModel, cache: Cache, contexts: Array, predictions:
     table, biases = np.zeros((asked, width), F), np.zeros(asked, F)
     for k in range(asked):
         if pairs.pair_of[k] >= 0:
-            table[k], biases[k] = model.output[model.position_of[words[k]]], model.biases[model.position_of[words[k]]]
+            copy_row(model.output[model.position_of[words[k]]], table[k])
+            biases[k] = model.biases[model.position_of[words[k]]]
     out, scores, block = np.empty((groups, asked)), np.empty((BLOCK, asked), F), np.zeros((BLOCK, width), F)
     for a in range(0, groups, BLOCK):
         size = min(BLOCK, groups - a)
         for i in range(size):
-            block[i] = predictions[a + i]
+            copy_row(predictions[a + i], block[i])
         score_block(table, biases, 0, asked, block, size, scores)
         for i in range(size):
             for k in range(asked):
@@ -291,7 +294,7 @@ def log_probabilities(model: CompiledModel, cache: Cache, contexts: Array, words
         unique = np.empty((len(groups.firsts), contexts.shape[1]), np.int32)
         predictions = np.empty((len(unique), model.output.shape[1]), F)
         for group in range(len(unique)):
-            unique[group] = contexts[begin + groups.firsts[group]]
+            copy_row(contexts[begin + groups.firsts[group]], unique[group])
             predict(contexts_of(model), unique[group], predictions[group])
         out[begin:end] = score_queries(model, cache, unique, predictions, groups.group_of, words[begin:end])
     return out
@@ -309,10 +312,10 @@ def score_positions(begin: int, end: int, model: CompiledModel, predictions: Arr
         for a in range(0, len(predictions), BLOCK):
             size = min(BLOCK, len(predictions) - a)
             for i in range(size):
-                block[i] = predictions[a + i]
+                copy_row(predictions[a + i], block[i])
             score_block(model.output, model.biases, tile, stop, block, size, scores)
             for i in range(size):
-                out[a + i, tile:stop] = scores[i, : stop - tile]
+                copy_row(scores[i, : stop - tile], out[a + i, tile:stop])
 
 
 @compiled
@@ -323,12 +326,14 @@ def distribute(
     block, class_sum = np.zeros((FOUR, predictions.shape[1]), F), np.zeros(1)
     first = np.zeros(1, np.int64)
     for i in range(begin, end):
-        block[0] = predictions[i]
+        copy_row(predictions[i], block[0])
         if len(model.class_biases):
             log_sums(model.class_vectors, model.class_biases, 0, len(model.class_biases), first, block, class_sum)
         for c in range(len(model.starts) - 1):
             low, high = model.starts[c], model.starts[c + 1]
-            most = scores[i, low:high].max()
+            most = scores[i, low]
+            for position in range(low + 1, high):
+                most = max(most, scores[i, position])
             total = 0.0
             for position in range(low, high):
                 total += precise_exponential(np.float64(scores[i, position]) - np.float64(most))

@@ -78,6 +78,13 @@ def score_block(table: Array, biases: Array, begin: int, end: int, block: Array,
 
 
 @inlined
+def copy_row(source: Array, target: Array) -> None:
+    """target[:] = source; Numba takes a second to compile that, as it checks shapes and words an error."""
+    for k in range(target.size):
+        target[k] = source[k]
+
+
+@inlined
 def add_exponentials(scores: Array, highest: float, total: float) -> tuple[Any, Any]:
     """Continue a sum of exponentials, relative to the highest score so far; returns that score and the sum."""
     most = highest
@@ -102,7 +109,7 @@ def log_sums(table: Array, biases: Array, begin: int, end: int, chosen: Array, p
         size = min(BLOCK, len(chosen) - a)
         for i in range(size):
             highest[i], total[i] = LOWEST, 0.0
-            block[i] = predictions[chosen[a + i]]
+            copy_row(predictions[chosen[a + i]], block[i])
         for tile in range(begin, end, TILE):
             rows = min(TILE, end - tile)
             score_block(table, biases, tile, tile + rows, block, size, scores)

@@ -299,11 +299,13 @@ def score_words(
     The words are scored in tiles; the sum of exponentials is kept relative to the highest score so far.
     """
     first, last = layout.starts[c], layout.starts[c + 1]
-    scores = np.empty((end - begin, min(TILE, last - first)), F)
-    highest, total, own = np.full(end - begin, F(-3e38)), np.zeros(end - begin), np.zeros(end - begin, F)
+    scores = np.empty((end - begin) * min(TILE, last - first), F)
+    highest, total, own = np.empty(end - begin, F), np.zeros(end - begin), np.empty(end - begin, F)
+    for i in range(end - begin):
+        highest[i], own[i] = F(-3e38), F(0.0)
     for tile in range(first, last, TILE):
         stop = min(tile + TILE, last)
-        s = scores.ravel()[: (end - begin) * (stop - tile)].reshape(end - begin, stop - tile)
+        s = scores[: (end - begin) * (stop - tile)].reshape(end - begin, stop - tile)
         np.dot(predictions[begin:end], layer.vectors[tile:stop].T, s)
         for i in range(end - begin):
             before, most = highest[i], highest[i]

@@ -58,7 +58,9 @@ class Trellis(NamedTuple):
 @owning
 def label_words(words: LabelledWords, emissions: Array, transitions: Array) -> int:
     """Give every word its best labels; returns how many words changed."""
-    longest = words.sizes.max()
+    longest = 0
+    for size in words.sizes:
+        longest = max(longest, size)
     back = np.empty((longest, CATEGORIES), np.int8)
     changed = 0
     for word in range(len(words.sizes)):

@@ -1,0 +1,48 @@
+"""ln P of the tokens of a text, in order of their classes: without a cache, and without a search for equal contexts.
+
+The sums are those of kernels/scores.py, so that a text, a query and many queries agree to the last bit.
+"""
+
+import numpy as np
+
+from morphlm.arrays import Array
+from morphlm.logbilinear.kernels.numerics import compiled, inlined
+from morphlm.logbilinear.kernels.query import CompiledModel
+from morphlm.logbilinear.kernels.scores import FOUR, copy_row, log_sums, score_block
+
+F = np.float32
+
+
+@inlined
+def end_of_class(model: CompiledModel, words: Array, first: int) -> int:
+    """Where the words of the class of words[first] end."""
+    c, last = model.class_of[model.position_of[words[first]]], first + 1
+    while last < len(words) and model.class_of[model.position_of[words[last]]] == c:
+        last += 1
+    return last
+
+
+@compiled
+def score_tokens(model: CompiledModel, predictions: Array, words: Array, out: Array) -> None:
+    """out[i] = ln P(words[i]) with p = predictions[i]; words of a class stand side by side, and BEGIN is not there."""
+    tokens, classes = len(words), len(model.class_biases)
+    numbers, class_sums, word_sums = np.empty(tokens, np.int64), np.zeros(tokens), np.empty(tokens)
+    for i in range(tokens):
+        numbers[i] = i
+    if classes:
+        log_sums(model.class_vectors, model.class_biases, 0, classes, numbers, predictions, class_sums)
+    block, score, first = np.zeros((FOUR, predictions.shape[1]), F), np.empty((FOUR, 1), F), 0
+    while first < tokens:
+        c, last = np.int64(model.class_of[model.position_of[words[first]]]), end_of_class(model, words, first)
+        begin, end = model.starts[c], model.starts[c + 1]
+        log_sums(model.output, model.biases, begin, end, numbers[first:last], predictions, word_sums[first:last])
+        for i in range(first, last):
+            copy_row(predictions[i], block[0])
+            own = 0.0
+            if classes:
+                score_block(model.class_vectors, model.class_biases, c, c + 1, block, 1, score)
+                own = np.float64(score[0, 0])
+            position = np.int64(model.position_of[words[i]])
+            score_block(model.output, model.biases, position, position + 1, block, 1, score)
+            out[i] = own - class_sums[i] - word_sums[i] + np.float64(score[0, 0])
+        first = last
