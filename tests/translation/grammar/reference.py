@@ -70,6 +70,8 @@ def rules_of_pair(pair: Pair, config: GrammarConfig) -> Iterator[tuple[Symbols, 
                 continue
             if config.linked_word and not linked & set(words):
                 continue
+            if config.tight_phrases and not {span[0], span[1] - 1} & set(words) <= linked:
+                continue
             yield left, right, words
 
 

@@ -9,7 +9,7 @@ import pytest
 from morphlm.translation.grammar.config import GrammarConfig
 from morphlm.translation.grammar.extraction import GrammarExtractor
 from morphlm.translation.grammar.files import grammar_name, write_all, write_each
-from morphlm.translation.grammar.rules import read_rules
+from morphlm.translation.grammar.reading import read_rules
 from tests.conftest import Outcome
 
 from .test_extraction import PAIRS, bitext_of

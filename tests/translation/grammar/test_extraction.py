@@ -48,6 +48,7 @@ configs = st.builds(
     max_input_span=st.integers(1, 8),
     max_training_span=st.integers(1, 8),
     tight_gaps=st.booleans(),
+    tight_phrases=st.booleans(),
     linked_word=st.booleans(),
     **{name: st.just(0) for name in ALL},
 )

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from morphlm.errors import InputError
+from morphlm.translation.grammar.reading import read_rules
 from morphlm.translation.grammar.rules import (
     FEATURES,
     Rule,
     RuleTable,
     join_tables,
     parse_rule,
-    read_rules,
     table_of,
     write_rules,
 )

@@ -14,6 +14,10 @@ SUBCOMMANDS = {
     "extract": "Find hierarchical rules for sentences in aligned text.",
     "tune": "Find the weights with which a system translates best.",
     "decode": "Translate text with a system.",
+    "recaser": "Learn capital letters for translations from text.",
+    "serve": "Translate over HTTP, for programs on this machine.",
+    "weights": "Convert weights from and to those of cdec and Moses.",
+    "kbest": "Convert k-best lists from and to those of cdec and Moses.",
     "evaluate": "BLEU and chrF of translations, and whether systems differ.",
 }
 

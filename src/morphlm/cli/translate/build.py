@@ -21,7 +21,7 @@ from morphlm.translation.system.tuning import read_tuning_text, tune_system
 
 HEADINGS = {
     "Text": ("languages", "dev", "out", "bitext", "mend"),
-    "Model": ("models", "extra_rules"),
+    "Model": ("models", "extra_rules", "recaser"),
     "Run": ("runs", "seed", "threads", "as_json"),
     "Preparation": settings.preparing.names,
     "Tuning": (*settings.tuning.names, *settings.mert.names),
@@ -35,6 +35,7 @@ HEADINGS = {
 @click.option("--bitext", metavar="BITEXT", help="Instead of two files: a folder of `translate extract --from`.")
 @click.option("--lm", "models", multiple=True, metavar="[NAME=]MODEL", help="A language model; repeat for more.")
 @click.option("--extra-rules", metavar="FILE", help="Rules in cdec's format that join those of every sentence.")
+@click.option("--recaser", is_flag=True, help="Learn capital letters from TARGET, for `translate decode --truecase`.")
 @click.option("--out", required=True, metavar="DIR", help="The directory of the system.")
 @settings.languages
 @settings.preparing
@@ -52,6 +53,7 @@ def command(
     bitext: str | None,
     models: tuple[str, ...],
     extra_rules: str | None,
+    recaser: bool,
     out: str,
     languages: str | None,
     dev: tuple[str, str] | None,
@@ -86,7 +88,7 @@ def command(
     sources = Sources(source, target, bitext, [NamedModel.of(model) for model in models], extra_rules)
     settings.mention_missing_abbreviations(config)
     text = None if dev is None else read_tuning_text(*dev, config, mend=mend)
-    built = build_system(out, sources, config, mend=mend, threads=threads)
+    built = build_system(out, sources, config, mend=mend, recaser=recaser, threads=threads)
     tuned = None
     if text is not None:
         seeds = range(seed, seed + runs)

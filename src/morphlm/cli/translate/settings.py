@@ -44,7 +44,7 @@ preparing = SettingOptions(SystemConfig)
 grammar = SettingOptions(
     GrammarConfig, *(name for name in GrammarConfig.declared() if name not in ("target_anchors", "cached_symbols"))
 )
-search = SettingOptions(DecoderConfig, "pop_limit", "max_span", default_text="as built, or {}")
+search = SettingOptions(DecoderConfig, "pop_limit", "max_span", "pass_all", default_text="as built, or {}")
 tuning = SettingOptions(TuningConfig, "kbest", "iterations", "probes")
 mert = SettingOptions(MertConfig, "restarts")
 

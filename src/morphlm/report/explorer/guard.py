@@ -53,8 +53,11 @@ def error_response(status: int, message: str, headers: Mapping[str, str] | None 
 class Guard:
     """ASGI middleware around the application that is reached at `port`."""
 
-    def __init__(self, app: ASGIApp, port: int, limits: RequestLimits) -> None:
-        self._app, self._limits = app, limits
+    def __init__(
+        self, app: ASGIApp, port: int, limits: RequestLimits, advice: str = "use `morphlm analyse` on a file"
+    ) -> None:
+        """`advice` tells whoever sends too much what to do instead."""
+        self._app, self._limits, self._advice = app, limits, advice
         self._hosts = own_hosts(port)
         self._origins = tuple(f"http://{host}" for host in self._hosts)
 
@@ -85,27 +88,26 @@ class Guard:
         limit, body = self._limits.body_bytes, bytearray()
         announced = _header(scope, "content-length", "0")
         if announced.isascii() and announced.isdecimal() and int(announced[:18]) > limit:
-            raise _too_large(limit)
+            raise self._too_large(limit)
         try:
             async with asyncio.timeout(self._limits.seconds):
                 async for chunk in Request(scope, receive).stream():
                     body += chunk
                     if len(body) > limit:
-                        raise _too_large(limit)
+                        raise self._too_large(limit)
         except ClientDisconnect as error:
             raise RefusalError(400, "the request is not complete") from error
         except TimeoutError as error:
             raise RefusalError(408, "the request did not arrive in time; send it again") from error
         return bytes(body)
 
+    def _too_large(self, limit: int) -> RefusalError:
+        return RefusalError(413, f"a request of more than {limit:,} bytes; send less, or {self._advice}")
+
 
 def _header(scope: Scope, name: str, default: str) -> str:
     """The value in lower case. If the header comes twice, both are joined, which no check accepts."""
     return ", ".join(Headers(scope=scope).getlist(name) or [default]).lower()
-
-
-def _too_large(limit: int) -> RefusalError:
-    return RefusalError(413, f"a request of more than {limit:,} bytes; send less, or use `morphlm analyse` on a file")
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -20,10 +20,10 @@ def explore(paths: Sequence[str], port: int = 8000, ready: Callable[[str], None]
 
     `ready` is called with its address once all models are loaded; without it, a message tells it.
     """
-    server = _server()
+    server, serving = _module("server"), _module("serving")
     if len(paths) > MAX_MODELS:
         raise ConfigError(f"{len(paths)} models; name at most {MAX_MODELS}")
-    with server.bind(port) as bound:  # before the models are loaded, which takes longer
+    with serving.bind(port) as bound:  # before the models are loaded, which takes longer
         explorer = Explorer([(path, load(path)) for path in paths])
         for card in explorer.cards():
             notify(f"{card.name}: {card.signature}")
@@ -35,9 +35,9 @@ def _tell_address(address: str) -> None:
     notify(f"the page is at {address}; Ctrl-C ends it", important=True)
 
 
-def _server() -> ModuleType:
-    """The module that needs the extra `explore`."""
-    return import_extra("morphlm.report.explorer.server", "explore", "the explorer needs")
+def _module(name: str) -> ModuleType:
+    """A module that needs the extra `explore`."""
+    return import_extra(f"morphlm.report.explorer.{name}", "explore", "the explorer needs")
 
 
 def open_browser(address: str) -> None:

@@ -5,35 +5,27 @@ Import it only where it is used: it needs the extra `explore`.
 
 from __future__ import annotations
 
-import os
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.resources import files
-from typing import Annotated, Any
+from typing import Annotated
 
 import uvicorn
-from fastapi import APIRouter, FastAPI, Query, Request, Response
-from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field
-from starlette.exceptions import HTTPException
+from fastapi import APIRouter, FastAPI, Query, Response
+from pydantic import Field
 
-from morphlm.errors import ConfigError, MorphlmError
 from morphlm.report.explorer.comparison import ComparisonView
-from morphlm.report.explorer.connections import connection_class
 from morphlm.report.explorer.examples import ExamplesView
-from morphlm.report.explorer.guard import HOST, Guard, error_response
-from morphlm.report.explorer.limits import TooBusyError, TooSlowError
+from morphlm.report.explorer.guard import HOST, Guard
 from morphlm.report.explorer.maps import MapView
 from morphlm.report.explorer.models import ModelCard, TextIs
 from morphlm.report.explorer.operations import Explorer, PlaceView
 from morphlm.report.explorer.sentences import CompletionView, SentenceView
+from morphlm.report.explorer.serving import NO_TELEMETRY, RequestBody, handle_errors, refusals, server_of
 from morphlm.report.explorer.throttle import Throttle
 from morphlm.report.explorer.words import MorphemeView, WordView
 from morphlm.version import __version__
-from morphlm.wording import option
 
-CONNECTIONS = 64  # at a time, of those that wait for a request
 MODULES = ("explorer", "elements", "asking", "parts", "start", "words", "sentences", "comparisons", "maps")
 SCRIPT, STYLE = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
 PAGES = {  # address -> folder of this package's parent, file, type; nothing else is ever read
@@ -46,15 +38,6 @@ PAGES = {  # address -> folder of this package's parent, file, type; nothing els
     "/api/docs": ("explorer/page", "api.html", "text/html; charset=utf-8"),
     "/api/docs.js": ("explorer/page", "api.js", SCRIPT),
 }
-REFUSALS = {
-    400: "What was asked for cannot be answered",
-    403: "Asked by another page, or under another name of this machine",
-    413: "The request is too large",
-    422: "The request has not the form that is described here",
-    503: "Too many requests at a time",
-    504: "It would take too long",
-}
-NO_TELEMETRY: Any = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}  # to no other host
 DESCRIPTION = """What the page does, as JSON. A model is named by its name or number in `/api/models`. Every error is
 an object with one field, `error`, that says what is wrong and how to mend it."""
 
@@ -62,11 +45,7 @@ an object with one field, `error`, that says what is wrong and how to mend it.""
 # ---------------------------------------------------------------- what is sent
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class SentenceRequest(_Body):
+class SentenceRequest(RequestBody):
     """A sentence to score under some models."""
 
     text: str = Field(description="One sentence; a line end counts as a space.", examples=["Nova domo ."])
@@ -75,7 +54,7 @@ class SentenceRequest(_Body):
     k: int = Field(5, description="How many expected words for each token.")
 
 
-class CompletionRequest(_Body):
+class CompletionRequest(RequestBody):
     """A text to continue."""
 
     model: str = Field(examples=["0"])
@@ -84,7 +63,7 @@ class CompletionRequest(_Body):
     k: int = Field(10, description="How many words.")
 
 
-class ComparisonRequest(_Body):
+class ComparisonRequest(RequestBody):
     """A text on which to compare two models."""
 
     baseline: str = Field(examples=["0"])
@@ -92,13 +71,6 @@ class ComparisonRequest(_Body):
     text: str = Field(description="A sentence a line.", examples=["Nova domo .\nLa domo ."])
     text_is: TextIs = "raw"
     k: int = Field(10, description="How many words, tokens and sentences to show on each side.")
-
-
-@dataclass(frozen=True)
-class ErrorBody:
-    """The body of every error."""
-
-    error: str
 
 
 ModelName = Annotated[str, Query(max_length=500, description="Name or number of a model.")]
@@ -122,7 +94,7 @@ def make_app(explorer: Explorer, port: int, throttle: Throttle | None = None) ->
     app.include_router(_api(explorer, throttle or Throttle(explorer.limits)))
     for address, (folder, name, kind) in PAGES.items():
         app.add_api_route(address, _page(folder, name, kind), methods=["GET", "HEAD"], include_in_schema=False)
-    _handle_errors(app)
+    handle_errors(app, "/api/docs")
     return Guard(app, port, explorer.limits)
 
 
@@ -137,10 +109,7 @@ def _page(folder: str, name: str, kind: str) -> Callable[[], Response]:
 
 
 def _api(explorer: Explorer, throttle: Throttle) -> APIRouter:
-    refusals: dict[int | str, dict[str, Any]] = {
-        status: {"model": ErrorBody, "description": description} for status, description in REFUSALS.items()
-    }
-    router = APIRouter(prefix="/api", responses=refusals)
+    router = APIRouter(prefix="/api", responses=refusals())
 
     @router.get("/models")
     async def models() -> list[ModelCard]:
@@ -202,78 +171,12 @@ def _add_texts(router: APIRouter, explorer: Explorer, throttle: Throttle) -> Non
         )
 
 
-# ---------------------------------------------------------------- errors
-
-
-def _handle_errors(app: FastAPI) -> None:
-    """Turn every exception into an `ErrorBody`."""
-
-    @app.exception_handler(MorphlmError)
-    async def refused(request: Request, error: MorphlmError) -> Response:
-        status = 504 if isinstance(error, TooSlowError) else 503 if isinstance(error, TooBusyError) else 400
-        return error_response(status, str(error), {"Retry-After": "1"} if status == 503 else None)
-
-    @app.exception_handler(RequestValidationError)
-    async def malformed(request: Request, error: RequestValidationError) -> Response:
-        return error_response(422, "; ".join(_problem(problem) for problem in error.errors()[:3]))
-
-    @app.exception_handler(HTTPException)
-    async def not_there(request: Request, error: HTTPException) -> Response:
-        messages = {
-            404: "there is nothing at this address; see /api/docs",
-            405: f"this address does not take {request.method[:20]}; see /api/docs",
-        }
-        return error_response(error.status_code, messages.get(error.status_code, str(error.detail)), error.headers)
-
-    @app.exception_handler(Exception)
-    async def failed(request: Request, error: Exception) -> Response:
-        return error_response(500, "internal error; the terminal shows the cause")
-
-
-def _problem(problem: dict[str, Any]) -> str:
-    """Which field, and what is wrong with it; what was sent is not repeated."""
-    if problem["type"] in ("json_invalid", "model_attributes_type"):
-        return "the body is no object in JSON; send one, with the header `Content-Type: application/json`"
-    field = ".".join(str(part)[:50] for part in problem["loc"] if part not in ("body", "query"))
-    return f"{field}: {problem['msg']}" if field else str(problem["msg"])
-
-
 # ---------------------------------------------------------------- serving
-
-
-def bind(port: int) -> socket.socket:
-    """A socket at a port of this machine that no other machine reaches; 0: any free port."""
-    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    if os.name == "posix":  # a port that was used a moment ago is free; elsewhere it would mean something else
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind((HOST, port))
-        bound.listen(CONNECTIONS)
-    except OSError as error:
-        bound.close()
-        raise ConfigError(
-            f"port {port} cannot be had ({error.strerror}); choose another by {option('--port')}, or 0 for "
-            "any that is free"
-        ) from error
-    return bound
 
 
 def make_server(explorer: Explorer, port: int, throttle: Throttle | None = None) -> uvicorn.Server:
     """The server that answers at `port`, once it is given the socket."""
-    config = uvicorn.Config(
-        make_app(explorer, port, throttle),
-        http=connection_class(explorer.limits.header_seconds, CONNECTIONS),
-        loop="asyncio",
-        ws="none",
-        lifespan="off",
-        log_level="error",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        limit_concurrency=2 * CONNECTIONS,
-        timeout_graceful_shutdown=1,
-    )
-    return uvicorn.Server(config)
+    return server_of(make_app(explorer, port, throttle), explorer.limits)
 
 
 def serve(explorer: Explorer, bound: socket.socket, ready: Callable[[str], None]) -> None:

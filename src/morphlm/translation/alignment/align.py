@@ -11,7 +11,7 @@ import numpy as np
 from morphlm.arrays import Array
 from morphlm.display import dataclass_repr
 from morphlm.progress import ProgressOption, progress_bar, reports_progress
-from morphlm.tables import counted
+from morphlm.tables import counted, percent
 from morphlm.translation.alignment.config import AlignmentConfig
 from morphlm.translation.alignment.links import Alignments
 from morphlm.translation.alignment.model import AlignmentModel, Pass, train_alignment
@@ -43,7 +43,7 @@ class Aligned:
         source, target = self.unlinked
         return (
             f"{counted(len(self.text), 'pair')}, {counted(len(self.alignments.source), 'link')}; without a link: "
-            f"{100 * source:.1f} % of the source words, {100 * target:.1f} % of the target words"
+            f"{percent(source)} of the source words, {percent(target)} of the target words"
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 
 from morphlm.arrays import Array
 from morphlm.display import dataclass_repr
+from morphlm.tables import percent
 from morphlm.threads import Workers, available_cores, workers
 from morphlm.translation.alignment.config import TENSION_RANGE, AlignmentConfig
 from morphlm.translation.alignment.kernels import expectation
@@ -40,7 +41,7 @@ class Pass:
     def format(self) -> str:
         return (
             f"pass {self.iteration}: tension {self.tension:.3f}, {self.cross_entropy:.3f} bits a word, "
-            f"{100 * self.null_share:.1f} % without a link"
+            f"{percent(self.null_share)} without a link"
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -32,7 +32,11 @@ class DecoderConfig(Settings):
     max_spans: int = setting(3000, "Spans of a sentence; those of a very long one are narrower.", at_least=1)
     kbest: int = setting(100, "Translations that `Translation.kbest` gives.", at_least=1, at_most=1_000_000)
     distinct: bool = setting(True, "No two of them have the same words.")
-    pass_all: bool = setting(False, "Any word may stay as it is, not only those without a rule of their own.")
+    pass_all: bool = setting(
+        False,
+        "Any word may stay as it is, as in cdec, or only those without a rule of their own.",
+        option="--pass-all/--no-pass-all",
+    )
     cache_megabytes: float = setting(32.0, "Size of the cache of each thread and model.", at_least=0, at_most=4096)
 
     __repr__ = dataclass_repr

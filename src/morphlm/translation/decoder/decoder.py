@@ -15,6 +15,7 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.threads import available_cores, map_in_order
 from morphlm.translation.decoder.config import DecoderConfig, Weights
+from morphlm.translation.decoder.constrained import Constraint, search_constrained
 from morphlm.translation.decoder.models import Caches, prepare_models
 from morphlm.translation.decoder.search import search
 from morphlm.translation.decoder.sentence_grammar import PreparedRules, prepare_rules, sentence_grammar
@@ -101,6 +102,29 @@ class Decoder:
         grammar = sentence_grammar(self.prepare(rules), tokens)
         with self._caches() as caches:
             return Translation(search(grammar, self.config, caches), self.config)
+
+    def decode_forced(self, tokens: Sequence[str], target: Sequence[str], rules: Rules) -> Translation | None:
+        """Find the best derivation that translates the tokens by exactly the words of `target`; None if there is none.
+
+        Nothing is pruned, whatever the pop limit, so that the score is the highest of all derivations.
+        """
+        return self.decode_constrained(tokens, rules, Constraint(tuple(target), is_whole=True))
+
+    def decode_prefix(
+        self, tokens: Sequence[str], prefix: Sequence[str], rules: Rules, *, incomplete: bool = False
+    ) -> Translation | None:
+        """Translate the tokens by something that begins with the words of `prefix`; None if no derivation does.
+
+        If `incomplete`, the last of these words may go on: a word that begins with it stands there.
+        """
+        return self.decode_constrained(tokens, rules, Constraint(tuple(prefix), is_incomplete=incomplete))
+
+    def decode_constrained(self, tokens: Sequence[str], rules: Rules, constraint: Constraint) -> Translation | None:
+        """Translate under a constraint; None if no derivation meets it."""
+        grammar = sentence_grammar(self.prepare(rules), tokens)
+        with self._caches() as caches:
+            chart = search_constrained(grammar, self.config, caches, constraint)
+            return None if chart is None else Translation(chart, self.config)
 
     def decode_all(
         self,

@@ -59,7 +59,7 @@ class KBest:
     def __init__(self, chart: Chart, *, distinct: bool) -> None:
         """If distinct, only the best derivation of equal words counts."""
         self._chart, self._distinct = chart, distinct
-        self._vocabulary, starts, symbols = _target_sides(chart.grammar)
+        self._vocabulary, starts, symbols = target_sides(chart.grammar)
         self._forest = Forest(_nodes_of(chart), _edges_of(chart), starts, symbols)
         self._derivations = np.empty(INITIAL_SIZE, DERIVATION)
         self._seen, self._counts = np.full(INITIAL_SIZE, NONE, np.int32), np.zeros(3, np.int64)
@@ -105,7 +105,7 @@ def _edges_of(chart: Chart) -> NDArray[np.void]:
     return records
 
 
-def _target_sides(grammar: SentenceGrammar) -> tuple[Words, Int64Array, Int32Array]:
+def target_sides(grammar: SentenceGrammar) -> tuple[Words, Int64Array, Int32Array]:
     """The words, and the target sides of all rules in numbers of words: models may take some words as the same."""
     table, tokens = grammar.rules.table, dict.fromkeys(grammar.tokens)
     known = {word: number for number, word in enumerate(table.target_words) if word in tokens}

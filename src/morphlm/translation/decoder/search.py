@@ -51,10 +51,10 @@ class Chart:
 
 def search(grammar: SentenceGrammar, config: DecoderConfig, caches: Caches) -> Chart:
     """Decode a sentence. The caches are of this thread alone; what they hold changes nothing but the time."""
-    return _ChartSearch(grammar, config, caches).run()
+    return ChartSearch(grammar, config, caches).run()
 
 
-class _ChartSearch:
+class ChartSearch:
     """The arrays that grow while a sentence is decoded."""
 
     def __init__(self, grammar: SentenceGrammar, config: DecoderConfig, caches: Caches) -> None:
@@ -71,13 +71,17 @@ class _ChartSearch:
         self.weights = model_weights(self.models, grammar.rules.weights)
         self.heuristic = Heuristic(self.models.heuristic, grammar.ids[0], new_memo())
         self.queries, self.scored_queries = new_queries(256, self.models.context_size), 0
+        self.rules = grammar.arrays
 
     def run(self) -> Chart:
-        self._begin()
+        self._begin_at(self.words * self.widest)
         self._spans()
         self._glue()
         end = self.words * self.widest + self.words
         self._round(_single_cube(end + 1, self.grammar.group_of(self.grammar.goal), end), is_last=True)
+        return self._chart()
+
+    def _chart(self) -> Chart:
         return Chart(
             self.grammar,
             self.widest,
@@ -85,9 +89,9 @@ class _ChartSearch:
             Hyperedges(*(array[: self.used_edges].copy() for array in self.edges)),
         )
 
-    def _begin(self) -> None:
+    def _begin_at(self, cell: int) -> None:
         """S over nothing: after the beginning of the sentence every context is known."""
-        nodes, cell = self.nodes, self.words * self.widest
+        nodes = self.nodes
         for array in nodes:
             array[0] = 0
         nodes.cell[0] = cell
@@ -115,13 +119,12 @@ class _ChartSearch:
         """The best hypotheses of some cells, scored by all models and recombined."""
         if not len(cubes.cell):
             return
-        rules, ids = self.grammar.arrays, self.grammar.ids
-        search = SearchArrays(rules, self.heuristic, self.cells, self.nodes, self.orders, self.weights)
+        search = SearchArrays(self.rules, self.heuristic, self.cells, self.nodes, self.orders, self.weights)
         output, used = pop_cubes(search, cubes, self.config.pop_limit, self.queries, self.scored_queries)
         hypotheses, self.queries = output.hypotheses, output.queries
         if is_last:  # nothing follows, so that all contexts are the same
             hypotheses.state[:], hypotheses.right[:] = 0, 0
-        self.models.score_queries(self.queries, self.scored_queries, used.queries, ids, self.caches)
+        self.models.score_queries(self.queries, self.scored_queries, used.queries, self.grammar.ids, self.caches)
         self.scored_queries = used.queries
         logprobs = sum_logprobs(output.uses, self.queries, used, len(self.orders))
         self.nodes = _grown_to(self.nodes, self.used_nodes + used.hypotheses)

@@ -27,9 +27,9 @@ from morphlm.translation.decoder.config import (
 from morphlm.translation.decoder.kernels.heuristic import estimate_rules
 from morphlm.translation.decoder.kernels.matching import build_trie
 from morphlm.translation.decoder.kernels.records import FIRST_GAP, SECOND_GAP, RuleArrays, SourceTrie
-from morphlm.translation.decoder.models import SearchModels
+from morphlm.translation.decoder.models import IMPOSSIBLE, SearchModels
 from morphlm.translation.grammar.rules import RuleTable
-from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
+from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, NOTHING, UNK_ID
 
 UNSEEN = np.iinfo(np.int32).max - 1  # the number of source words that no rule has
 
@@ -43,7 +43,7 @@ class PreparedRules:
     weights: Weights
     feature_names: tuple[str, ...]  # of the table, then COUNTED, then of the language models
     features: Float64Array  # (R, F): of each rule; ln p comes with the edges, but for shares of unknown words
-    estimates: Float64Array  # (R,): ln p of the words of each rule alone, by the heuristic
+    estimates: Float64Array  # (R, columns): ln p of the words of each rule alone
     source_ids: Mapping[str, int]  # numbers of source words
     ids: Int32Array  # (columns, words): numbers of the words in the models; the last two are END and BEGIN
     numbers: Mapping[tuple[int, ...], int]  # the number of a word by its ids in the models
@@ -54,6 +54,7 @@ class PreparedRules:
     # What depends on weights:
     weight_of: Float64Array  # (F,)
     scores: Float64Array  # (R,): features times weights
+    corrections: Float64Array  # (R,): see RuleArrays
     group_rules: Int32Array  # the rules of each group, the most promising first
 
     def __len__(self) -> int:
@@ -65,9 +66,13 @@ class PreparedRules:
             weights.check(self.feature_names)
         weight_of = weights.of(self.feature_names)
         scores = self.features @ weight_of
-        promise = scores + self.estimates * float(model_weights(self.models, weights).sum())
+        of_models = model_weights(self.models, weights)
+        corrections = (self.estimates - self.estimates[:, :1]) @ of_models
+        promise = scores + self.estimates @ of_models
         order = np.lexsort((-promise, self.group_of)).astype(np.int32)
-        return replace(self, weights=weights, weight_of=weight_of, scores=scores, group_rules=order)
+        return replace(
+            self, weights=weights, weight_of=weight_of, scores=scores, corrections=corrections, group_rules=order
+        )
 
 
 def model_weights(models: SearchModels, weights: Weights) -> Float64Array:
@@ -93,7 +98,7 @@ def prepare_rules(table: RuleTable, models: SearchModels, weights: Weights) -> P
         weights=weights,
         feature_names=names,
         features=_features(table, models, names, ids, symbols),
-        estimates=estimate_rules(models.heuristic, ids[0], table.target_starts, symbols),
+        estimates=_estimates(models, ids, table.target_starts, symbols),
         source_ids={word: number for number, word in enumerate(table.source_words)},
         ids=ids,
         numbers={column: number for number, column in enumerate(map(tuple, ids.T.tolist()))},
@@ -103,8 +108,35 @@ def prepare_rules(table: RuleTable, models: SearchModels, weights: Weights) -> P
         group_starts=starts_of(np.bincount(group_of)),
         weight_of=unset,
         scores=unset,
+        corrections=unset,
         group_rules=unset.astype(np.int32),
     ).with_weights(weights)
+
+
+def _estimates(models: SearchModels, ids: Int32Array, starts: Int64Array, symbols: Int32Array) -> Float64Array:
+    """ln p of the words of each rule, each after those that stand next to it, (R, columns)."""
+    by_heuristic = estimate_rules(models.heuristic, ids[0], starts, symbols)
+    estimates = np.repeat(by_heuristic[:, None], len(models.columns), axis=1)
+    rule_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    words = np.flatnonzero(symbols >= 0)
+    for column, scorer in enumerate(models.scorers, 1):
+        contexts = _contexts_in_rules(rule_of, symbols, ids[column], scorer.order - 1)[words]
+        logprobs = scorer.estimate(contexts, ids[column][symbols[words]])
+        if logprobs is not None:
+            estimates[:, column] = np.bincount(rule_of[words], np.maximum(logprobs, IMPOSSIBLE), len(starts) - 1)
+    return estimates
+
+
+def _contexts_in_rules(rule_of: Int64Array, symbols: Int32Array, ids: Int32Array, size: int) -> Int32Array:
+    """The words before each symbol up to a gap or the beginning of its rule, (symbols, size), then NOTHING."""
+    contexts = np.full((len(symbols), size), NOTHING, np.int32)
+    known = np.ones(len(symbols), bool)
+    for distance in range(1, min(size, len(symbols) - 1) + 1):
+        known[:distance] = False
+        known[distance:] &= (rule_of[distance:] == rule_of[:-distance]) & (symbols[:-distance] >= 0)
+        at = np.flatnonzero(known)
+        contexts[at, distance - 1] = ids[symbols[at - distance]]
+    return contexts
 
 
 def _check_rules(table: RuleTable) -> None:
@@ -208,6 +240,7 @@ def sentence_grammar(rules: PreparedRules, tokens: Sequence[str]) -> SentenceGra
         np.concatenate([starts, added_starts]).astype(np.int64),
         np.concatenate([rules.symbols, np.array(added_symbols, np.int32)]),
         np.concatenate([rules.scores, added_features @ rules.weight_of]),
+        np.concatenate([rules.corrections, np.zeros(len(added))]),
         np.concatenate([rules.group_starts, rules.group_starts[-1] + 1 + np.arange(len(added))]).astype(np.int64),
         np.concatenate([rules.group_rules, added]).astype(np.int32),
     )

@@ -34,6 +34,11 @@ class GrammarConfig(Settings):
     tight_gaps: bool = setting(
         True, "The first and the last source word of a gap must have a link.", option="--tight-gaps/--loose-gaps"
     )
+    tight_phrases: bool = setting(
+        False,
+        "The first and the last source word of a rule must have a link, unless a gap stands there.",
+        option="--tight-phrases/--loose-phrases",
+    )
     linked_word: bool = setting(
         True, "At least one word of a rule must have a link.", option="--linked-rules/--unlinked-rules"
     )
@@ -54,5 +59,6 @@ class GrammarConfig(Settings):
             anchors=self.anchors or UNLIMITED,
             kept=self.max_targets or UNLIMITED,
             tight=self.tight_gaps,
+            tight_edges=self.tight_phrases,
             linked=self.linked_word,
         )

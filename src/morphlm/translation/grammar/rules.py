@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from morphlm.arrays import Float32Array, Int32Array, Int64Array, starts_of
 from morphlm.display import dataclass_repr
-from morphlm.errors import InputError, located
-from morphlm.files import atomic_writer, open_binary
+from morphlm.errors import InputError
+from morphlm.files import atomic_writer
 from morphlm.tables import counted
-from morphlm.text.reading import parse_number, read_blocks, split_tokens
+from morphlm.text.reading import parse_number, split_tokens
 
 # Natural logarithms, the more the better; the last two are 0 or 1. See extraction.py.
 FEATURES = (
@@ -196,6 +196,50 @@ def _joined_starts(all_starts: list[Int64Array]) -> Int64Array:
     return starts_of(np.concatenate([np.zeros(0, np.int64), *map(np.diff, all_starts)]))
 
 
+def select_rules(table: RuleTable, numbers: Int64Array) -> RuleTable:
+    """Some rules of a table, in this order, with the words that they have and all features."""
+    source_words, source_starts, source_symbols = _selected_side(
+        table.source_words, table.source_starts, table.source_symbols, numbers
+    )
+    target_words, target_starts, target_symbols = _selected_side(
+        table.target_words, table.target_starts, table.target_symbols, numbers
+    )
+    places, link_starts = selected_places(table.link_starts, numbers)
+    return RuleTable(
+        source_words=source_words,
+        target_words=target_words,
+        feature_names=table.feature_names,
+        source_starts=source_starts,
+        source_symbols=source_symbols,
+        target_starts=target_starts,
+        target_symbols=target_symbols,
+        features=table.features[numbers],
+        link_starts=link_starts,
+        links=table.links[places],
+    )
+
+
+def _selected_side(
+    words: Sequence[str], starts: Int64Array, symbols: Int32Array, numbers: Int64Array
+) -> tuple[tuple[str, ...], Int64Array, Int32Array]:
+    """A side of some rules, its words numbered as they appear."""
+    places, new_starts = selected_places(starts, numbers)
+    chosen = symbols[places]
+    used, first = np.unique(chosen[chosen >= 0], return_index=True)
+    used = used[np.argsort(first)]
+    new = np.full(len(words) + MAX_GAPS, -1, np.int32)
+    new[used] = np.arange(len(used))
+    new[-MAX_GAPS:] = [-2, -1]  # gaps index the end, as they are
+    return tuple(words[word] for word in used.tolist()), new_starts, new[chosen]
+
+
+def selected_places(starts: Int64Array, numbers: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Where the items of some pieces are, and where each piece begins among them."""
+    lengths = starts[numbers + 1] - starts[numbers]
+    new_starts = starts_of(lengths)
+    return np.repeat(starts[numbers] - new_starts[:-1], lengths) + np.arange(new_starts[-1]), new_starts
+
+
 # ---------------------------------------------------------------- text
 
 
@@ -212,28 +256,6 @@ def write_rules(path: str | Path, table: RuleTable) -> None:
     with atomic_writer(path) as file:
         for rule in table:
             file.write(f"{rule.to_line()}\n".encode())
-
-
-def read_rules(path: str | Path) -> RuleTable:
-    """Read a grammar file, ours or cdec's; one without any rule is an empty table."""
-    if str(path) != "-":
-        with open_binary(path) as file:
-            if not file.peek(1):
-                return table_of([])
-    return table_of(_rules_of(path))
-
-
-def _rules_of(path: str | Path) -> Iterator[Rule]:
-    names: set[str] = set()
-    for block in read_blocks(path, marks="any"):
-        for number, line in enumerate(block.lines(), block.first_line):
-            if line.strip(" \t"):
-                with located(block.source, number):
-                    rule = parse_rule(line)
-                    names |= rule.features.keys()
-                    if len(names) > MOST_FEATURES:
-                        raise InputError(f"the grammar has more than {MOST_FEATURES} different features; use fewer")
-                yield rule
 
 
 def parse_rule(line: str) -> Rule:
@@ -314,22 +336,19 @@ def _check_sides(source: Symbols, target: Symbols) -> None:
 
 
 def _parse_features(texts: list[str]) -> dict[str, float]:
+    return dict(parse_feature(text, position) for position, text in enumerate(texts))
+
+
+def parse_feature(text: str, position: int = 0) -> tuple[str, float]:
     """`name=value`; values without a name are PhraseModel_0 and so on, as in cdec."""
-    features: dict[str, float] = {}
-    for count, text in enumerate(texts):
-        name, _, value = text.rpartition("=")
-        features[name or f"PhraseModel_{count}"] = _number(value, text)
-    return features
-
-
-def _number(value: str, text: str) -> float:
+    name, _, value = text.rpartition("=")
     try:
         number = parse_number(value)
     except ValueError:
         number = math.nan
     if not abs(number) <= float(np.finfo(np.float32).max):
         raise InputError(f"the feature {text!r} has no finite number; write name=number")
-    return number
+    return name or f"PhraseModel_{position}", number
 
 
 def _parse_link(text: str, source: Symbols, target: Symbols) -> tuple[int, int]:

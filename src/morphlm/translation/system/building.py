@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from morphlm.artefacts import Producer, Shelf, find_or_make, lock
+from morphlm.compiledfile import is_compiled
 from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, InputError, MissingFileError, MorphlmError
 from morphlm.files import cannot_write, make_folder, open_binary, partial_folder, sha256_of
@@ -33,6 +34,7 @@ from morphlm.translation.decoder.config import COUNTED, check_features, names_of
 from morphlm.translation.grammar.bitext import build_bitext, load_bitext
 from morphlm.translation.grammar.extra_rules import ExtraRules
 from morphlm.translation.grammar.rules import FEATURES, RuleTable, write_rules
+from morphlm.translation.recasing.training import train_recaser
 from morphlm.translation.system.config import SystemConfig
 from morphlm.translation.system.directory import (
     ALIGNMENT,
@@ -41,6 +43,7 @@ from morphlm.translation.system.directory import (
     LOCK,
     MANIFEST,
     MODELS,
+    RECASER,
     SOURCE_TEXT,
     TARGET_TEXT,
     TEXTS,
@@ -72,6 +75,20 @@ INDEX = Producer(
     ),
 )
 COPY_RULES = Producer(EXTRA_RULES, revision=1, modules=("morphlm.translation.grammar.rules",))
+LEARN_RECASER = Producer(
+    RECASER,
+    revision=1,
+    modules=(
+        "morphlm.translation.recasing.training",
+        "morphlm.translation.recasing.positions",
+        "morphlm.ngram.counting",
+        "morphlm.ngram.discounts",
+        "morphlm.ngram.estimation",
+        "morphlm.text.prepare",
+        "morphlm.text.casing",
+        "morphlm.text.tokenise",
+    ),
+)
 COPY_MODELS = Producer(MODELS, revision=1, modules=("morphlm.modelfile",))
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
@@ -158,11 +175,21 @@ def build_system(
     config: SystemConfig,
     *,
     mend: bool = False,
+    recaser: bool = False,
     threads: int | None = None,
     progress: ProgressOption = None,
 ) -> BuiltSystem:
-    """Make the directory of a system from `sources`, or go on with it; it is not tuned yet."""
+    """Make the directory of a system from `sources`, or go on with it; it is not tuned yet.
+
+    With `recaser`, it also learns from the target text how words are written, so that translations can have capital
+    letters; this can be added to a system that was built without.
+    """
     directory = Path(out)
+    if recaser and (sources.target is None or not config.lowercase):
+        raise ConfigError(
+            f"{option('--recaser', True)} learns from the target text with its capitals; give two texts that are to be "
+            "lowercased, or train a recaser by itself"
+        )
     check_can_hold_system(directory)
     _check_search_limits(config)
     check_features((*FEATURES, *COUNTED, *names_of_models([named.name for named in sources.models])))
@@ -174,7 +201,7 @@ def build_system(
         is_new = not (directory / MANIFEST).exists()
         try:
             builder = _Builder(directory, config, threads or available_cores())
-            builder.build(sources, models, rules, mend=mend)
+            builder.build(sources, models, rules, mend=mend, recaser=recaser)
         except MorphlmError:
             if is_new and not read_manifest(directory).stages:  # what was refused at once leaves no trace
                 if was_there:
@@ -214,6 +241,10 @@ class _LoadedModel:
 
 def _load_model(named: NamedModel) -> _LoadedModel:
     if not named.path.is_dir():
+        if is_compiled(named.path):
+            raise ConfigError(
+                f"{named.path}: a system holds model directories; name the one that this was exported from"
+            )
         return _LoadedModel(named.name, named.path, None, load(named.path))
     path = learned_part(named.path)
     files = read_model(path)
@@ -307,7 +338,15 @@ class _Builder:
                 f"give the same as before, or another {option('--out')}"
             )
 
-    def build(self, sources: Sources, models: Sequence[_LoadedModel], rules: RuleTable | None, *, mend: bool) -> None:
+    def build(
+        self,
+        sources: Sources,
+        models: Sequence[_LoadedModel],
+        rules: RuleTable | None,
+        *,
+        mend: bool,
+        recaser: bool = False,
+    ) -> None:
         """All stages in order."""
         if sources.bitext is not None:
             self.copy_bitext(Path(sources.bitext))
@@ -316,7 +355,9 @@ class _Builder:
             self.align()
             self.index()
         self.copy_rules(sources.extra_rules, rules)
-        self.copy_models(models)  # the last: with it a system is complete
+        self.copy_models(models)  # with it a system is complete
+        if recaser and sources.target is not None:
+            self.learn_recaser(Path(sources.target), mend)
 
     def _stage(self, producer: Producer, depends_on: dict[str, Any], files: Sequence[str], make: _Make) -> None:
         shelf = _StageShelf(self, producer.name, files)
@@ -400,6 +441,23 @@ class _Builder:
         depends_on = {"models": [[model.name, model.digest or sha256_of(model.path)] for model in models]}
         self._stage(COPY_MODELS, depends_on, [f"{MODELS}/{name}" for name in names], make)
 
+    def learn_recaser(self, target: Path, mend: bool) -> None:
+        """How the words of the target text are written; nothing else depends on it."""
+        options = self.config.pair_options().target
+
+        def make() -> Figures:
+            with _replacing(self.directory / RECASER) as partial:
+                learned = train_recaser(target, options, partial, mend=mend, processes=self.threads)
+            return {"words": learned.words}
+
+        depends_on = {
+            "text": sha256_of(target),
+            "options": asdict(options),
+            "mend": mend,
+            "sacremoses": sacremoses_version() if self.config.tokenise else None,
+        }
+        self._stage(LEARN_RECASER, depends_on, (RECASER,), make)
+
     def copy_rules(self, path: str | Path | None, rules: RuleTable | None) -> None:
         has_rules, is_complete = EXTRA_RULES in self.manifest.stages, MODELS in self.manifest.stages
         if has_rules if rules is None else is_complete and not has_rules:
@@ -421,6 +479,7 @@ _MEANING = {
     BITEXT: "training text",
     MODELS: "choice of language models",
     EXTRA_RULES: "file of rules, or with or without one",
+    RECASER: "target text for the recaser",
 }
 
 

@@ -14,7 +14,7 @@ from morphlm.display import dataclass_repr
 from morphlm.errors import FormatError, MorphlmError, located
 from morphlm.settings import Settings, setting
 from morphlm.text.parallel_pairs import MAX_RATIO, PairOptions, pair_options
-from morphlm.text.prepare import prepare_line
+from morphlm.text.prepare import prepare_beginning, prepare_line
 from morphlm.text.reading import Block, Mending
 from morphlm.text.tokenise import moses_detokenise
 from morphlm.translation.alignment.config import AlignmentConfig
@@ -74,6 +74,15 @@ class SystemConfig(Settings):
     def prepare(self, line: str, side: int = SOURCE, repairs: Counter[str] | None = None) -> list[str]:
         """The tokens of a line; none is dropped, but for marks of our own if `repairs` are to be counted."""
         return prepare_line(line, self.pair_options().sides[side], repairs)
+
+    def cased_tokens(self, line: str, tokens: Sequence[str], side: int = SOURCE) -> tuple[str, ...] | None:
+        """The tokens of a line with their capitals; None if case changes how it is cut."""
+        options = self.pair_options().sides[side]
+        cased = prepare_line(line, replace(options, case="keep"), Counter())
+        is_same = len(cased) == len(tokens) and all(
+            prepare_beginning(one, options) == other for one, other in zip(cased, tokens, strict=True)
+        )
+        return tuple(cased) if is_same else None
 
     def sentences(self, block: Block, side: int = SOURCE, *, mending: Mending | None = None) -> Iterator[list[str]]:
         """The tokens of each line of a block."""

@@ -5,6 +5,7 @@
     bitext/         what rules are found in (see grammar/bitext.py)
     lm/NAME/        the language models, a model directory each
     rules.gz        rules of a file, if any
+    recaser/        an n-gram model of target text with capitals, if translations are to have them
     tuning/         what an interrupted tuning needs to go on
     weights.json    of each tuning run
 
@@ -33,6 +34,7 @@ MANIFEST, WEIGHTS, LOCK = "system.json", "weights.json", ".lock"
 TEXTS, BITEXT, MODELS, TUNING = "text", "bitext", "lm", "tuning"
 SOURCE_TEXT, TARGET_TEXT, ALIGNMENT = f"{TEXTS}/source.txt", f"{TEXTS}/target.txt", f"{TEXTS}/alignment.txt"
 EXTRA_RULES = "rules.gz"
+RECASER = "recaser"
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from morphlm.translation.tuning.schema import STATE_FILE, STATE_FORMAT
 
 TUNE = Producer(
     "tune",
-    revision=2,
+    revision=3,
     modules=("morphlm.translation.tuning", "morphlm.translation.decoder", "morphlm.translation.grammar"),
 )
 STATE, FIRST = "state.json", "first-{}.gz"
@@ -49,7 +49,7 @@ class TuningConfig(Settings):
     """How the weights are looked for."""
 
     kbest: int = setting(100, "Length of the k-best lists that each iteration adds.", at_least=1)
-    iterations: int = setting(10, "Largest number of iterations.", at_least=1)
+    iterations: int = setting(15, "Largest number of iterations.", at_least=1)
     least_gain: float = setting(
         0.02, "Gain of BLEU x 100 on all lists so far that leads to another iteration.", at_least=0
     )

@@ -2,7 +2,8 @@
 
 All combinations of a cell are in one heap. Each is scored once, since only one of its predecessors leads to it
 (Gesmundo and Henderson 2010). The order is that of the heuristic, an n-gram model, which also stands in for the other
-models; these are asked later, in one batch, about what was good enough.
+models, corrected by what these think of the words of each rule alone; they are asked later, in one batch, about what
+was good enough.
 """
 
 from typing import NamedTuple
@@ -109,7 +110,7 @@ def score_candidate(search: SearchArrays, cubes: Cubes, weight: float, candidate
     cube, rule = candidates.cube[row], rule_of(cubes, rules, candidates, row)
     tail = node_at(cells, cubes.tails[cube, 0], candidates.ranks[row, 1])
     second = node_at(cells, cubes.tails[cube, 1], candidates.ranks[row, 2])
-    total = rules.scores[rule]
+    total = rules.scores[rule] + rules.corrections[rule]
     if tail != NONE:
         total += nodes.estimated[tail]
     if second != NONE:

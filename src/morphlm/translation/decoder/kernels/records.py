@@ -70,6 +70,7 @@ class RuleArrays(NamedTuple):
     starts: Array  # int64 (R + 1,)
     symbols: Array  # int32: word, or FIRST_GAP, SECOND_GAP
     scores: Array  # float64 (R,): weights times all features but those of language models
+    corrections: Array  # float64 (R,): what the batch models are expected to add to the heuristic's score of the words
     group_starts: Array  # int64 (groups + 1,)
     group_rules: Array  # int32: rules of each group, the most promising first
 

@@ -41,6 +41,7 @@ class ExtractionLimits(NamedTuple):
     anchors: int  # occurrences of its rarest chunk around which they are looked for
     kept: int  # target sides of a source side, those with the highest counts
     tight: bool  # the first and the last word of a gap must have links
+    tight_edges: bool  # so must the first and the last symbol of a source side, if it is a word
     linked: bool  # at least one word of a rule must have links
 
 
@@ -274,14 +275,27 @@ def try_rule(extraction: Extraction, span: Span, gaps: int, outer: OuterGaps, co
     return add_side(extraction.sides, count, arrays.symbols, size, outer, span.occurrence) if size else count
 
 
+@borrowing
+def may_be_edge(pairs: AlignedPairs, limits: ExtractionLimits, sentence: int, position: int) -> bool:
+    """Whether a source side may begin or end with the word at this position."""
+    return not limits.tight_edges or is_linked(pairs.source_extents, pairs.source_starts[sentence] + position)
+
+
+class Edges(NamedTuple):
+    """Whether the first and the last word of an occurrence may be the edges of a source side."""
+
+    first: bool
+    last: bool
+
+
 @inlined
-def extract_outer(extraction: Extraction, span: Span, inner: int, both: bool, count: int) -> int:
+def extract_outer(extraction: Extraction, span: Span, edges: Edges, inner: int, both: bool, count: int) -> int:
     """Add all rules of an occurrence with outer gaps; the span is without them."""
     arrays, limits = extraction.arrays, extraction.limits
     gaps, before, after = arrays.gaps, arrays.before, arrays.after
     befores = outer_candidates(extraction.pairs, span, limits, BEFORE, before)
     afters = outer_candidates(extraction.pairs, span, limits, AFTER, after)
-    for k in range(afters):
+    for k in range(afters if edges.first else 0):
         set_gap(gaps, inner, after[k, 1], after[k, 2])
         right = widened(span, ZERO, after[k, 0], after[k, 1], after[k, 2])
         if count != FULL:
@@ -290,7 +304,7 @@ def extract_outer(extraction: Extraction, span: Span, inner: int, both: bool, co
     for k in range(befores):
         set_gap(gaps, 0, before[k, 1], before[k, 2])
         left = widened(span, before[k, 0], ZERO, before[k, 1], before[k, 2])
-        if count != FULL:
+        if count != FULL and edges.last:
             count = try_rule(extraction, left, inner + 1, OuterGaps(BEFORE, before[k, 0], ZERO), count)
         for m in range(afters if both else 0):
             wide = widened(left, ZERO, after[m, 0], after[m, 1], after[m, 2])
@@ -325,11 +339,16 @@ def extract_occurrence(extraction: Extraction, pattern: Pattern, sentence: int, 
     inner = pattern.chunk_count - 1
     end = positions[inner] + pattern.chunks[inner, LENGTH]
     span = Span(sentence, occurrence, positions[0], end, all_low, all_high)
-    count = try_rule(extraction, span, inner, OuterGaps(NEITHER, ZERO, ZERO), count)
+    edges = Edges(
+        may_be_edge(extraction.pairs, limits, sentence, span.begin),
+        may_be_edge(extraction.pairs, limits, sentence, span.end - 1),
+    )
+    if edges.first and edges.last:
+        count = try_rule(extraction, span, inner, OuterGaps(NEITHER, ZERO, ZERO), count)
     more = min(limits.symbols - len(pattern.symbols), MAX_GAPS - inner)
     if more < 1 or count == FULL:
         return count
-    return extract_outer(extraction, span, inner, more > 1, count)
+    return extract_outer(extraction, span, edges, inner, more > 1, count)
 
 
 # ---------------------------------------------------------------- the links of a rule
