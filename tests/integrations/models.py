@@ -9,16 +9,24 @@ from pathlib import Path
 import morphlm
 from morphlm.language_model.base import LanguageModel
 from morphlm.ngram.training import train_ngram
+from tests.language_model.state_models import MODELS
 from tests.scoring.travelling import MAKERS
 from tests.training.small import sentences
 
 KINDS = ("mkn", "arpa", "lbl", "clbl++", "full", "wide", "after text", "mixture", "nested mixture")
+KNOWN, UNSEEN = "domu", "školama"  # of models that compose
 HELD_OUT = [" ".join(sentence) for sentence in sentences(40, 11)]
 
 
 @functools.cache
 def model_of(kind: str) -> LanguageModel:
     return MAKERS[kind]()
+
+
+@functools.cache
+def composing(name: str) -> LanguageModel:
+    """A model that composes unknown words, such as UNSEEN, from their factors."""
+    return MODELS[name]()
 
 
 @functools.cache

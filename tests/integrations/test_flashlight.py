@@ -12,8 +12,9 @@ import pytest
 from morphlm.errors import ConfigError, InputError, StateError
 from morphlm.integrations import flashlight
 from morphlm.integrations.flashlight import build_lexicon_decoder, language_model
+from morphlm.scoring.spelled import with_spelling
 from tests.integrations.ctc import LETTERS, emissions
-from tests.integrations.models import HELD_OUT, KINDS, arpa_file, directory, model_of, ngrams
+from tests.integrations.models import HELD_OUT, KINDS, KNOWN, UNSEEN, arpa_file, composing, directory, model_of, ngrams
 
 pytest.importorskip("flashlight.lib.text")
 from flashlight.lib.text.decoder.kenlm import KenLM
@@ -46,7 +47,7 @@ def test_the_hypotheses_are_those_with_kenlm(
     settings = OPTIONS | settings
     ours = build_lexicon_decoder(TOKENS, ngrams(), **settings)
     path = arpa_file(tmp_path)
-    monkeypatch.setattr(flashlight, "language_model", lambda _, words: KenLM(path, words))
+    monkeypatch.setattr(flashlight, "language_model", lambda _, words, **__: KenLM(path, words))
     theirs = build_lexicon_decoder(TOKENS, ngrams(), **settings)
     for seed, text in enumerate([*HELD_OUT[:10], "neviděn domu", "domu neviděn"]):
         frames = heard(text, seed)
@@ -111,3 +112,24 @@ def test_wrong_arguments_are_refused() -> None:
         decoder.decode(np.zeros((3, 4)))
     with pytest.raises(InputError, match="not a number"):
         decoder.decode(np.full((3, len(TOKENS)), np.nan))
+
+
+@pytest.mark.parametrize("open_vocabulary", [False, True])
+def test_unknown_words_are_composed_and_spelled_if_asked_for(open_vocabulary: bool) -> None:
+    model = composing("clbl++")
+    words = [KNOWN, UNSEEN]
+    asked = with_spelling(model) if open_vocabulary else model
+    lm = language_model(model, dictionary(words), unknown_contexts="composed", open_vocabulary=open_vocabulary)
+    state, expected = lm.start(False), asked.begin(unknown_contexts="composed")
+    for index in (1, 0, 1, 0):
+        state, score = lm.score(state, index)
+        logprob, expected = asked.score(expected, words[index])
+        assert score == pytest.approx(logprob / math.log(10), abs=1e-6)
+
+
+def test_words_of_the_lexicon_that_the_model_does_not_know_are_found() -> None:
+    model = composing("clbl++")
+    lexicon = {**LEXICON, "neviděn": [[*"neviděn", "|"]]}
+    decoder = build_lexicon_decoder(TOKENS, model, lexicon, unknown_contexts="composed", open_vocabulary=True)
+    (best, *_) = decoder.decode(heard("neviděn domu", 1, noise=0.1))
+    assert best.words == ("neviděn", "domu")

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 import morphlm
-from morphlm.errors import InputError, StateError
+from morphlm.errors import ConfigError, InputError, StateError
 from morphlm.integrations import kenlm
 from morphlm.scoring.mixing import mix
-from tests.integrations.models import HELD_OUT, KINDS, arpa_file, directory, model_of, ngrams
+from morphlm.scoring.spelled import with_spelling
+from tests.integrations.models import HELD_OUT, KINDS, KNOWN, UNSEEN, arpa_file, composing, directory, model_of, ngrams
 
 TEXTS = [
     *HELD_OUT,
@@ -235,3 +236,56 @@ def test_wrong_arguments_are_refused() -> None:
     kenlm.Model(model_of("clbl++")).BeginSentenceWrite(other)
     with pytest.raises(StateError):
         model.BaseScore(other, "domu", state)
+
+
+# ---------------------------------------------------------------- more than KenLM has
+
+
+def test_unknown_words_are_unk_unless_more_is_asked_for() -> None:
+    model = composing("clbl++")
+    plain, composed = kenlm.Model(model), kenlm.Model(model, unknown_contexts="composed")
+    spelled = kenlm.Model(model, open_vocabulary=True)
+    state = model.begin()
+    first, state = model.score(state, UNSEEN)
+    second, _ = model.score(state, KNOWN)
+    assert plain.score(f"{UNSEEN} {KNOWN}", eos=False) == pytest.approx((first + second) / math.log(10), abs=1e-9)
+    assert UNSEEN not in composed and UNSEEN not in spelled and KNOWN in spelled
+    share = with_spelling(model).log_share(UNSEEN) / math.log(10)
+    assert share < 0
+    assert spelled.score(UNSEEN, eos=False) == pytest.approx(plain.score(UNSEEN, eos=False) + share, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["clbl++", "wide", "by context"])
+def test_unknown_words_are_composed_in_contexts_as_states_have_it(kind: str) -> None:
+    model = composing(kind)
+    assert UNSEEN not in model.vocabulary
+    for options in ({}, {"open_vocabulary": True}):
+        ours = kenlm.Model(model, unknown_contexts="composed", **options)  # type: ignore[arg-type]
+        asked = with_spelling(model) if options else model
+        state, expected = asked.begin(unknown_contexts="composed"), []
+        for word in (KNOWN, UNSEEN, KNOWN, KNOWN):
+            logprob, state = asked.score(state, word)
+            expected.append(logprob / math.log(10))
+        text = f"{KNOWN} {UNSEEN} {KNOWN} {KNOWN}"
+        assert [score for score, _, _ in ours.full_scores(text, eos=False)] == pytest.approx(expected, abs=1e-9)
+        assert [oov for _, _, oov in ours.full_scores(text, eos=False)] == [False, True, False, False]
+        assert base_scores(ours, text.split()) == pytest.approx(expected, abs=1e-9)
+        again = pickle.loads(pickle.dumps(ours))
+        assert base_scores(again, text.split()) == pytest.approx(expected, abs=1e-9)
+    assert base_scores(kenlm.Model(model), text.split())[2] != expected[2]
+
+
+def base_scores(model: kenlm.Model, words: list[str]) -> list[float]:
+    state, scores = kenlm.State(), []
+    model.BeginSentenceWrite(state)
+    for word in words:
+        scores.append(model.BaseScore(state, word, state))
+    return scores
+
+
+def test_what_cannot_be_composed_or_spelled_is_unk() -> None:
+    model = composing("clbl++")
+    ours = kenlm.Model(model, unknown_contexts="composed", open_vocabulary=True)
+    assert ours.score(b"\xff", eos=False) == pytest.approx(kenlm.Model(model).score(b"\xff", eos=False), abs=1e-9)
+    with pytest.raises(ConfigError, match="unknown contexts are `unk` or `composed`"):
+        kenlm.Model(model, unknown_contexts="spelled")  # type: ignore[arg-type]

@@ -11,8 +11,10 @@ import pytest
 
 from morphlm.errors import ConfigError, InputError, StateError
 from morphlm.integrations.pyctcdecode import CTCLanguageModel, build_ctcdecoder
+from morphlm.scoring.spelled import with_spelling
 from tests.integrations.ctc import BLANK, LETTERS, emissions
-from tests.integrations.models import HELD_OUT, KINDS, arpa_file, directory, model_of, ngrams
+from tests.integrations.models import HELD_OUT, KINDS, KNOWN, arpa_file, composing, directory, model_of, ngrams
+from tests.integrations.models import UNSEEN as UNSEEN_WORD
 
 LABELS = [BLANK, *LETTERS, " "]
 UNSEEN = ["neviděn domu", "škola neviděn", "neviděn"]
@@ -152,3 +154,20 @@ def test_what_is_kept_of_scores_is_bounded(monkeypatch: pytest.MonkeyPatch) -> N
             assert (score, state) == model.score(expected, word)
             expected = state
     assert len(adapter._scores._kept) <= 3
+
+
+@pytest.mark.parametrize("open_vocabulary", [False, True])
+def test_unknown_words_are_composed_and_spelled_if_asked_for(open_vocabulary: bool) -> None:
+    model = composing("clbl++")
+    asked = with_spelling(model) if open_vocabulary else model
+    ours = CTCLanguageModel(
+        model, [KNOWN, UNSEEN_WORD], alpha=1, beta=0, unknown_contexts="composed", open_vocabulary=open_vocabulary
+    )
+    assert ours.unigrams == ({KNOWN, UNSEEN_WORD} if open_vocabulary else {KNOWN})
+    offset = 0 if open_vocabulary else -10 * np.log(10)
+    state, expected = ours.get_start_state(), asked.begin(unknown_contexts="composed")
+    for word in (UNSEEN_WORD, KNOWN, UNSEEN_WORD, KNOWN):
+        score, state = ours.score(state, word)
+        logprob, expected = asked.score(expected, word)
+        assert score == pytest.approx(logprob + (offset if word == UNSEEN_WORD else 0), abs=1e-9)
+    assert state == expected

@@ -17,9 +17,10 @@ import numpy as np
 from morphlm.arrays import Array
 from morphlm.errors import ConfigError, InputError
 from morphlm.extras import import_package
-from morphlm.integrations.cached_scores import LEAST_LOG10, LN10
+from morphlm.integrations.cached_scores import LEAST_LOG10, LN10, adapted_model
 from morphlm.language_model.base import LanguageModel
-from morphlm.scoring.loading import load
+from morphlm.language_model.perplexity import UnknownContexts
+from morphlm.scoring.spelled import SpelledModel
 from morphlm.tables import counted
 from morphlm.text.reading import RESERVED, UNKNOWN
 
@@ -63,13 +64,21 @@ class LexiconDecoder:
         return Hypothesis(words, found.score, found.emittingModelScore, found.lmScore, tokens)
 
 
-def language_model(model: LanguageModel | str | os.PathLike[str], words: Any) -> Any:
+def language_model(
+    model: LanguageModel | str | os.PathLike[str],
+    words: Any,
+    *,
+    unknown_contexts: UnknownContexts = "unk",
+    open_vocabulary: bool = False,
+) -> Any:
     """A model of any kind, or its directory, as flashlight's `LM`; `words` is its dictionary of the lexicon's words.
 
-    Words that the model does not know are scored as UNK. Keep the object as long as a decoder uses it.
+    Words that the model does not know are scored as UNK, unless `open_vocabulary` gives each its own share of P(UNK) by
+    its spelling. Where `unknown_contexts` are "composed", the words after one see the sum of its known factors instead
+    of UNK. Keep the object as long as a decoder uses it.
     """
     adapter = import_package("morphlm.integrations.flashlight_lm", "flashlight-text", "lexicon decoding needs")
-    return adapter.FlashlightLM(_loaded(model), words)
+    return adapter.FlashlightLM(adapted_model(model, open_vocabulary=open_vocabulary), words, unknown_contexts)
 
 
 def build_lexicon_decoder(
@@ -87,23 +96,26 @@ def build_lexicon_decoder(
     beam_size_token: int | None = None,
     beam_threshold: float = 50.0,
     log_add: bool = False,
+    unknown_contexts: UnknownContexts = "unk",
+    open_vocabulary: bool = False,
 ) -> LexiconDecoder:
     """A CTC beam search of flashlight with a model of any kind, or its directory.
 
     `tokens` are those of the emissions' columns, with `blank` and `silence`, the separator of words, among them. The
     `lexicon` has the spellings of each word; by default every known word that the tokens can spell is spelled by its
-    letters and a silence. `unk_score` above minus infinity admits words that are not in the lexicon. The other settings
-    are flashlight's.
+    letters and a silence. `unk_score` above minus infinity admits words that are not in the lexicon. What
+    `unknown_contexts` and `open_vocabulary` make of words of the lexicon that the model does not know,
+    `language_model` tells. The other settings are flashlight's.
     """
     decoder = import_package("flashlight.lib.text.decoder", "flashlight-text", "lexicon decoding needs")
     dictionary = import_package("flashlight.lib.text.dictionary", "flashlight-text", "lexicon decoding needs")
-    model = _loaded(model)
+    model = adapted_model(model, open_vocabulary=open_vocabulary)
     for mark in (blank, silence):
         if mark not in tokens:
             raise ConfigError(f"{mark!r} is not among the tokens; name the blank and the silence of the emissions")
     spellings = _spellings(model, tokens, silence) if lexicon is None else _checked(lexicon, tokens)
     token_dict, word_dict = _dictionary(dictionary, tokens), _dictionary(dictionary, [*spellings, UNKNOWN])
-    lm = language_model(model, word_dict)
+    lm = language_model(model, word_dict, unknown_contexts=unknown_contexts)
     options = decoder.LexiconDecoderOptions(
         beam_size=beam_size,
         beam_size_token=len(tokens) if beam_size_token is None else beam_size_token,
@@ -126,10 +138,6 @@ def build_lexicon_decoder(
         False,
     )
     return LexiconDecoder(search, lm, token_dict, word_dict)
-
-
-def _loaded(model: LanguageModel | str | os.PathLike[str]) -> LanguageModel:
-    return model if isinstance(model, LanguageModel) else load(os.fspath(model))
 
 
 def _dictionary(dictionary: Any, entries: Iterable[str]) -> Any:
@@ -172,8 +180,8 @@ def _trie(
 ) -> Any:
     """The lexicon as a trie; a node has the best score that a word below it has at the start of a sentence."""
     trie = decoder.Trie(token_dict.index_size(), token_dict.get_index(silence))
-    ids = model.vocabulary.encode(list(spellings))
-    scores = np.maximum(model.score_grid([model.begin()], ids)[0] / LN10, LEAST_LOG10).tolist()
+    words = list(spellings) if isinstance(model, SpelledModel) else model.vocabulary.encode(list(spellings))
+    scores = np.maximum(model.score_grid([model.begin()], words)[0] / LN10, LEAST_LOG10).tolist()
     for (word, of_word), score in zip(spellings.items(), scores, strict=True):
         for spelling in of_word:
             trie.insert([token_dict.get_index(token) for token in spelling], word_dict.get_index(word), score)

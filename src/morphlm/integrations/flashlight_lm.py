@@ -7,9 +7,10 @@ from typing import Any
 from flashlight.lib.text.decoder import LM, LMState
 
 from morphlm.errors import StateError
-from morphlm.integrations.cached_scores import LN10, CachedScores
+from morphlm.integrations.cached_scores import LN10, CachedScores, Word
 from morphlm.language_model.base import LanguageModel
-from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
+from morphlm.language_model.perplexity import UnknownContexts
+from morphlm.vocabulary.vocabulary import END_ID
 
 END_INDEX = -1  # flashlight's own models use it for what follows the end
 
@@ -21,19 +22,18 @@ class FlashlightLM(LM):  # type: ignore[misc]
     an object serves one decoder at a time.
     """
 
-    def __init__(self, model: LanguageModel, words: Any) -> None:
+    def __init__(self, model: LanguageModel, words: Any, unknown_contexts: UnknownContexts = "unk") -> None:
         """`words` is flashlight's dictionary of the words, whose indices the decoder uses."""
         LM.__init__(self)
-        self._model, self._scores = model, CachedScores(model)
-        id_of = model.vocabulary.ids.get
-        self._ids = [id_of(words.get_entry(index), UNK_ID) for index in range(words.index_size())]
+        self._scores = CachedScores(model, unknown_contexts)
+        self._ids = [self._scores.word(words.get_entry(index)) for index in range(words.index_size())]
         self._known: dict[Any, tuple[float, Any]] = {}  # of each of flashlight's states: log10 p of its word, our state
 
     def start(self, start_with_nothing: bool) -> Any:
         """The state at the start of a sentence, or one that knows nothing of the words before."""
         self._known.clear()
         state = LMState()
-        self._known[state] = 0.0, self._model.begin(sentence=not start_with_nothing)
+        self._known[state] = 0.0, self._scores.begin(sentence=not start_with_nothing)
         return state
 
     def score(self, state: Any, usr_token_idx: int) -> tuple[Any, float]:
@@ -46,7 +46,7 @@ class FlashlightLM(LM):  # type: ignore[misc]
         """The state after the end of the sentence, and log10 p of the end."""
         return self._step(state, END_INDEX, END_ID)
 
-    def _step(self, state: Any, index: int, word: int) -> tuple[Any, float]:
+    def _step(self, state: Any, index: int, word: Word) -> tuple[Any, float]:
         after = state.child(index)
         found = self._known.get(after)
         if found is None:

@@ -1,7 +1,8 @@
 """A drop-in for KenLM's Python module: `import morphlm.integrations.kenlm as kenlm`; KenLM itself is not needed.
 
 `Model` takes a model directory of any kind, an ARPA file, or a model that is loaded. Scores are decimal logarithms, as
-KenLM's are. Names are KenLM's, also where they are spelled otherwise than Python's usually are.
+KenLM's are. Names are KenLM's, also where they are spelled otherwise than Python's usually are. Unknown words are UNK,
+as in KenLM, unless you ask for more.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from typing import Any
 
 from morphlm.arguments import shown
 from morphlm.errors import FormatError, InputError, MorphlmError, StateError
-from morphlm.integrations.cached_scores import LEAST_LOG10, LN10, CachedScores
+from morphlm.integrations.cached_scores import LEAST_LOG10, LN10, CachedScores, Word, adapted_model
 from morphlm.language_model.base import LanguageModel as MorphlmModel
 from morphlm.language_model.guards import no_state
+from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.ngram.model import NgramModel
 from morphlm.scoring.loading import load
 from morphlm.scoring.mixture import MixtureModel
+from morphlm.scoring.spelled import SpelledModel
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
 
 __all__ = [
@@ -115,19 +118,33 @@ class FullScoreReturn:
 class Model:
     """A model behind the interface of `kenlm.Model`."""
 
-    def __init__(self, path: Text | os.PathLike[str] | MorphlmModel, config: Config | None = None) -> None:
-        """Load a model directory or an ARPA file, or take a model that is loaded."""
+    def __init__(
+        self,
+        path: Text | os.PathLike[str] | MorphlmModel,
+        config: Config | None = None,
+        *,
+        unknown_contexts: UnknownContexts = "unk",
+        open_vocabulary: bool = False,
+    ) -> None:
+        """Load a model directory or an ARPA file, or take a model that is loaded.
+
+        KenLM has no such options: where `unknown_contexts` are "composed", words after an unknown one see the sum of
+        its known factors instead of UNK; with `open_vocabulary` each unknown word has its own share of P(UNK), by its
+        spelling, as with `with_spelling(model)`.
+        """
         if isinstance(path, MorphlmModel):
             self.model = path
             self.path = b"" if path.origin is None else os.fsencode(path.origin.directory)
         else:
             self.path = os.path.abspath(os.fsencode(path))  # noqa: PTH100  # bytes, as KenLM's
             self.model = _load(Path(os.fsdecode(path)))
-        self._prepare()
+        self.model = adapted_model(self.model, open_vocabulary=open_vocabulary)
+        self._prepare(unknown_contexts)
 
-    def _prepare(self) -> None:
-        self._id_of = self.model.vocabulary.ids.get
-        self._scores = CachedScores(self.model)  # decoders ask for a word after equal states again and again
+    def _prepare(self, unknown_contexts: UnknownContexts) -> None:
+        self.unknown_contexts = unknown_contexts
+        # Decoders ask for a word after equal states again and again.
+        self._scores = CachedScores(self.model, unknown_contexts)
 
     @property
     def order(self) -> int:
@@ -136,9 +153,9 @@ class Model:
 
     def score(self, sentence: Text, bos: bool = True, eos: bool = True) -> float:
         """log10 p of the words of a sentence; with `bos` after its start, with `eos` including its end."""
-        score_id, state, total = self.model.score_id, self._start(bos), 0.0
+        score, state, total = self._scores.score, self._start(bos), 0.0
         for word in self._ids(sentence, eos):
-            logprob, state = score_id(state, word)
+            logprob, state = score(state, word)
             total += _log10(logprob)
         return total
 
@@ -147,8 +164,8 @@ class Model:
         state = self._start(bos)
         for word in self._ids(sentence, eos):
             length = self._ngram_length(state, word)
-            logprob, state = self.model.score_id(state, word)
-            yield _log10(logprob), length, word == UNK_ID
+            logprob, state = self._scores.score(state, word)
+            yield _log10(logprob), length, _is_unknown(word)
 
     def perplexity(self, sentence: Text) -> float:
         """10 to the power of -log10 p / N, where N counts the words and the end of the sentence."""
@@ -156,11 +173,11 @@ class Model:
 
     def BeginSentenceWrite(self, state: State) -> None:  # noqa: N802
         """Make it the state at the start of a sentence."""
-        _check_state(state).value = self.model.begin()
+        _check_state(state).value = self._scores.begin(sentence=True)
 
     def NullContextWrite(self, state: State) -> None:  # noqa: N802
         """Make it the state that knows nothing of the words before."""
-        _check_state(state).value = self.model.begin(sentence=False)
+        _check_state(state).value = self._scores.begin(sentence=False)
 
     def BaseScore(self, in_state: State, word: str, out_state: State) -> float:  # noqa: N802
         """log10 p(word | in_state); `out_state`, which may be the same object, becomes the state after it."""
@@ -172,43 +189,49 @@ class Model:
         """As `BaseScore`, with the length of the n-gram and whether the word is unknown."""
         number = self._word_id(word)
         length = self._ngram_length(_filled(in_state).value, number)
-        return FullScoreReturn(self.BaseScore(in_state, word, out_state), length, number == UNK_ID)
+        return FullScoreReturn(self.BaseScore(in_state, word, out_state), length, _is_unknown(number))
 
     def __contains__(self, word: Text) -> bool:
         """Whether the word is known; the marks of a sentence's start and end are, <unk> is not."""
-        return self._word_id(_decoded(word)) != UNK_ID
+        return not _is_unknown(self._word_id(_decoded(word)))
 
     def __repr__(self) -> str:
         name = Path(os.fsdecode(self.path)).name or self.model.kind
         return f"<Model from {name}>"
 
-    def __getstate__(self) -> tuple[MorphlmModel, bytes]:
-        return self.model, self.path
+    def __getstate__(self) -> tuple[MorphlmModel, bytes, UnknownContexts]:
+        return self.model, self.path, self.unknown_contexts
 
-    def __setstate__(self, state: tuple[MorphlmModel, bytes]) -> None:
-        self.model, self.path = state
-        self._prepare()
+    def __setstate__(self, state: tuple[MorphlmModel, bytes, UnknownContexts]) -> None:
+        self.model, self.path, unknown_contexts = state
+        self._prepare(unknown_contexts)
 
     # ------------------------------------------------------------ within
 
     def _start(self, bos: bool) -> Any:
-        return self.model.begin(sentence=bool(bos))
+        return self._scores.begin(sentence=bool(bos))
 
-    def _ids(self, sentence: Text, eos: bool) -> list[int]:
+    def _ids(self, sentence: Text, eos: bool) -> list[Word]:
         return [*map(self._word_id, _words(sentence)), *([END_ID] if eos else [])]
 
-    def _word_id(self, word: str) -> int:
+    def _word_id(self, word: str) -> Word:
         if type(word) is not str:
             raise InputError(f"{shown(word)} is no word; give a str")
-        return self._id_of(word, UNK_ID)
+        return self._scores.word(word)
 
-    def _ngram_length(self, state: Any, word: int) -> int:
+    def _ngram_length(self, state: Any, word: Word) -> int:
         self.model.check_state(state)
-        return _matched(self.model, state, word) or self.model.order
+        model = self.model.model if isinstance(self.model, SpelledModel) else self.model
+        return _matched(model, state, word if isinstance(word, int) else UNK_ID) or self.model.order
 
 
 class LanguageModel(Model):
     """The former name of `Model`."""
+
+
+def _is_unknown(word: Word) -> bool:
+    """Only what the vocabulary does not have keeps its form."""
+    return word == UNK_ID or isinstance(word, str)
 
 
 def _load(path: Path) -> MorphlmModel:

@@ -14,12 +14,12 @@ from typing import Any, NoReturn
 from morphlm.arguments import check_word, finite_number
 from morphlm.errors import ConfigError
 from morphlm.extras import import_package
-from morphlm.integrations.cached_scores import LN10, CachedScores
+from morphlm.integrations.cached_scores import LN10, CachedScores, adapted_model
 from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.lazy import PickledWithoutCaches, cached_property
-from morphlm.scoring.loading import load
 from morphlm.text.reading import RESERVED
-from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
+from morphlm.vocabulary.vocabulary import END_ID
 
 __all__ = ["CTCLanguageModel", "build_ctcdecoder"]
 
@@ -32,6 +32,10 @@ class CTCLanguageModel(PickledWithoutCaches):
     A word scores `alpha` ln p + `beta`. Words that are not among the `unigrams` (by default those that the model knows)
     are scored as UNK, with `unk_score_offset` on top, which like KenLM's scores is a decimal logarithm. With
     `score_boundary` a text is a whole sentence; without, its start and end are unknown.
+
+    Where `unknown_contexts` are "composed", words after an unknown one see the sum of its known factors instead of UNK.
+    With `open_vocabulary` each unknown word has its own share of P(UNK), by its spelling; the unigrams may then be
+    words that the model does not know. Both are off, as with KenLM.
     """
 
     def __init__(
@@ -43,11 +47,15 @@ class CTCLanguageModel(PickledWithoutCaches):
         beta: float = 1.5,
         unk_score_offset: float = -10.0,
         score_boundary: bool = True,
+        unknown_contexts: UnknownContexts = "unk",
+        open_vocabulary: bool = False,
     ) -> None:
-        """Take a loaded model; of the unigrams, those count that it knows."""
-        self.model = model
+        """Take a loaded model; of the unigrams, those count that it knows, or with an open vocabulary all."""
+        self.model = adapted_model(model, open_vocabulary=open_vocabulary)
+        self.unknown_contexts = unknown_contexts
         known = model.vocabulary.words[len(RESERVED) :]
-        self.unigrams = frozenset(known if unigrams is None else set(unigrams).intersection(known))
+        admitted = set(known if unigrams is None else unigrams)
+        self.unigrams = frozenset(admitted if open_vocabulary else admitted.intersection(known))
         if not self.unigrams:
             raise ConfigError("the model knows none of the unigrams; give words as they stand in its vocabulary")
         self.reset_params(alpha=alpha, beta=beta, unk_score_offset=unk_score_offset, score_boundary=score_boundary)
@@ -77,11 +85,11 @@ class CTCLanguageModel(PickledWithoutCaches):
 
     def get_start_state(self) -> Any:
         """The state before the first word."""
-        return self.model.begin(sentence=self.score_boundary)
+        return self._scores.begin(sentence=self.score_boundary)
 
     def score(self, prev_state: Any, word: str, is_last_word: bool = False) -> tuple[float, Any]:
         """What a word after a state adds to the score of a text, and the state after it."""
-        logprob, after = self._scores(prev_state, self.model.vocabulary.ids.get(word, UNK_ID))
+        logprob, after = self._scores(prev_state, self._scores.word(word))
         if word not in self.unigrams:
             logprob += self.unk_score_offset * LN10
         if is_last_word and self.score_boundary:
@@ -102,7 +110,7 @@ class CTCLanguageModel(PickledWithoutCaches):
 
     @cached_property
     def _scores(self) -> CachedScores:
-        return CachedScores(self.model)
+        return CachedScores(self.model, self.unknown_contexts)
 
     def save_to_dir(self, filepath: str) -> NoReturn:
         """Refused: pyctcdecode reads nothing but KenLM's files."""
@@ -121,20 +129,25 @@ def build_ctcdecoder(
     beta: float = 1.5,
     unk_score_offset: float = -10.0,
     lm_score_boundary: bool = True,
+    unknown_contexts: UnknownContexts = "unk",
+    open_vocabulary: bool = False,
 ) -> Any:
     """A `BeamSearchDecoderCTC` of pyctcdecode with a model of any kind, or its directory; the rest as there.
 
-    The labels are those of the logits' columns. Known words are those of the model, unless `unigrams` are given.
+    The labels are those of the logits' columns. Known words are those of the model, unless `unigrams` are given. What
+    unknown words are in contexts and by themselves, `CTCLanguageModel` tells.
     """
     package = import_package("pyctcdecode", "pyctcdecode", "CTC beam search needs")
     package.language_model.AbstractLanguageModel.register(CTCLanguageModel)
     language_model = CTCLanguageModel(
-        model if isinstance(model, LanguageModel) else load(os.fspath(model)),
+        adapted_model(model),
         unigrams,
         alpha=alpha,
         beta=beta,
         unk_score_offset=unk_score_offset,
         score_boundary=lm_score_boundary,
+        unknown_contexts=unknown_contexts,
+        open_vocabulary=open_vocabulary,
     )
     alphabet = package.Alphabet.build_alphabet(list(labels))
     package.alphabet.verify_alphabet_coverage(alphabet, language_model.unigrams)
