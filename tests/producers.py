@@ -44,8 +44,18 @@ def code_of(module: str) -> str:
     assert spec is not None and spec.origin is not None, module
     path = Path(spec.origin)
     files = sorted(path.parent.rglob("*.py")) if path.name == "__init__.py" else [path]
-    trees = [ast.dump(_without_docstrings(ast.parse(file.read_bytes()))) for file in files]
+    trees = [_dumped(_without_docstrings(ast.parse(file.read_bytes()))) for file in files]
     return hashlib.sha256("\n".join(trees).encode()).hexdigest()
+
+
+def _dumped(node: Any) -> str:
+    """As `ast.dump`, alike in all versions of Python, which differ in empty fields and in what `repr` escapes."""
+    if isinstance(node, ast.AST):
+        fields = ", ".join(
+            f"{name}={_dumped(value)}" for name, value in ast.iter_fields(node) if value not in (None, [])
+        )
+        return f"{type(node).__name__}({fields})"
+    return f"[{', '.join(map(_dumped, node))}]" if isinstance(node, list) else ascii(node)
 
 
 def _without_docstrings(tree: ast.Module) -> ast.Module:

@@ -32,10 +32,10 @@ from morphlm.analysis import (
 from morphlm.analysis.pruning import PruningRow
 from morphlm.analysis.scaling import ScalingPoint
 from morphlm.analysis.scores import plain_change
-from morphlm.display import Tabular, brief, flattened, frame_of, html_table
+from morphlm.display import Tabular, brief, flattened, frame_of, html_facts, html_table
 from morphlm.report import Explorer, figure_of
 from morphlm.scoring import MixtureModel, Predictor, TextScorer, mix_and_test
-from morphlm.translation import Decoder, ExtraRules, GrammarExtractor, TranslationSystem, table_of
+from morphlm.translation import Decoder, ExtraRules, GrammarExtractor, Recaser, TranslationSystem, table_of
 from morphlm.vectors.questions import ask
 from tests.analysis.triples import model_triple
 from tests.test_docs import PACKAGES
@@ -144,11 +144,13 @@ OBJECTS: dict[str, Callable[[Shown], Any]] = {
     "Explorer": lambda s: Explorer([("a/model", s.ngrams)]),
     "Decoder": lambda s: s.decoder,
     "ExtraRules": lambda s: s.extra,
+    "Recaser": lambda s: Recaser(morphlm.train_ngram([["A"]], 1), morphlm.PrepareOptions()),
     "Learned": lambda s: s.learned,
     "LearnRecord": lambda s: s.learned.record,
     "SpellingModel": lambda s: morphlm.train_spelling(s.ngrams.vocabulary),
 }
-REPR_ONLY = {GrammarExtractor, TranslationSystem, morphlm.translation.Translation}  # tests/translation/test_public.py
+# tests/translation/test_public.py, tests/translation/serving/test_server.py
+REPR_ONLY = {GrammarExtractor, TranslationSystem, morphlm.translation.Translation, morphlm.translation.Translator}
 
 
 @pytest.mark.parametrize("name", OBJECTS)
@@ -231,7 +233,7 @@ def test_what_comes_from_outside_is_escaped() -> None:
 def test_long_tables_are_cut() -> None:
     html = html_table({"number": number} for number in range(1000))
     assert html.count("<tr>") == 21
-    assert html.endswith("<p>...</p>")
+    assert html.endswith("<p>the first 20 rows</p>")
     assert len(html_table([{"cell": "x" * 10_000}])) < 1000
 
 
@@ -325,3 +327,10 @@ def test_small_things() -> None:
     assert flattened({"a": {"b": 1, "c": {"d": 2}}, "e": 3}) == {"a_b": 1, "a_c_d": 2, "e": 3}
     assert list(frame_of([{"a": 1}, {"b": 2}]).columns) == ["a", "b"]
     assert isinstance(MixtureModel.__repr__, type(morphlm.LanguageModel.__repr__))
+
+
+def test_facts_stand_beside_their_names_and_long_ones_wrap() -> None:
+    """Numbers stood at the right edge, as far off as the signature below them was long."""
+    html = html_facts({"tokens": 1234, "signature": "ppl|" * 40, "nothing": None, "logprob_of_all": -1.5}, "Facts")
+    assert "text-align: right" not in html and html.count("overflow-wrap: anywhere") == 3
+    assert "1,234" in html and "logprob of all" in html and "nothing" not in html

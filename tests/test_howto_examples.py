@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-PAGES = ("comparing", "decoders", "scoring", "training", "vectors")
+PAGES = ("comparing", "decoders", "native", "scoring", "training", "vectors")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -1,4 +1,4 @@
-"""Numbers with their nouns, and no message that prints a number with a plural of its own."""
+"""Numbers with their nouns and in per cent, and no message that prints them in a way of its own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import morphlm
-from morphlm.tables import counted
+from morphlm.tables import counted, percent, whole_percent
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,28 @@ def test_messages_of_commands_have_no_plurals_of_their_own() -> None:
 def test_the_check_finds_a_plural(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = f'{len(a):,} lines, {b:,} left, {c} lines'")
     assert list(plurals_of_numbers(tmp_path / "a.py")) == ["a.py:1: len(a) lines"]
+
+
+@pytest.mark.parametrize(
+    ("share", "digits", "text"),
+    [(0.2664, 1, "26.6 %"), (-0.059, 1, "−5.9 %"), (-0.0001, 1, "0.0 %"), (0.97, 0, "97 %"), (1, 2, "100.00 %")],
+)
+def test_shares_in_per_cent(share: float, digits: int, text: str) -> None:
+    assert percent(share, digits) == text
+
+
+def test_whole_per_cent_are_none_or_all_only_where_it_is_true() -> None:
+    assert [whole_percent(share) for share in (0.0, 1e-9, 0.424, 0.9999, 1.0)] == [
+        "0 %",
+        "1 %",
+        "42 %",
+        "99 %",
+        "100 %",
+    ]
+
+
+def test_a_space_stands_before_every_per_cent_sign() -> None:
+    """Python's own format of per cent has none: `percent` is what prints them."""
+    own_format = re.compile(r"\{[^{}]*:[^{}]*%\}")
+    for path in Path(morphlm.__file__).parent.rglob("*.py"):
+        assert not own_format.search(path.read_text()), path

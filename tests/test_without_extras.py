@@ -89,6 +89,10 @@ COMMANDS = {
     "translate build train.source.txt train.target.txt --no-tokenise --lm lm --out built --threads 1": "",
     "translate tune built --dev dev.source.txt dev.target.txt --kbest 4 --iterations 1 --restarts 1 --threads 1": "",
     "translate decode built dev.source.txt --threads 1": "",
+    "translate recaser cased.txt --language cs --out recaser --processes 1": "",
+    "translate serve built --port 0": "explore",
+    "translate weights built --to cdec": "",
+    "translate kbest kbest.txt --from moses --to cdec": "",
     "translate evaluate dev.target.txt dev.target.txt": "translation",
 }
 COMPOSED = {"demo"}  # calls what other commands call, and takes minutes
@@ -139,6 +143,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, s
     for name, text in texts.items():
         (folder / f"{name}.txt").write_text("".join(f"{' '.join(words)}\n" for words in text))
     (folder / "raw.txt").write_text("Nová škola stojí ve městě.\n")
+    (folder / "cased.txt").write_text("Nová škola stojí v Praze.\n")
     (folder / "tagged.txt").write_text("škola/N domu/N\n")
     (folder / "kbest.txt").write_text("0 ||| škola domu ||| LM0= -1 ||| -2\n")
     (folder / "questions.txt").write_text(": cases\nškola školu řeka řeku\n")

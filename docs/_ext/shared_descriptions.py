@@ -17,6 +17,7 @@ ARGUMENTS = {
     "data": "The folder of raw text, for recipes that name no data set.",
     "dev": "The development text, a source like the training text.",
     "directory": "The folder that is written or read.",
+    "encoding": "Encoding of raw text in files, such as cp1250; None: recognised.",
     "end": "Whether the end of the sentence is among the words.",
     "file_format": "The format of the file; None: by its name.",
     "form": "The format of the tagged text: `conllu`, `slashes`, or `hanta`, which tags German.",

@@ -11,6 +11,8 @@ from .classes.exchange import cluster as cluster
 from .classes.formats import read_given_classes as read_given_classes
 from .classes.methods import train_classes as train_classes
 from .classes.partition import Partition as Partition
+from .compiled.exporting import CompiledExport as CompiledExport
+from .compiled.exporting import export_compiled as export_compiled
 from .errors import ArgumentTypeError as ArgumentTypeError
 from .errors import ConfigError as ConfigError
 from .errors import FetchError as FetchError
@@ -30,6 +32,7 @@ from .language_model.perplexity import Perplexity as Perplexity
 from .language_model.perplexity import ScoredText as ScoredText
 from .learning.learn import learn as learn
 from .learning.learned import Learned as Learned
+from .native import get_include as get_include
 from .ngram.model import NgramModel as NgramModel
 from .ngram.training import train_ngram as train_ngram
 from .progress import ProgressUpdate as ProgressUpdate

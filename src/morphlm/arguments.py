@@ -97,9 +97,9 @@ def word_id(value: object, size: int) -> int:
     return number
 
 
-def word_ids(values: Sequence[int] | Array, size: int, *, dimensions: int = 1) -> Int32Array:
+def word_ids(values: Sequence[int] | Array, size: int, *, dimensions: int = 1, first: int = 0) -> Int32Array:
     """Ids of `size` words, in an array as compiled code wants it; copied only if it is another one."""
-    return integers(values, size, dimensions=dimensions, error=_no_word)
+    return integers(values, size, first=first, dimensions=dimensions, error=_no_word)
 
 
 def integers(

@@ -110,29 +110,43 @@ def html_table(rows: Iterable[Row], caption: str = "") -> str:
     columns = list(dict.fromkeys(name for row in shown for name in row))
     head = "".join(f"<th>{escape_html(name)}</th>" for name in columns)
     body = "".join(f"<tr>{''.join(_cell(row.get(name)) for name in columns)}</tr>" for row in shown)
-    more = "<p>...</p>" if next(iterator, None) is not None else ""
-    title = f"<caption>{escape_html(caption)}</caption>" if caption else ""
+    more = f"<p>the first {SHOWN_ROWS} rows</p>" if next(iterator, None) is not None else ""
+    title = _title(caption) if caption else ""
     return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
 def html_facts(facts: Mapping[str, Any], caption: str) -> str:
     """Names and values below one another; what is None is left out."""
     body = "".join(
-        f'<tr><th style="text-align: left">{escape_html(name)}</th>{_cell(value)}</tr>'
+        f'<tr><th style="text-align: left">{escape_html(name.replace("_", " "))}</th>{_fact(value)}</tr>'
         for name, value in facts.items()
         if value is not None
     )
-    return f"<table><caption>{escape_html(caption)}</caption><tbody>{body}</tbody></table>"
+    return f"<table>{_title(caption)}<tbody>{body}</tbody></table>"
+
+
+def _title(caption: str) -> str:
+    """What a table is, above its first column: over the middle of a wide one nobody finds it."""
+    return f'<caption style="text-align: left">{escape_html(caption)}</caption>'
+
+
+def _fact(value: object) -> str:
+    """A value beside its name: to the left, since numbers would else stand far off beside a long signature."""
+    return f'<td style="text-align: left; overflow-wrap: anywhere; white-space: normal">{_shown(value)}</td>'
 
 
 def _cell(value: object) -> str:
+    """A value in its column: numbers to the right, so that their digits stand below one another."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f'<td style="text-align: {"right" if is_number else "left"}">{_shown(value)}</td>'
+
+
+def _shown(value: object) -> str:
     if value is None:
-        return "<td></td>"
+        return ""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        text = value if isinstance(value, str) else brief(value)
-        return f'<td style="text-align: left">{escape_html(_cut(text, LONGEST_CELL))}</td>'
-    shown = f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
-    return f'<td style="text-align: right">{shown}</td>'
+        return escape_html(_cut(value if isinstance(value, str) else brief(value), LONGEST_CELL))
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
 
 
 # ---------------------------------------------------------------- tables

@@ -51,6 +51,11 @@ def finite_or_none(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def whole_percent(share: float) -> str:
+    """A share in whole per cent, 0 % and 100 % only where it is none or all."""
+    return percent(share if share in (0.0, 1.0) else min(max(share, 0.01), 0.99), 0)
+
+
 def percent(share: float, digits: int = 1) -> str:
     """A share or a relative change in per cent: −5.9 %."""
     return f"{100 * share:z.{digits}f} %".replace("-", "−")

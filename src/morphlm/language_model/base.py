@@ -275,17 +275,19 @@ class LanguageModel(PickledWithoutCaches, ABC):
         spelling: Spelling | None = None,
         unknown_contexts: UnknownContexts = "unk",
         prepared: bool | None = None,
+        encoding: str | None = None,
         progress: ProgressOption = None,
     ) -> Perplexity:
         """Perplexity of a file, several paths, raw lines, or lists of tokens; `allow_unknown` admits <unk> in them.
 
         Raw text is prepared as the training text was. `prepared` says that a file is prepared already (True) or that it
-        is raw (False), for models of Moses tokens, which else take files as they stand.
+        is raw (False), for models of Moses tokens, which else take files as they stand. The `encoding` of raw text is
+        recognised unless it is named.
 
         With `spelling`, of `train_spelling(model.vocabulary)`, also with unknown words that share P(UNK) by how they
         are spelled. Where `unknown_contexts` are "composed", contexts see them as the sum of their known factors.
         """
-        source = fit_text(self, source, prepared=prepared)
+        source = fit_text(self, source, prepared=prepared, encoding=encoding)
         scored = score_text(
             self, source, allow_unknown=allow_unknown, spelling=spelling, unknown_contexts=unknown_contexts
         )
@@ -300,12 +302,13 @@ class LanguageModel(PickledWithoutCaches, ABC):
         spelling: Spelling | None = None,
         unknown_contexts: UnknownContexts = "unk",
         prepared: bool | None = None,
+        encoding: str | None = None,
         progress: ProgressOption = None,
     ) -> ScoredText:
         """The log-probability of every token, with rows for sentences and tokens; arguments as of `perplexity`."""
         return score_text(
             self,
-            fit_text(self, source, prepared=prepared),
+            fit_text(self, source, prepared=prepared, encoding=encoding),
             allow_unknown=allow_unknown,
             keep_forms=True,
             spelling=spelling,

@@ -20,7 +20,7 @@ from morphlm.kinds import find_kind
 from morphlm.language_model.base import LanguageModel
 from morphlm.tables import counted
 from morphlm.text.reading import UNKNOWN
-from morphlm.vocabulary.vocabulary import BEGIN_ID, UNK_ID, Vocabulary
+from morphlm.vocabulary.vocabulary import BEGIN_ID, NOTHING, UNK_ID, Vocabulary
 
 STATE_BYTES = 512  # an estimate of what a cached state takes, with its key
 
@@ -71,6 +71,13 @@ class BatchScorer(ABC):
         Before the first word of a sentence a context holds BEGIN, in as many places as there are.
         """
 
+    def estimate(self, contexts: Int32Array, words: Int32Array) -> Float64Array | None:
+        """`log_probabilities` where contexts may end with NOTHING, since words further left are not known yet.
+
+        They only order a search; None: this scorer has none, and the heuristic stands in for it.
+        """
+        return None
+
     def context_buckets(self, contexts: Int32Array, cache: Any) -> Int64Array:
         """The bucket of each context, (m, n - 1), of a model that sorts contexts (see scoring/contexts.py)."""
         raise NotImplementedError
@@ -84,9 +91,11 @@ class ComposingScorer(BatchScorer):
         """Without `new_words`, unknown words are UNK."""
 
 
-def checked_queries(contexts: Int32Array, words: Int32Array, order: int, size: int) -> tuple[Int32Array, Int32Array]:
+def checked_queries(
+    contexts: Int32Array, words: Int32Array, order: int, size: int, *, partial: bool = False
+) -> tuple[Int32Array, Int32Array]:
     """Contexts, (m, n - 1), and words, (m,), as compiled code wants them, for a model of `size` words."""
-    before, ids = checked_contexts(contexts, order, size), word_ids(words, size)
+    before, ids = checked_contexts(contexts, order, size, partial=partial), word_ids(words, size)
     if len(before) != len(ids):
         raise ConfigError(
             f"{counted(len(before), 'context')} and {counted(len(ids), 'word')}; give a word for each context"
@@ -94,9 +103,9 @@ def checked_queries(contexts: Int32Array, words: Int32Array, order: int, size: i
     return before, ids
 
 
-def checked_contexts(contexts: Int32Array, order: int, size: int) -> Int32Array:
-    """The words before words, (m, n - 1), for a model of `size` words."""
-    ids = word_ids(contexts, size, dimensions=2)
+def checked_contexts(contexts: Int32Array, order: int, size: int, *, partial: bool = False) -> Int32Array:
+    """The words before words, (m, n - 1), for a model of `size` words; `partial` ones may end with NOTHING."""
+    ids = word_ids(contexts, size, dimensions=2, first=NOTHING if partial else 0)
     if ids.shape[1] != order - 1:
         raise ConfigError(f"contexts of {ids.shape[1]} words for a model of order {order}; give {order - 1} for each")
     return ids

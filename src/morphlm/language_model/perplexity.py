@@ -28,7 +28,7 @@ from morphlm.language_model.open_vocabulary import (
     with_shares,
 )
 from morphlm.language_model.signature import Signature, common_signature
-from morphlm.tables import counted, finite_or_none, format_columns
+from morphlm.tables import counted, finite_or_none, format_columns, percent
 from morphlm.text.preparation import read_preparation
 from morphlm.text.raw import RawText
 from morphlm.vocabulary.corpus import (
@@ -76,7 +76,7 @@ class Perplexity(Tabular):
             f"  perplexity  {self.including_unknown:.2f} including unknown words, "
             f"{self.excluding_unknown:.2f} excluding\n"
             f"  tokens      {self.tokens:,} in {counted(self.sentences, 'sentence')}, {self.unknown:,} unknown "
-            f"({self.unknown / self.tokens:.2%})\n"
+            f"({percent(self.unknown / self.tokens, 2)})\n"
             f"  signature   {self.signature}{spelled}"
         )
 

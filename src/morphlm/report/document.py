@@ -23,6 +23,7 @@ from morphlm.report.numbers import decimal, share, whole
 from morphlm.report.scored_models import ScoredModels, names_of, score_models
 from morphlm.report.sections import SECTIONS
 from morphlm.report.sections.section import PageSection
+from morphlm.tables import whole_percent
 from morphlm.version import __version__
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -63,6 +64,7 @@ def make_report(
     *,
     allow_unknown: bool = False,
     prepared: bool | None = None,
+    encoding: str | None = None,
     seed: int = 1,
     progress: ProgressOption = None,
 ) -> WrittenReport:
@@ -74,7 +76,9 @@ def make_report(
         raise ConfigError("no model is named; name one or more")
     check_can_write(out)
     paths = list(map(str, models))
-    scored_models = score_models(paths, str(test), allow_unknown=allow_unknown, prepared=prepared, seed=seed)
+    scored_models = score_models(
+        paths, str(test), allow_unknown=allow_unknown, prepared=prepared, encoding=encoding, seed=seed
+    )
     return write_report(scored_models, out)
 
 
@@ -147,7 +151,7 @@ def _figures(scored_models: ScoredModels, headline: Headline) -> Markup:
     unknown = scored_models.first.perplexity.unknown
     tiles.append((share(unknown, len(scored_models.text.forms)), "of the tokens are words never seen"))
     if headline.composable is not None:
-        tiles.append((f"{100 * headline.composable:.0f} %", "of the different words never seen can be composed"))
+        tiles.append((whole_percent(headline.composable), "of the different words never seen can be composed"))
     entries = [tag("div", tag("dt", name), tag("dd", number)) for number, name in tiles]
     return tag("dl", entries, class_="figures")
 

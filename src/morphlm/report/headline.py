@@ -14,6 +14,7 @@ from morphlm.display import dataclass_repr
 from morphlm.report.examples import is_word
 from morphlm.report.numbers import decimal
 from morphlm.report.scored_models import ScoredModel, ScoredModels
+from morphlm.tables import percent, whole_percent
 from morphlm.vectors.vectors import WordVectors
 
 FEWEST = 10  # words never seen, of which a share says something
@@ -47,24 +48,19 @@ class Headline:
     def _compared(self) -> str:
         if self.change is None:
             return f"Perplexity {decimal(self.perplexity, 1)}"
-        size = round(100 * abs(self.change))
-        if size == 0:
+        size = percent(abs(self.change), 0)
+        if size == percent(0, 0):
             return "About the same perplexity as Kneser-Ney"
-        return f"{size} % {'lower' if self.change < 0 else 'higher'} perplexity than Kneser-Ney"
+        return f"{size} {'lower' if self.change < 0 else 'higher'} perplexity than Kneser-Ney"
 
     def _composed(self) -> str | None:
         if self.composable is None:
             return None
-        return f"{_whole_percent(self.composable)} % of the words never seen can be composed"
+        return f"{whole_percent(self.composable)} of the words never seen can be composed"
 
     def to_json(self) -> dict[str, Any]:
         return {"text": self.format(), "model": self.model, "baseline": self.baseline, "change": self.change,
                 "composable": self.composable}  # fmt: skip
-
-
-def _whole_percent(share: float) -> int:
-    """Rounded, but 0 and 100 only where it is none or all."""
-    return round(100 * share) if share in (0.0, 1.0) else min(max(round(100 * share), 1), 99)
 
 
 def headline(perplexity: float, kneser_ney: float | None = None, composable: float | None = None) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from morphlm.tables import percent
+
 NOTHING = "–"  # there is no such number
 
 
@@ -24,10 +26,10 @@ def decimal(number: float | None, digits: int = 2) -> str:
 def probability(number: float) -> str:
     """A probability in per cent, with two digits that count: 24 %, 3.2 %, 0.032 %."""
     if number >= 0.0995:
-        return f"{100 * number:.0f} %"
+        return percent(number, 0)
     return f"{100 * number:.2g} %" if number >= 0.0000995 else "< 0.01 %" if number > 0 else "0 %"
 
 
 def share(part: int, total: int) -> str:
     """`part` of `total` in per cent."""
-    return NOTHING if not total else f"{100 * part / total:.1f} %"
+    return NOTHING if not total else percent(part / total)

@@ -136,12 +136,18 @@ def names_of(scored_models: Iterable[ScoredModel]) -> str:
 
 
 def score_models(
-    paths: Sequence[str], test: str, *, allow_unknown: bool = False, prepared: bool | None = None, seed: int = 1
+    paths: Sequence[str],
+    test: str,
+    *,
+    allow_unknown: bool = False,
+    prepared: bool | None = None,
+    encoding: str | None = None,
+    seed: int = 1,
 ) -> ScoredModels:
     """Load the models, read the text, prepared as theirs was if it is raw, and score it."""
     _refuse_missing(paths)
     models = [load(path) for path in paths]
-    text = read_text(test, models, allow_unknown=allow_unknown, prepared=prepared)
+    text = read_text(test, models, allow_unknown=allow_unknown, prepared=prepared, encoding=encoding)
     named = zip(model_names(paths), paths, models, strict=True)
     return score_loaded_models(text, named, len(paths), seed=seed)
 
@@ -166,10 +172,15 @@ def score_loaded_models(
 
 
 def read_text(
-    path: str, models: Sequence[LanguageModel], *, allow_unknown: bool = False, prepared: bool | None = None
+    path: str,
+    models: Sequence[LanguageModel],
+    *,
+    allow_unknown: bool = False,
+    prepared: bool | None = None,
+    encoding: str | None = None,
 ) -> TestText:
     """Read a test text for these models; one without words is refused."""
-    source = fit_text(models, path, prepared=prepared)
+    source = fit_text(models, path, prepared=prepared, encoding=encoding)
     forms = [token for tokens in token_batches(source, allow_unknown=allow_unknown) for token in tokens]
     text = TestText(str(path), forms, source)
     if not text.counts:

@@ -92,22 +92,22 @@ class ComponentContexts(Contexts):
     """
 
     def __init__(self, model: SortsContexts, index: int, ids: Int32Array | None) -> None:
-        self._model, self._index, self._ids = model, index, ids
+        self._model, self.index, self._ids = model, index, ids
         self.buckets = model.context_buckets
 
     def before(self, tokens: Int32Array) -> Int64Array:
         return self._model.buckets_before(tokens if self._ids is None else self._ids[tokens])
 
     def after(self, word: int, states: Sequence[Any]) -> int:
-        return self._model.bucket_of_state(states[self._index])
+        return self._model.bucket_of_state(states[self.index])
 
     def after_many(self, words: Int32Array, states: Sequence[Sequence[Any]]) -> list[int]:
         if isinstance(self._model, SortsManyContexts):
-            return self._model.buckets_of_states(states[self._index])
-        return list(map(self._model.bucket_of_state, states[self._index]))
+            return self._model.buckets_of_states(states[self.index])
+        return list(map(self._model.bucket_of_state, states[self.index]))
 
     def of_contexts(self, contexts: Int32Array, of_component: Callable[[int, Int32Array], Int64Array]) -> Int64Array:
-        return of_component(self._index, contexts)
+        return of_component(self.index, contexts)
 
     def describe(self, bucket: int) -> str:
         return self._model.describe_bucket(bucket)

@@ -127,6 +127,7 @@ def mix(
     weights_by: WeightsBy | None = None,
     allow_unknown: bool = False,
     prepared: bool | None = None,
+    encoding: str | None = None,
     progress: ProgressOption = None,
 ) -> MixtureModel:
     """Interpolate models of one vocabulary: p = sum_m lambda_m p_m.
@@ -137,7 +138,14 @@ def mix(
     text was; `prepared` is as of `LanguageModel.perplexity`.
     """
     mixed = mix_and_test(
-        models, dev, out, weights=weights, weights_by=weights_by, allow_unknown=allow_unknown, prepared=prepared
+        models,
+        dev,
+        out,
+        weights=weights,
+        weights_by=weights_by,
+        allow_unknown=allow_unknown,
+        prepared=prepared,
+        encoding=encoding,
     )
     return mixed.model
 
@@ -153,6 +161,7 @@ def mix_and_test(
     test: Source | None = None,
     allow_unknown: bool = False,
     prepared: bool | None = None,
+    encoding: str | None = None,
     progress: ProgressOption = None,
 ) -> Mixed:
     """As `mix`, and measure the perplexities of all components and of the mixture."""
@@ -163,7 +172,9 @@ def mix_and_test(
     contexts = contexts_of(components, by)
     loaded = [component.model for component in components]
     texts = {
-        name: _scored(fit_text(loaded, source, prepared=prepared), components, contexts, allow_unknown)
+        name: _scored(
+            fit_text(loaded, source, prepared=prepared, encoding=encoding), components, contexts, allow_unknown
+        )
         for name, source in (("dev", dev), ("test", test))
         if source is not None
     }

@@ -16,7 +16,8 @@ from morphlm.errors import located
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.fitting import line_preparer
 from morphlm.language_model.prefixes import likeliest, prefix_range
-from morphlm.text.reading import RESERVED, read_blocks
+from morphlm.text.raw import read_raw_blocks
+from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.corpus import check_tokens
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
 
@@ -152,11 +153,13 @@ def predict_texts(
     return results
 
 
-def predict_lines(predictor: Predictor, path: str | Path, **ask: Any) -> Iterator[list[Continuations]]:
+def predict_lines(
+    predictor: Predictor, path: str | Path, *, encoding: str | None = None, **ask: Any
+) -> Iterator[list[Continuations]]:
     """The likely next words after each line of a text ('-': standard input), as lines arrive.
 
-    `ask` are arguments of `predict_texts`.
+    The `encoding` is recognised unless it is named; `ask` are arguments of `predict_texts`.
     """
-    for block in read_blocks(path, marks="unk"):
+    for block in read_raw_blocks(path, marks="unk", encoding=encoding):
         for number, line in enumerate(block.lines(), block.first_line):
             yield predict_texts(predictor, [line], source=block.source, first=number, **ask)

@@ -30,6 +30,7 @@ from morphlm.scoring.streaming import (
     sentence_sums,
 )
 from morphlm.tables import counted, finite_or_none
+from morphlm.text.encodings import check_encoding
 from morphlm.text.reading import END, RESERVED, UNKNOWN, Block, UntilRefused, split_tokens
 from morphlm.wording import either, option
 
@@ -47,6 +48,7 @@ class RescoringOptions:
     word_count: bool = False  # a feature more: the number of words
     unknown_count: bool = False  # a feature more for each model: the number of words it does not know
     prepared: bool | None = None  # whether hypotheses are prepared already; None: as `LanguageModel.perplexity` has it
+    encoding: str | None = None  # of k-best lists; None: recognised
     allow_unknown: bool = False  # hypotheses may contain <unk>
     unknown_contexts: UnknownContexts = "unk"  # how contexts represent an unknown word
     weights: Values | None = None  # order by the sum of weight times feature
@@ -57,6 +59,8 @@ class RescoringOptions:
 
     def __post_init__(self) -> None:
         check_unit(self.unit)
+        if self.encoding is not None:
+            check_encoding(self.encoding)
         for weight in self.lm_weights:
             finite_number(either("an --lm-weight", "one of lm_weights"), weight)
 
@@ -262,7 +266,7 @@ def _batches(
 ) -> Iterator[_HypothesisBatch]:
     kbest_format: KBestFormat | None = None
     seen: dict[str, None] = {}  # the ids of the sentences so far, the one under way last
-    for block in arriving_blocks(path, marks="any"):
+    for block in arriving_blocks(path, marks="any", encoding=rescorer.options.encoding):
         kbest_format = kbest_format or find_format(layout, block.lines()[0], columns)
         parsed = UntilRefused(_parsed(rescorer, block, kbest_format, seen))
         if hypotheses := list(parsed):

@@ -177,18 +177,22 @@ def score_lines(
     allow_unknown: bool = False,
     unknown_contexts: UnknownContexts = "unk",
     prepared: bool | None = None,
+    encoding: str | None = None,
 ) -> Iterator[list[LineScore]]:
     """Score the lines of a text ('-': standard input); each list holds what could be read without waiting.
 
-    Raw lines are prepared as the model's training text was; `prepared` is as of `LanguageModel.perplexity`.
+    Raw lines are prepared as the model's training text was; `prepared` and `encoding` are as of
+    `LanguageModel.perplexity`.
     """
     check_unit(unit)
-    text = fit_text(model, Path(path), prepared=prepared)
+    text = fit_text(model, Path(path), prepared=prepared, encoding=encoding)
     options = text.options if isinstance(text, RawText) and text.raw_paths else None
     scorer, scale, fit = TextScorer(model, unknown_contexts), UNITS[unit], FitCheck(model, source_name(path))
     # Text that `morphlm prepare` wrote may hold UNK on purpose; its record says so.
     marked = allow_unknown or read_preparation(path) is not None
-    for block in arriving_blocks(path, marks="unk" if marked else "none", mend=options is not None):
+    is_raw = options is not None
+    marks: Marks = "unk" if marked else "none"
+    for block in arriving_blocks(path, marks=marks, mend=is_raw, encoding=encoding or (None if is_raw else "utf-8")):
         lines = UntilRefused(() if options is None else prepared_lines(block, options, allow_unknown=marked))
         tokens = tokens_of_block(block) if options is None else [w.encode() for line in lines for w in (*line, END)]
         scored = scorer(tokens)
@@ -217,12 +221,14 @@ class FitCheck:
             warn_if_foreign(self._model, np.concatenate(self._ids), lambda: self._forms, self._name)
 
 
-def arriving_blocks(path: str | Path, *, marks: Marks, mend: bool = False) -> Iterator[Block]:
+def arriving_blocks(
+    path: str | Path, *, marks: Marks, mend: bool = False, encoding: str | None = None
+) -> Iterator[Block]:
     """As `read_blocks`, or for raw text `read_raw_blocks`; a pipe may hold more, so that pieces are not too small."""
     if str(path) == "-":
         with suppress(NameError, AttributeError, ValueError, OSError):  # only Linux can, and only pipes
             fcntl.fcntl(sys.stdin.fileno(), fcntl.F_SETPIPE_SZ, BLOCK_BYTES)
-    yield from (read_raw_blocks if mend else read_blocks)(path, marks=marks)
+    yield from (read_raw_blocks if mend else read_blocks)(path, marks=marks, encoding=encoding)
 
 
 def sentence_sums(scored: ScoredText) -> tuple[list[float], list[int], list[int]]:

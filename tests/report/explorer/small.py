@@ -15,7 +15,8 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.ngram.training import train_ngram
 from morphlm.report.explorer.limits import RequestLimits
 from morphlm.report.explorer.operations import Explorer
-from morphlm.report.explorer.server import bind, make_server
+from morphlm.report.explorer.server import make_server
+from morphlm.report.explorer.serving import bind
 from morphlm.scoring.mixture import MixtureModel, as_components
 from tests.segmentation.small import model_with
 from tests.training.small import sentences

@@ -23,7 +23,8 @@ from morphlm.errors import ConfigError
 from morphlm.report.explorer.guard import HEADERS
 from morphlm.report.explorer.limits import Deadline
 from morphlm.report.explorer.operations import Explorer
-from morphlm.report.explorer.server import CONNECTIONS, PAGES, bind
+from morphlm.report.explorer.server import PAGES
+from morphlm.report.explorer.serving import CONNECTIONS, bind
 
 from .small import explorer, running
 
