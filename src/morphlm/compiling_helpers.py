@@ -18,9 +18,11 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+
+from morphlm.signals import signals_blocked
 
 PLANS = Path(__file__).with_name("kernel_plans.tsv")
 # Commands that run others.
@@ -125,7 +127,8 @@ class Helpers:
 
     def _fork(self, number: int) -> None:
         parent = os.getpid()
-        with _interrupts_held(), warnings.catch_warnings():
+        # No Ctrl-C reaches the child before it ignores it.
+        with signals_blocked(signal.SIGINT), warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # about threads, of which Python has none here
             process = os.fork()
             if process == 0:
@@ -152,13 +155,3 @@ def _close_files() -> None:
     for standard in range(3):
         os.dup2(nothing, standard)
     os.closerange(3, max(int(name) for name in os.listdir("/proc/self/fd")) + 1)  # noqa: PTH208
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """A child that is started in the block receives no Ctrl-C before it ignores it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

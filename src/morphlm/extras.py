@@ -10,6 +10,7 @@ import importlib.util
 from types import ModuleType
 
 from morphlm.errors import ConfigError
+from morphlm.signals import interrupts_deferred
 
 
 class MissingExtraError(ConfigError, ImportError):
@@ -19,7 +20,8 @@ class MissingExtraError(ConfigError, ImportError):
 def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
     """Import a module that needs an extra; `purpose` begins the message if it is missing: 'pictures need'."""
     try:
-        return importlib.import_module(module)
+        with interrupts_deferred():
+            return importlib.import_module(module)
     except ImportError as error:
         raise _missing(error.name or module, extra, purpose) from error
 
@@ -27,7 +29,8 @@ def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
 def import_package(module: str, package: str, purpose: str) -> ModuleType:
     """Import a module of, or for, a package that morphlm works together with; pip knows it by the name `package`."""
     try:
-        return importlib.import_module(module)
+        with interrupts_deferred():
+            return importlib.import_module(module)
     except ImportError as error:
         raise MissingExtraError(f"{purpose} {package}, which is not installed; pip install {package}") from error
 

@@ -21,13 +21,14 @@ import sys
 import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from morphlm.progress import notify
+from morphlm.signals import signals_blocked
 
 PACKAGE = Path(__file__).resolve().parent
 RECORD = "kernels.json"
@@ -333,22 +334,12 @@ def read_code(path: Path) -> bytes | None:
 
 
 def write_code(path: Path, content: bytes) -> None:
-    """Keep compiled code; where that fails, as on a full disk, it is only compiled again."""
-    with suppress(OSError), _signals_held():
+    """Keep compiled code; where that fails, as on a full disk, it is only compiled again.
+
+    A process that compiles beside another is ended by a signal: not while it writes, or half a file would stay.
+    """
+    with suppress(OSError), signals_blocked(signal.SIGTERM):
         _replace(path, hashlib.sha256(content).digest() + content)
-
-
-@contextmanager
-def _signals_held() -> Iterator[None]:
-    """A process that compiles beside another is ended by a signal: not while it writes, or half a file would stay."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _replace(path: Path, content: bytes) -> None:

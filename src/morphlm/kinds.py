@@ -19,6 +19,7 @@ from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, did_you_mean
 from morphlm.progress import notify
 from morphlm.schema import ArtefactSchema
+from morphlm.signals import interrupts_deferred
 
 # Modules with a tuple KINDS of records. They are light: what a record names is imported when it is used.
 BUILT_IN = ("morphlm.logbilinear.kind", "morphlm.ngram.kind", "morphlm.scoring.mixture_kind")
@@ -143,7 +144,8 @@ def _of_packages(name: str | None = None) -> Iterator[ModelKind]:
     chosen = entry_points(group=ENTRY_POINTS) if name is None else entry_points(group=ENTRY_POINTS, name=name)
     for entry in chosen:
         try:
-            kind = entry.load()
+            with interrupts_deferred():
+                kind = entry.load()
         except (ImportError, AttributeError) as error:
             broken = f"the kind {entry.name!r} of an installed package cannot be imported ({error})"
             if name is not None:

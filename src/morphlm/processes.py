@@ -14,6 +14,7 @@ from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from morphlm.errors import ConfigError, MorphlmError
+from morphlm.signals import signals_blocked
 from morphlm.wording import command_line, is_command, option
 
 Item = TypeVar("Item")
@@ -65,13 +66,13 @@ class _WorkerPool(Generic[Item, Result]):
             process = context.Process(target=_serve, args=(theirs, work, is_command()), daemon=True)
             self._pipes.append(ours)
             self._processes.append(process)
-            with _interrupts_held():
+            with signals_blocked(signal.SIGINT):  # Ctrl-C is for the main thread
                 process.start()
             theirs.close()
 
     def map(self, items: Iterable[Item]) -> Iterator[Result]:
         self._sender = threading.Thread(target=self._send_items, args=(items,), daemon=True)
-        with _interrupts_held():
+        with signals_blocked(signal.SIGINT):  # Ctrl-C is for the main thread
             self._sender.start()
         for pipe in itertools.cycle(self._pipes):
             event = self._sent.get()
@@ -130,16 +131,3 @@ def _receive(pipe: Connection) -> Any:
     if isinstance(result, MorphlmError):
         raise result
     return result
-
-
-@contextlib.contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Processes and threads started in the block never receive Ctrl-C, which the main thread handles."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -94,8 +94,8 @@ def test_ctrl_c_leaves_a_state_that_goes_on(parts: Path, tmp_path: Path) -> None
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         status = process.wait(60)
-    assert status == 130
-    assert (tmp_path / "err").read_text().splitlines()[-1] == "morphlm: interrupted"
+    err_text = (tmp_path / "err").read_text()
+    assert (status, err_text.splitlines()[-1]) == (130, "morphlm: interrupted"), err_text
     assert not (tmp_path / "system" / WEIGHTS).exists()
     again = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "lm: found" in again.stderr
