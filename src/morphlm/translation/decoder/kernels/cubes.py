@@ -245,7 +245,7 @@ def pop_cubes(
     while first < len(cubes.cell):
         last = end_of_cell(cubes.cell, first, len(cubes.cell))
         _, limit = max_sizes(search, cubes, first, last, pop_limit)
-        queries = queries_grown_to(output.queries, used.queries, used.queries + limit * most_uses, orders)
+        queries = queries_grown_to(output.queries, used.queries, used.queries + limit * most_uses)
         output = RoundOutput(output.hypotheses, uses, queries)
         used = pop_cell(search, CellCubes(cubes, first, last, limit), weight, candidates, context, output, used)
         first = last
