@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -163,6 +163,12 @@ class CachedQueries:
         except struct.error:
             raise no_state(state) from None
         return context
+
+    def score_in_turn(self, state: tuple[int, ...], words: Sequence[int]) -> list[float]:
+        """ln P of words one after the other from a state on, in one call; both are right, as they are not checked."""
+        stream, logprobs = np.array([*words[::-1], *state], np.int32), np.empty(len(words))
+        kernels.score_in_turn(self.model, self.cache, stream, logprobs)
+        return logprobs[::-1].tolist()  # type: ignore[no-any-return]
 
     # ------------------------------------------------------------ many
 

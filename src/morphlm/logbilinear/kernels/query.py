@@ -216,3 +216,11 @@ def log_probability(model: CompiledModel, cache: Cache, context: Array, word: in
     else:
         value = compute_normaliser(model, cache, context, code, number - 2)
     return value + np.float64(score_row(model.output, model.biases, position, cache.block))
+
+
+@compiled
+def score_in_turn(model: CompiledModel, cache: Cache, words: Array, out: Array) -> None:
+    """out[i] = ln P(words[i] | words[i + 1 :]): a sentence, the last word first, so that contexts are slices of it."""
+    distances = len(words) - len(out)
+    for i in range(len(out)):
+        out[i] = log_probability(model, cache, words[i + 1 : i + 1 + distances], words[i])
