@@ -23,7 +23,7 @@ from morphlm.logbilinear.kernels import query as kernels
 from morphlm.logbilinear.kernels import query_batch
 from morphlm.logbilinear.kernels.prediction import ContextTable
 from morphlm.logbilinear.kernels.query import WAYS, Cache, CompiledModel
-from morphlm.logbilinear.kernels.scores import FOUR, TILE
+from morphlm.logbilinear.kernels.scores import TILE
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.logbilinear.structure import Structure
 from morphlm.threads import Workers, one_worker, workers
@@ -93,7 +93,7 @@ def new_cache(model: CompiledModel, megabytes: float) -> Cache:
         values=np.zeros((sets, WAYS), np.float64),
         oldest=np.zeros(sets, np.uint8),
         counts=np.zeros(4, np.int64),
-        block=np.zeros((FOUR, model.output.shape[1]), np.float32),
+        block=np.zeros((1, model.output.shape[1]), np.float32),
     )
 
 
