@@ -224,8 +224,8 @@ class LanguageModel(PickledWithoutCaches, ABC):
         Without `bos`, nothing is known of what stands before the first token; without `eos`, the end is not scored.
         """
         ids = self._ids_of(self.tokens(sentence) if isinstance(sentence, str) else sentence)
-        self._compile_queries()
         if bos and len(ids) > self._one_by_one:
+            self._compile_queries()
             logprobs: list[float] = self.score_tokens(np.array(ids, np.int32)).tolist()
         else:
             logprobs = self._score_in_turn(ids, self.begin(sentence=bos))
@@ -233,12 +233,15 @@ class LanguageModel(PickledWithoutCaches, ABC):
 
     def _ids_of(self, tokens: Sequence[str]) -> list[int]:
         """The ids of a sentence's tokens and of its end. What are words of the vocabulary need no other check."""
-        try:
-            ids = [self.vocabulary.ids[token] for token in tokens] if type(tokens) is list else []
-        except (KeyError, TypeError):
-            ids = []
-        if ids and min(ids) > END_ID:
-            return [*ids, END_ID]
+        if type(tokens) is list and tokens:
+            ids: list[Any] = []
+            try:  # `suppress` would take as long as all the rest
+                ids += map(self.vocabulary.ids.get, tokens)
+                if min(ids) > END_ID:
+                    ids.append(END_ID)
+                    return ids
+            except TypeError:  # an unknown word's None has no order, and not everything can be looked up
+                pass
         check_tokens(tokens, allow_unknown=True, number=1)
         return [*self.vocabulary.encode(tokens).tolist(), END_ID]
 

@@ -56,6 +56,8 @@ class AskedWords(NamedTuple):
 
 def asked_words(words: Words, vocabulary: Vocabulary) -> AskedWords:
     """Words as ids or as strings; a single string is no list of words."""
+    if isinstance(words, str):
+        raise ArgumentTypeError(f"{shown(words)} is no list of words; give one, [word] for a single word")
     forms = words.tolist() if isinstance(words, np.ndarray) and words.dtype.kind == "U" else words
     if not (isinstance(forms, list | tuple) and forms and isinstance(forms[0], str)):
         return AskedWords(word_ids(words, len(vocabulary)), ())  # type: ignore[arg-type]

@@ -53,7 +53,7 @@ FIXED = "fixed_wide_context"  # in the training record of a model whose wide con
 CLASS_OF = "class_of"  # the tensor that is read; classes.tsv is for people
 SMALL_TEXT = 4096  # tokens; a shorter text is scored by one thread, which starts sooner
 
-ONE_BY_ONE = 3  # tokens; a shorter sentence is scored word by word
+ONE_BY_ONE = 4  # tokens; a longer sentence is scored in order of classes
 
 _compiling = threading.RLock()  # composing a model takes memory, so it is done by one thread at a time
 
@@ -225,12 +225,7 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
     def _score_in_turn(self, words: Sequence[int], state: State) -> list[float]:
         if type(state) is not tuple or self.config.wide:
             return super()._score_in_turn(words, state)
-        logprobs, log_probability = [], self.queries.log_probability
-        context = cast(tuple[int, ...], state)
-        for word in words:
-            logprobs.append(log_probability(context, word))
-            context = (word, *context[:-1])
-        return logprobs
+        return self.queries.score_in_turn(cast(tuple[int, ...], state), words)
 
     def distribution(self, state: Any) -> Float64Array:
         """P of every word after a state, by id; BEGIN has none."""

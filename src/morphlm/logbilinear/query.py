@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from morphlm.logbilinear.kernels import query as kernels
 from morphlm.logbilinear.kernels import query_batch
 from morphlm.logbilinear.kernels.prediction import ContextTable
 from morphlm.logbilinear.kernels.query import WAYS, Cache, CompiledModel
-from morphlm.logbilinear.kernels.scores import FOUR, TILE
+from morphlm.logbilinear.kernels.scores import TILE
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.logbilinear.structure import Structure
 from morphlm.threads import Workers, one_worker, workers
@@ -93,7 +93,7 @@ def new_cache(model: CompiledModel, megabytes: float) -> Cache:
         values=np.zeros((sets, WAYS), np.float64),
         oldest=np.zeros(sets, np.uint8),
         counts=np.zeros(4, np.int64),
-        block=np.zeros((FOUR, model.output.shape[1]), np.float32),
+        block=np.zeros((1, model.output.shape[1]), np.float32),
     )
 
 
@@ -163,6 +163,12 @@ class CachedQueries:
         except struct.error:
             raise no_state(state) from None
         return context
+
+    def score_in_turn(self, state: tuple[int, ...], words: Sequence[int]) -> list[float]:
+        """ln P of words one after the other from a state on, in one call; both are right, as they are not checked."""
+        stream, logprobs = np.array([*words[::-1], *state], np.int32), np.empty(len(words))
+        kernels.score_in_turn(self.model, self.cache, stream, logprobs)
+        return logprobs[::-1].tolist()  # type: ignore[no-any-return]
 
     # ------------------------------------------------------------ many
 

@@ -22,7 +22,7 @@ from morphlm.ngram.arpa.writing import write_arpa
 from morphlm.ngram.kernels import ROOT, score_word_at
 from morphlm.ngram.trie import NgramTrie
 from morphlm.tables import counted
-from morphlm.vocabulary.vocabulary import UNK_ID, VOCABULARY_FILE, Vocabulary, parse_vocabulary
+from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, VOCABULARY_FILE, Vocabulary, parse_vocabulary
 
 _ARRAYS = ("words", "logprob", "suffix", "backoff", "first_child")
 TRUST_BUCKETS = 16  # of contexts of one length, by how much mass they keep for themselves
@@ -57,6 +57,24 @@ class NgramModel(LanguageModel, checks_itself=True):
 
     def score_id(self, state: int, word: int) -> tuple[float, int]:
         return self.trie.score(state, word)
+
+    def sentence(self, sentence: str | Sequence[str], *, bos: bool = True, eos: bool = True) -> list[float]:
+        """Short lists of words of the vocabulary, the usual case, are scored as they are looked up."""
+        if type(sentence) is not list or not 0 < len(sentence) < self._one_by_one or not bos:
+            return super().sentence(sentence, bos=bos, eos=eos)
+        logprobs, state, address, id_of = [], self.trie.begin(), self._address, self._id_of
+        try:
+            for token in sentence:
+                number = id_of(token, UNK_ID)
+                if number <= END_ID:  # no word of the vocabulary: it may be no word at all
+                    return super().sentence(sentence, eos=eos)
+                logprob, state = score_word_at(address, state, number)
+                logprobs.append(logprob)
+        except TypeError:  # it cannot be looked up
+            return super().sentence(sentence, eos=eos)
+        if eos:
+            logprobs.append(score_word_at(address, state, END_ID)[0])
+        return logprobs
 
     def _score_in_turn(self, words: Sequence[int], state: int) -> list[float]:
         logprobs, address = [], self._address

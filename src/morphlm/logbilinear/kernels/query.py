@@ -12,7 +12,7 @@ from morphlm.arrays import Array
 from morphlm.compiling import njit
 from morphlm.logbilinear.kernels.numerics import FAST, compiled, inlined, mixed, prefetch
 from morphlm.logbilinear.kernels.prediction import ContextTable, predict
-from morphlm.logbilinear.kernels.scores import FOUR, log_sums, score_block
+from morphlm.logbilinear.kernels.scores import log_sums, score_block
 from morphlm.vocabulary.vocabulary import NOTHING
 
 F = np.float32
@@ -54,7 +54,7 @@ class Cache(NamedTuple):
     values: Array  # float64 (sets, WAYS)
     oldest: Array  # uint8 (sets,): the way that is replaced next; no sets: nothing is cached
     counts: Array  # int64 (4,): hits and misses, of classes' words and of ALL_CLASSES
-    block: Array  # float32 (FOUR, d): p, and rows of 0
+    block: Array  # float32 (1, d): p
 
 
 # ---------------------------------------------------------------- the cache
@@ -130,7 +130,7 @@ def store(cache: Cache, context: Array, code: Any, number: int, value: float) ->
 @inlined
 def score_row(table: Array, biases: Array, row: int, block: Array) -> Any:
     """The score of one row with the prediction block[0], as all scores are computed."""
-    out = np.empty((FOUR, 1), F)
+    out = np.empty((1, 1), F)
     score_block(table, biases, row, row + 1, block, 1, out)
     return out[0, 0]
 
@@ -216,3 +216,11 @@ def log_probability(model: CompiledModel, cache: Cache, context: Array, word: in
     else:
         value = compute_normaliser(model, cache, context, code, number - 2)
     return value + np.float64(score_row(model.output, model.biases, position, cache.block))
+
+
+@compiled
+def score_in_turn(model: CompiledModel, cache: Cache, words: Array, out: Array) -> None:
+    """out[i] = ln P(words[i] | words[i + 1 :]): a sentence, the last word first, so that contexts are slices of it."""
+    distances = len(words) - len(out)
+    for i in range(len(out)):
+        out[i] = log_probability(model, cache, words[i + 1 : i + 1 + distances], words[i])

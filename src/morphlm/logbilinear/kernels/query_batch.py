@@ -22,7 +22,7 @@ from morphlm.logbilinear.kernels.query import (
     look_up,
     store,
 )
-from morphlm.logbilinear.kernels.scores import BLOCK, FOUR, TILE, copy_row, log_sums, precise_exponential, score_block
+from morphlm.logbilinear.kernels.scores import BLOCK, TILE, copy_row, log_sums, precise_exponential, score_block
 
 F = np.float32
 QUERIES = 1 << 14  # queries that are sorted and scored together
@@ -174,11 +174,9 @@ def compute_pairs(
         begin, end = model.starts[c], model.starts[c + 1]
         log_sums(model.output, model.biases, begin, end, chosen[first:last], predictions, word_sums[first:last])
         first = last
-    block = np.zeros((FOUR, predictions.shape[1]), F)
     for i in range(len(missing)):
         group, c = chosen[i], pairs.classes[missing[i]]
-        copy_row(predictions[group], block[0])
-        value = log_normaliser(model, c, block, class_sums[group], word_sums[i])
+        value = log_normaliser(model, c, predictions[group : group + 1], class_sums[group], word_sums[i])
         values[missing[i]] = value
         store(cache, contexts[group], codes[group], c + 2, value)
 
@@ -218,21 +216,14 @@ def normalise_pairs(
 def add_scores(
     model: CompiledModel, predictions: Array, group_of: Array, words: Array, pair_of: Array, values: Array
 ) -> Array:
-    """values[pair_of[i]] + nu(words[i]); neighbours that ask the same word are scored together."""
-    out = np.full(len(words), -np.inf)
-    block, scores = np.zeros((FOUR, predictions.shape[1]), F), np.empty((FOUR, 1), F)
-    i = 0
-    while i < len(words):
-        position, size = np.int64(model.position_of[words[i]]), 1
-        while size < FOUR and i + size < len(words) and words[i + size] == words[i]:
-            size += 1
+    """values[pair_of[i]] + nu(words[i])."""
+    out, score = np.full(len(words), -np.inf), np.empty((1, 1), F)
+    for i in range(len(words)):
+        position, group = np.int64(model.position_of[words[i]]), group_of[i]
         if position >= 0:
-            for lane in range(size):
-                copy_row(predictions[group_of[i + lane]], block[lane])
-            score_block(model.output, model.biases, position, position + 1, block, size, scores)
-            for lane in range(size):
-                out[i + lane] = values[pair_of[i + lane]] + np.float64(scores[lane, 0])
-        i += size
+            block = predictions[group : group + 1]
+            score_block(model.output, model.biases, position, position + 1, block, 1, score)
+            out[i] = values[pair_of[i]] + np.float64(score[0, 0])
     return out
 
 
@@ -323,10 +314,9 @@ def distribute(
     begin: int, end: int, model: CompiledModel, members: Array, predictions: Array, scores: Array, out: Array
 ) -> None:
     """out[i] = P of every word, by id, with p = predictions[i], for i in begin .. end - 1; `scores` are all nu."""
-    block, class_sum = np.zeros((FOUR, predictions.shape[1]), F), np.zeros(1)
-    first = np.zeros(1, np.int64)
+    class_sum, first = np.zeros(1), np.zeros(1, np.int64)
     for i in range(begin, end):
-        copy_row(predictions[i], block[0])
+        block = predictions[i : i + 1]
         if len(model.class_biases):
             log_sums(model.class_vectors, model.class_biases, 0, len(model.class_biases), first, block, class_sum)
         for c in range(len(model.starts) - 1):

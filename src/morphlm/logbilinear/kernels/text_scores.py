@@ -8,7 +8,7 @@ import numpy as np
 from morphlm.arrays import Array
 from morphlm.logbilinear.kernels.numerics import compiled, inlined
 from morphlm.logbilinear.kernels.query import CompiledModel
-from morphlm.logbilinear.kernels.scores import FOUR, copy_row, log_sums, score_block
+from morphlm.logbilinear.kernels.scores import log_sums, score_block
 
 F = np.float32
 
@@ -31,14 +31,13 @@ def score_tokens(model: CompiledModel, predictions: Array, words: Array, out: Ar
         numbers[i] = i
     if classes:
         log_sums(model.class_vectors, model.class_biases, 0, classes, numbers, predictions, class_sums)
-    block, score, first = np.zeros((FOUR, predictions.shape[1]), F), np.empty((FOUR, 1), F), 0
+    score, first = np.empty((1, 1), F), 0
     while first < tokens:
         c, last = np.int64(model.class_of[model.position_of[words[first]]]), end_of_class(model, words, first)
         begin, end = model.starts[c], model.starts[c + 1]
         log_sums(model.output, model.biases, begin, end, numbers[first:last], predictions, word_sums[first:last])
         for i in range(first, last):
-            copy_row(predictions[i], block[0])
-            own = 0.0
+            block, own = predictions[i : i + 1], 0.0
             if classes:
                 score_block(model.class_vectors, model.class_biases, c, c + 1, block, 1, score)
                 own = np.float64(score[0, 0])
