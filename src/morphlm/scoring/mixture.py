@@ -269,10 +269,18 @@ class MixtureModel(LanguageModel, checks_itself=True):
 
     def _columns(self, states: list[State]) -> tuple[Int64Array, list[list[Any]]]:
         """The buckets of states, and the states of each component."""
-        for state in states:
-            self._parts(state)
+        if not self._are_states(states):
+            for state in states:
+                self._parts(state)
         buckets, *parts = list(map(list, zip(*states, strict=True))) or [[] for _ in range(self._state_size)]
         return np.array(buckets, np.int64), parts
+
+    def _are_states(self, states: list[State]) -> bool:
+        """The usual case, in a third of the time that it takes to look at one state after the other."""
+        if not ({tuple}.issuperset(map(type, states)) and {self._state_size}.issuperset(map(len, states))):
+            return False
+        buckets = [state[0] for state in states]
+        return {int}.issuperset(map(type, buckets)) and all(0 <= bucket < self._buckets for bucket in set(buckets))
 
     def score_tokens(self, tokens: Int32Array) -> Float64Array:
         tokens = word_ids(tokens, len(self.vocabulary))
