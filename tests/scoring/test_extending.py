@@ -33,6 +33,8 @@ from morphlm.scoring.extending import extend, make_addition, shape_estimates, so
 from morphlm.scoring.spelled import with_spelling
 from morphlm.segmentation.factors import build_factors
 from morphlm.segmentation.sources.ngrams import character_ngrams
+from morphlm.translation.decoder.decoder import Decoder
+from morphlm.translation.grammar.rules import Rule, table_of
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, Vocabulary
 from tests.compiled.models import mixture
 from tests.compiled.test_native import native_scores
@@ -206,6 +208,33 @@ def test_decoders_get_the_same_scores(name: str) -> None:
     np.testing.assert_allclose(batched, expected, rtol=0, atol=1e-9)
 
 
+RULES = table_of(
+    [
+        Rule(("a",), ("domu",), {"f": -0.1}),
+        Rule(("a",), ("školách",), {"f": -0.2}),
+        Rule(("b",), ("xyz", "školou"), {"f": -0.3}),
+        Rule(("b",), ("polepole",), {"f": -0.1}),
+        Rule((1, "c", 2), (2, "domouška", 1), {"f": -0.2}),
+        Rule(("c",), ("nikde",), {"f": -0.1}),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["clbl++", "n-grams of order 1", "n-grams of order 3", "mixture", "mixture of other ids", "mixture of mixtures"],
+)
+def test_translations_have_the_scores_of_their_text(name: str) -> None:
+    """n-grams order the search by their own kernels, other models are asked in batches."""
+    larger = extended(MODELS[name]())
+    decoder = Decoder([larger], {"f": 1.0, "LM0": 0.7})
+    for source in (["a", "b"], ["a", "c", "b"], ["b", "c", "a", "c", "b"]):
+        for found in decoder.decode(source, RULES).kbest(8):
+            expected = larger.score_text([found.tokens]).logprobs.sum()
+            assert found.features["LM0"] == pytest.approx(expected, abs=1e-5)
+            assert found.features["LM0_OOV"] == found.tokens.count("nikde")
+
+
 # ---------------------------------------------------------------- shares by definition
 
 
@@ -288,14 +317,6 @@ def test_n_grams_give_shares_by_weight() -> None:
 
 
 # ---------------------------------------------------------------- identities
-
-
-def same_directory(one: Path, other: Path) -> bool:
-    files = [
-        {path.relative_to(place): path.read_bytes() for path in place.rglob("*") if path.is_file()}
-        for place in (one, other)
-    ]
-    return files[0] == files[1]
 
 
 @every_model

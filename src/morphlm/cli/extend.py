@@ -30,6 +30,6 @@ def command(model_path: str, words: str, out: str, text: str | None, prepared: b
     options.check_model_first(model_path, words)
     options.check_one_stdin(model_path, words, text or "")
     listed = read_word_list(words)
-    extended = extend(load(model_path), listed, text, prepared=bool(prepared))
+    extended = extend(load(model_path), listed, text, prepared=prepared)
     extended.model.save(out)
     options.print_result(extended, as_json, err=not as_json)

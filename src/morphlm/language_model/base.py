@@ -340,7 +340,7 @@ class LanguageModel(PickledWithoutCaches, ABC):
     # ------------------------------------------------------------ more words
 
     def extended(
-        self, words: Iterable[str] | Mapping[str, float], text: Source | None = None, *, prepared: bool = False
+        self, words: Iterable[str] | Mapping[str, float], text: Source | None = None, *, prepared: bool | None = None
     ) -> LanguageModel:
         """The model with more words, which share P(UNK) by their composed vectors; known words keep their probability.
 

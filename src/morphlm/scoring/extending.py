@@ -56,7 +56,7 @@ class SortedWords:
     __repr__ = dataclass_repr
 
 
-def sort_words(model: LanguageModel, words: Iterable[str], *, prepared: bool = False) -> SortedWords:
+def sort_words(model: LanguageModel, words: Iterable[str], *, prepared: bool | None = None) -> SortedWords:
     """Tell new words from known and repeated ones, and from what cannot be a word."""
     form = word_form(model, prepared=prepared)
     new: dict[str, None] = {}
@@ -86,7 +86,7 @@ def _obstacle(word: str) -> str:
     return MARK if word in RESERVED else ""
 
 
-def word_form(model: LanguageModel, *, prepared: bool = False) -> Callable[[str], str]:
+def word_form(model: LanguageModel, *, prepared: bool | None = None) -> Callable[[str], str]:
     """What brings a word to the form that it has in the model's text, so far as that is on record."""
     if prepared or model.preparation is None:
         return normalised
@@ -232,7 +232,9 @@ class Extended:
         }
 
 
-def extend(model: LanguageModel, words: WordList, text: Source | None = None, *, prepared: bool = False) -> Extended:
+def extend(
+    model: LanguageModel, words: WordList, text: Source | None = None, *, prepared: bool | None = None
+) -> Extended:
     """Extend a model by words, which share the probability of UNK; known words keep their probability.
 
     `words` may be a mapping to counts in a text as long as the training text. A `text` that has the words tells how
@@ -260,13 +262,13 @@ def _weighted(
     words: Sequence[str],
     counts: Mapping[str, float] | None,
     text: Source | None,
-    prepared: bool,
+    prepared: bool | None,
 ) -> Addition:
     if counts is not None:
         return make_addition(model, words, _by_form(counts, word_form(model, prepared=prepared)))
     if text is None:
         return make_addition(model, words)
-    found = read_corpus(fit_text(model, text, prepared=prepared or None)).words
+    found = read_corpus(fit_text(model, text, prepared=prepared)).words
     in_text = dict(zip(found.forms, found.counts.tolist(), strict=True))
     tokens = found.tokens + found.sentences
     return make_addition(model, words, in_text, tokens / _training_tokens(model.vocabulary))
