@@ -86,9 +86,7 @@ def _with_rows(
 
 def _vectors(factors: Factors, parameters: Parameters, endings: Endings | None, added: int) -> Float64Array:
     """x of all words that were ever added."""
-    starts = factors.indptr[-added - 1 :]
-    rows = parameters.R[factors.indices[starts[0] :]].astype(np.float64)
-    vectors: Float64Array = np.add.reduceat(rows, starts[:-1] - starts[0])
+    vectors: Float64Array = factors.times(parameters.R)[-added:].astype(np.float64)
     return vectors if endings is None else vectors + endings.vectors[endings.ending_of]
 
 

@@ -28,6 +28,7 @@ from morphlm.segmentation.encoding import normalised
 from morphlm.segmentation.factors import LONGEST_NEW_WORD
 from morphlm.tables import counted
 from morphlm.text.reading import RESERVED, read_blocks
+from morphlm.vectors.composition import origin_of
 from morphlm.vocabulary.corpus import Source, read_corpus
 from morphlm.vocabulary.vocabulary import BEGIN_ID, UNK_ID, Vocabulary
 
@@ -254,7 +255,7 @@ def extend(
         return Extended(model, chosen, 0, 0, 0)
     addition = _weighted(model, chosen.new, counts, text, prepared)
     extended = model._with_addition(addition)
-    return Extended(extended, chosen, *_origins(model, chosen.new))
+    return Extended(extended, chosen, *_origins(extended, chosen.new))
 
 
 def _weighted(
@@ -287,10 +288,13 @@ def _by_form(counts: Mapping[str, float], form: Callable[[str], str]) -> dict[st
 
 
 def _origins(model: LanguageModel, words: Sequence[str]) -> tuple[int, int, int]:
-    """How many new words are composed with a stem, of affixes alone, and of nothing."""
+    """How many words of an extended model are composed with a stem, of affixes alone, and of nothing."""
     try:
-        vectors = model.vectors.using(side="output")
+        factors = model.vectors.using(side="output").factors
     except ConfigError:  # n-grams have none
+        factors = None
+    if factors is None:
         return 0, 0, len(words)
-    origins = Counter(composition.origin for composition in vectors.compositions(words))
+    names = (factors.names_of(model.vocabulary.ids[word]) for word in words)
+    origins = Counter(origin_of(tuple((name, True) for name in of_word)) for of_word in names)
     return origins["composed"], origins["affixes"], origins["unknown"]
