@@ -26,6 +26,7 @@ from morphlm.logbilinear.extending import LONGEST_ENDING, SMOOTHING
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
 from morphlm.logbilinear.structure import build_structure
+from morphlm.logbilinear.wide import content_weights
 from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
 from morphlm.ngram.trie import NgramTrie
@@ -578,6 +579,25 @@ def test_wrong_arguments_are_refused() -> None:
     for count in (-1, math.inf, "3"):
         with pytest.raises(ConfigError, match="give a number from 0 on"):
             model.extended({"nové": count})
+
+
+@pytest.mark.parametrize("kind", ["clbl++", "clbl+o"])
+def test_words_of_which_contexts_know_nothing_weigh_nothing_in_wide_contexts(kind: str) -> None:
+    larger = extended(logbilinear(kind, wide=9))
+    assert isinstance(larger, LogBilinearModel)
+    weights = content_weights(larger.structure)
+    composed = [kind == "clbl++" and word not in ("xyz", "x", "q" * 500) for word in NEW]
+    assert weights[-len(NEW) :].tolist() == [float(known) for known in composed]
+    old = content_weights(logbilinear(kind, wide=9).structure)
+    assert weights[: len(old)].tobytes() == old.tobytes()
+
+
+def test_new_words_complete_a_prefix() -> None:
+    larger = extended(logbilinear())
+    state = larger.begin()
+    assert [word for word, _ in larger.completions(state, "domouš")] == ["domouška"]
+    assert larger.prefix(state, "domouš") == pytest.approx(larger.score(state, "domouška")[0])
+    assert logbilinear().completions(logbilinear().begin(), "domouš") == []
 
 
 def test_begin_has_no_probability() -> None:

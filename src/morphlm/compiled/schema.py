@@ -282,18 +282,14 @@ def _logbilinear_problem(part: Part, sizes: Mapping[str, int]) -> str:
         return f"it says {part.record['kind']} of the order {part.order} but is something else"
     if sizes["context words"] not in (sizes["V"], sizes["listed"]) or (config.classes and not sizes["classes"]):
         return "contexts have other words than the file, or there are no classes"
-    is_extended = "unknown" in arrays
-    if config.classes and sizes["groups"] != sizes["classes"] + is_extended:
-        return "there are words of other classes than there are"
-    if not np.array_equal(arrays["class_of"], np.repeat(np.arange(sizes["groups"]), np.diff(arrays["starts"]))):
-        return "the classes are not where they begin"
+    is_extended, groups = "unknown" in arrays, sizes["groups"]
+    is_placed = np.array_equal(arrays["class_of"], np.repeat(np.arange(groups), np.diff(arrays["starts"])))
+    if not is_placed or (config.classes and groups != sizes["classes"] + is_extended):
+        return "the classes are not where they begin, or there are words of other classes than there are"
     known, added = np.split(arrays["position_of"], [sizes["V"]])
-    others = np.delete(known, BEGIN_ID)
-    if is_extended:
-        unknown, first = arrays["unknown"][0], arrays["starts"][-2]
-        if unknown >= first or known[UNK_ID] != first:
-            return "UNK is not in a class and the first of its members"
-        others = np.append(others, unknown)
+    others = np.concatenate([np.delete(known, BEGIN_ID), arrays.get("unknown", [])])  # which is there twice
+    if is_extended and not arrays["unknown"][0] < known[UNK_ID] == arrays["starts"][-2]:
+        return "UNK is not in a class and the first of its members"
     if known[BEGIN_ID] != -1 or not np.array_equal(np.sort(others), np.arange(sizes["positions"])):
         return "the words do not have a position each"
     return "" if (added == known[UNK_ID]).all() else "a new word is not predicted as UNK"
