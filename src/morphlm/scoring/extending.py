@@ -210,7 +210,7 @@ class Extended:
     def format(self) -> str:
         new = len(self.words.new)
         lines = [f"{counted(new, 'word')} added, {len(self.model.vocabulary):,} in all"]
-        if new:
+        if self.stem_known or self.affixes or self.unknown:
             parts = f"stem known {self.stem_known:,}, only affixes {self.affixes:,}, nothing {self.unknown:,}"
             lines.append(f"  of their morphemes: {parts}")
         if self.words.known or self.words.repeated:
@@ -288,13 +288,13 @@ def _by_form(counts: Mapping[str, float], form: Callable[[str], str]) -> dict[st
 
 
 def _origins(model: LanguageModel, words: Sequence[str]) -> tuple[int, int, int]:
-    """How many words of an extended model are composed with a stem, of affixes alone, and of nothing."""
+    """How many words of an extended model are composed with a stem, of affixes alone, and of nothing; n-grams say 0."""
     try:
         factors = model.vectors.using(side="output").factors
     except ConfigError:  # n-grams have none
         factors = None
     if factors is None:
-        return 0, 0, len(words)
+        return 0, 0, 0
     names = (factors.names_of(model.vocabulary.ids[word]) for word in words)
     origins = Counter(origin_of(tuple((name, True) for name in of_word)) for of_word in names)
     return origins["composed"], origins["affixes"], origins["unknown"]
