@@ -28,6 +28,7 @@ from tests.segmentation.small import factors_of, segmenter, vocabulary
 from tests.training.small import sentences
 
 TEXT = [["škola", "domou", "neznámé"], [], ["řeku", "\N{SNOWMAN}", "domu", "polem"]]
+ADDED = ["domách", "polepole", "\N{SNOWMAN}"]
 WORDS = ["škola", "domou", "nepolem", "x", "řekřekou", "\N{SNOWMAN}" * 3]
 
 
@@ -77,6 +78,9 @@ WRITERS: dict[str, Callable[[Path], None]] = {
     "clbl+c of pieces": lambda place: _logbilinear("clbl+c", "pieces").save(place),
     "clbl+o, wide": lambda place: _logbilinear("clbl+o", wide=5).save(place),
     "clbl++": lambda place: _logbilinear("clbl++").save(place),
+    "mkn, extended": lambda place: _ngram(2).extended(ADDED).save(place),
+    "clbl++, extended": lambda place: _logbilinear("clbl++", "ngrams").extended(ADDED).save(place),
+    "lbl+o, extended": lambda place: _logbilinear("lbl+o", "ngrams").extended(ADDED).save(place),
     "mixture": lambda place: _mixture().save(place),
     "nested mixture": lambda place: morphlm.mix([_mixture(), _ngram(2)], sentences(20, 2)).save(place),
     "segmenter": lambda place: segmenter().save(place),

@@ -33,6 +33,7 @@ COMMANDS = {
     "train": "Train a model.",
     "tune": "Search settings for a log-bilinear model.",
     "mix": "Interpolate models.",
+    "extend": "Add words to a trained model, without training again.",
     "ppl": "Perplexity of text under a model.",
     "score": "Log-probabilities of sentences or tokens, line by line.",
     "rescore": "Add language model features to k-best lists, or re-rank them.",

@@ -205,6 +205,8 @@ class _Sections:
         for name in ("output", "biases", "class_vectors", "class_biases", "class_of", "starts"):
             self._add(number, name, getattr(tables, name))
         self._add(number, "position_of", np.concatenate([position_of, added]))
+        if tables.unknown >= 0:
+            self._add(number, "unknown", np.array([tables.unknown], np.int32))
 
     def add_words(self, vocabulary: Vocabulary) -> None:
         """What all models share; the table of models, which is complete now, comes first."""

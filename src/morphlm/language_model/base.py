@@ -6,7 +6,7 @@ import copy
 import importlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,6 +17,7 @@ from morphlm.arrays import Float64Array, Int32Array
 from morphlm.classes.partition import Partition
 from morphlm.display import described, html_facts
 from morphlm.errors import ConfigError
+from morphlm.language_model.addition import EXTENDED, Addition
 from morphlm.language_model.fitting import fit_text
 from morphlm.language_model.guards import (
     Words,
@@ -339,6 +340,28 @@ class LanguageModel(PickledWithoutCaches, ABC):
         other.training = copy.deepcopy(self.training, memo)
         return other
 
+    # ------------------------------------------------------------ more words
+
+    def extended(
+        self, words: Iterable[str] | Mapping[str, float], text: Source | None = None, *, prepared: bool | None = None
+    ) -> LanguageModel:
+        """The model with more words, which share P(UNK) by their composed vectors; known words keep their probability.
+
+        `words` may be a mapping to counts in a text as long as the training text. A `text` that has the words tells how
+        frequent they are; without, that is estimated from known words of the same shape. Words are brought to the form
+        of the training text, unless they are `prepared`. `morphlm.extend` also tells what became of each word.
+        """
+        extending = importlib.import_module("morphlm.scoring.extending")  # it works with all kinds, so it stands above
+        model: LanguageModel = extending.extend(self, words, text, prepared=prepared).model
+        return model
+
+    def _with_addition(self, addition: Addition) -> LanguageModel:
+        """The model with words that share P(UNK)."""
+        raise ConfigError(
+            f"a model of the kind {self.kind} cannot be extended by words; extend n-grams, log-bilinear "
+            "models with output factors, or mixtures of them"
+        )
+
     @property
     def parts(self) -> tuple[LanguageModel, ...]:
         """The models that this one mixes, also those of mixtures in it; itself, unless it is a mixture."""
@@ -381,6 +404,7 @@ class LanguageModel(PickledWithoutCaches, ABC):
             "model": self.kind,
             "n": str(self.order),
             "V": in_thousands(len(self.vocabulary)),
+            **({"added": in_thousands(self.training[EXTENDED])} if EXTENDED in self.training else {}),
             "kappa": "given" if self.training.get("vocabulary") == "given" else _plain(self.training.get("kappa")),
             "unk": "scored" if self.scores_unknown else "none",
             "eos": "yes",

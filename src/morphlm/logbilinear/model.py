@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ from morphlm.arguments import check_token, word_id, word_ids
 from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array
 from morphlm.classes.partition import Partition
 from morphlm.errors import FormatError, InputError
+from morphlm.language_model.addition import EXTENDED, Addition
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.guards import (
     Words,
@@ -33,10 +35,10 @@ from morphlm.logbilinear.engine import Engine
 from morphlm.logbilinear.kernels.query import CompiledModel
 from morphlm.logbilinear.parameters import Parameters, check_shapes
 from morphlm.logbilinear.plain import score_plainly
-from morphlm.logbilinear.query import CachedQueries, compile_output, with_contexts
+from morphlm.logbilinear.query import CachedQueries, compile_output, complete_output, with_contexts
 from morphlm.logbilinear.state_queries import StateQueries
 from morphlm.logbilinear.states import ComposedState, NewWords, State, StateSpace, StateWord, WideState
-from morphlm.logbilinear.structure import Structure, build_structure, with_new_words
+from morphlm.logbilinear.structure import Endings, Structure, build_structure, with_new_words
 from morphlm.logbilinear.text_scoring import TokenScorer
 from morphlm.logbilinear.wide import content_weights
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
@@ -49,6 +51,7 @@ from morphlm.vocabulary.corpus import check_tokens
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, NOTHING, UNK_ID, VOCABULARY_FILE, parse_vocabulary
 
 CLASSES_FILE = "classes.tsv"
+ENDING_VECTORS, ENDING_OF = "ending_vectors", "ending_of"  # tensors of a model that was extended by words
 FIXED = "fixed_wide_context"  # in the training record of a model whose wide context was fixed: how many words it had
 CLASS_OF = "class_of"  # the tensor that is read; classes.tsv is for people
 SMALL_TEXT = 4096  # tokens; a shorter text is scored by one thread, which starts sooner
@@ -181,7 +184,7 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         nothing, parameters = (NOTHING,) * self.config.distances, self.parameters
         part = self.states.predictions([WideState(nothing, tuple(before.tolist()))])[0]
         biases = parameters.b.copy()
-        biases[self.structure.layout.members] += self._output @ part
+        np.add.at(biases, self.structure.layout.members, self._output @ part)  # UNK may be there twice
         return parameters._replace(
             C=parameters.C[: self.config.distances], b=biases, t=parameters.t + parameters.S @ part
         )
@@ -282,11 +285,14 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
                 return self.__dict__["_output"]  # type: ignore[no-any-return]
             with workers(self.threads or available_cores()) as threads:
                 output = Engine(self.config, self.structure, self.parameters, threads).output_vectors()
+                complete_output(self.structure, output)
             self.__dict__["_output"] = output
         return output
 
     def _score_for_test(self, tokens: Sequence[str]) -> list[float]:
-        """By the engine that trained the model."""
+        """By the engine that trained the model, unless words were added to it."""
+        if self.structure.added:
+            return super()._score_for_test(tokens)
         ids = np.append(self.vocabulary.encode(tokens), np.int32(END_ID))
         biases = self.parameters.b[self.structure.layout.members]
         with workers(1) as alone:
@@ -307,6 +313,11 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         composed = ("_context_side", "_context_tables", "_output_side", "_output")
         vars(other).update({name: vars(self)[name] for name in composed if name in vars(self)})
         return other
+
+    def _with_addition(self, addition: Addition) -> LogBilinearModel:
+        extending = importlib.import_module("morphlm.logbilinear.extending")  # it makes models, so it stands above
+        extended: LogBilinearModel = extending.extend_logbilinear(self, addition)
+        return extended
 
     # ------------------------------------------------------------ vectors
 
@@ -330,6 +341,8 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         if structure.partition is not None:
             tensors[CLASS_OF] = structure.partition.class_of.astype(np.int32)
             texts[CLASSES_FILE] = structure.partition.to_tsv()
+        if structure.endings is not None:
+            tensors |= {ENDING_VECTORS: structure.endings.vectors, ENDING_OF: structure.endings.ending_of}
         if structure.factors is not None:
             texts |= structure.factors.to_texts()
             if structure.factors.analyser is not None:
@@ -383,4 +396,6 @@ def _read_structure(directory: str | Path, config: LogBilinearConfig, files: Mod
         texts = {name: files.texts[name] for name in (MORPHEMES_FILE, FACTORS_FILE)}
         analyser = analyser_from_files(files.texts, files.tensors)
         factors = parse_factors(texts, vocabulary, source=str(directory), analyser=analyser)
-    return build_structure(config, vocabulary, partition, factors)
+    added = files.training.get(EXTENDED, 0)
+    endings = Endings(files.tensors[ENDING_VECTORS], files.tensors[ENDING_OF]) if added and config.classes else None
+    return build_structure(config, vocabulary, partition, factors, added, endings)

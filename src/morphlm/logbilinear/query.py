@@ -27,6 +27,7 @@ from morphlm.logbilinear.kernels.scores import TILE
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.logbilinear.structure import Structure
 from morphlm.threads import Workers, one_worker, workers
+from morphlm.vocabulary.vocabulary import UNK_ID
 
 MEGABYTE = 1 << 20
 DISTRIBUTED = 1 << 22  # elements of R from which on several threads compute distributions
@@ -48,27 +49,44 @@ def compile_model(
     belongs to words and C_j is diagonal, Q is not copied.
     """
     members = structure.layout.members
-    output = compose_words(structure.output.rows, parameters.R, members, pool) if output is None else output
+    if output is None:
+        output = compose_words(structure.output.rows, parameters.R, members, pool)
+        complete_output(structure, output)
     contexts = ContextTables(config, structure, parameters).of_vocabulary(pool).table
     return with_contexts(compile_output(structure, parameters, output), contexts)
+
+
+def complete_output(structure: Structure, output: Float32Array) -> None:
+    """Write the rows of UNK's members, x = r + e with e of their endings; what is left of UNK scores 0."""
+    if structure.added:
+        first = structure.layout.starts[-2]
+        output[first] = 0.0
+        if structure.endings is not None:
+            output[first + 1 :] += structure.endings.vectors[structure.endings.ending_of]
 
 
 def compile_output(structure: Structure, parameters: Parameters, output: Float32Array) -> CompiledModel:
     """The side of a model that predicts words, without contexts; `output` is R by position."""
     layout, nothing = structure.layout, np.zeros((0, output.shape[1]), np.float32)
+    biases = parameters.b[layout.members]
+    if structure.added:
+        biases[layout.position_of[UNK_ID]] = 0.0  # what is left of UNK scores 0 in any context
     arrays = CompiledModel(
         context=nothing,
         offset=0,
         diagonals=nothing,
         output=output,
-        biases=parameters.b[layout.members],
+        biases=biases,
         class_vectors=parameters.S,
         class_biases=parameters.t,
         position_of=layout.position_of,
         class_of=layout.class_of,
         starts=layout.starts,
+        unknown=structure.unknown,
     )
-    frozen: dict[str, Any] = {name: read_only(part) for name, part in arrays._asdict().items() if name != "offset"}
+    frozen: dict[str, Any] = {
+        name: read_only(part) for name, part in arrays._asdict().items() if isinstance(part, np.ndarray)
+    }
     return arrays._replace(**frozen)
 
 

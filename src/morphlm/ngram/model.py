@@ -11,6 +11,7 @@ import numpy as np
 from morphlm.arguments import whole_number
 from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.errors import ConfigError
+from morphlm.language_model.addition import EXTENDED, Addition
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.guards import Words, asked_words, state_list, states_and_words
 from morphlm.language_model.origin import Origin
@@ -19,6 +20,7 @@ from morphlm.lazy import cached_property
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
 from morphlm.ngram.arpa.reading import read_arpa
 from morphlm.ngram.arpa.writing import write_arpa
+from morphlm.ngram.extending import extend_trie
 from morphlm.ngram.kernels import ROOT, score_word_at
 from morphlm.ngram.trie import NgramTrie
 from morphlm.tables import counted
@@ -160,6 +162,16 @@ class NgramModel(LanguageModel, checks_itself=True):
     def warnings(self) -> list[str]:
         """What was unusual in training."""
         return [entry["warning"] for entry in self.training.get("discounts", []) if entry["warning"]]
+
+    def _with_addition(self, addition: Addition) -> NgramModel:
+        if not self.scores_unknown:
+            raise ConfigError(
+                "this n-gram model gives unknown words no probability, so there is nothing that new words could share; "
+                "train one with an open vocabulary"
+            )
+        added = self.training.get(EXTENDED, 0) + len(addition.words)
+        vocabulary = self.vocabulary.with_words(addition.words)
+        return NgramModel(extend_trie(self.trie, addition), vocabulary, self.training | {EXTENDED: added})
 
     def write_arpa(self, path: str | Path) -> None:
         """Write the model in ARPA format, compressed if the name says so."""

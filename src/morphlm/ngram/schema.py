@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from morphlm.arrays import Int32Array
 from morphlm.language_model.schema import TRAINING
 from morphlm.ngram.counting import MAX_ORDER
+from morphlm.ngram.kernels import ROOT
 from morphlm.schema import ArtefactSchema, Contents, Integer, ListOf, Record, Tensor, Text
-from morphlm.vocabulary.vocabulary import VOCABULARY_FILE
+from morphlm.text.reading import RESERVED
+from morphlm.vocabulary.vocabulary import UNK_ID, VOCABULARY_FILE
 
 LARGEST_LOG = 1e6  # of a probability or a back-off, natural; sums of them stay finite and can be written as ARPA
 
@@ -19,6 +22,12 @@ LARGEST_LOG = 1e6  # of a probability or a back-off, natural; sums of them stay 
 def _sizes(configuration: Mapping[str, Any]) -> dict[str, int]:
     sizes = configuration["sizes"]
     return {"V": sizes[0], "nodes": sum(sizes), "inner": sum(sizes[:-1])}
+
+
+def _are_unigrams(suffix: Int32Array) -> bool:
+    """Nothing is left of a unigram without its word, but that some may be members of UNK."""
+    members = suffix != ROOT
+    return not members[: len(RESERVED)].any() and bool((suffix[members] == UNK_ID).all())
 
 
 def _is_trie(contents: Contents) -> str:
@@ -30,7 +39,7 @@ def _is_trie(contents: Contents) -> str:
         return f"the order is {contents.configuration['order']}, but there are {len(sizes)} sizes"
     if first_child[starts[:-1]].tolist() != starts[1:] or (first_child[:-1] > first_child[1:]).any():
         return "the n-grams of an order are not the children of those of the order below"
-    if not np.array_equal(words[: sizes[0]], np.arange(sizes[0])) or (suffix[: sizes[0]] != -1).any():
+    if not np.array_equal(words[: sizes[0]], np.arange(sizes[0])) or not _are_unigrams(suffix[: sizes[0]]):
         return "the unigrams are not the words of the vocabulary"
     for (below, begin), end in zip(pairwise(starts), starts[2:], strict=False):
         if begin < end and not (suffix[begin:end].min() >= below and suffix[begin:end].max() < begin):

@@ -26,6 +26,7 @@ from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.classes.partition import Partition
 from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, FormatError
+from morphlm.language_model.addition import Addition
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.guards import (
     AskedWords,
@@ -187,6 +188,12 @@ class MixtureModel(LanguageModel, checks_itself=True):
             replace(part, model=part.model.after_text(text), directory=None, digest="") for part in self.components
         ]
         return MixtureModel(parts, self.weights, self.weights_by, self.training, self.development_tokens)
+
+    def _with_addition(self, addition: Addition) -> MixtureModel:
+        """Each component is extended by the same words with the same weights."""
+        models = [component.model._with_addition(addition) for component in self.components]
+        components = as_components(models, [None] * len(models))
+        return MixtureModel(components, self.weights, self.weights_by, self.training, self.development_tokens)
 
     @property
     def reach(self) -> int:

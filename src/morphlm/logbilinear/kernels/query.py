@@ -40,6 +40,7 @@ class CompiledModel(NamedTuple):
     position_of: Array  # int32 (V,): -1 for BEGIN, which has no probability
     class_of: Array  # int32 (positions,)
     starts: Array  # int64 (|C| + 1,): where the positions of each class begin; one class without classes
+    unknown: int  # position of UNK in its class, if its probability is shared by one more class, the last; else -1
 
 
 class Cache(NamedTuple):
@@ -170,6 +171,28 @@ def log_normaliser(model: CompiledModel, c: int, block: Array, class_sum: float,
     return np.float64(score_row(model.class_vectors, model.class_biases, c, block)) - class_sum - word_sum
 
 
+@inlined
+def shares_unknown(model: CompiledModel, c: int) -> bool:
+    """Whether a class is the one more that shares the probability of UNK."""
+    return model.unknown >= 0 and c == len(model.starts) - 2
+
+
+@inlined
+def log_normaliser_of_members(
+    model: CompiledModel, block: Array, class_sum: float, unknown_sum: float, word_sum: float
+) -> float:
+    """ln P(UNK|h) - ln sum_w exp nu(w) over the members of UNK; `unknown_sum` is that of the words of UNK's class."""
+    value = log_normaliser(model, np.int64(model.class_of[model.unknown]), block, class_sum, unknown_sum)
+    return value + np.float64(score_row(model.output, model.biases, model.unknown, block)) - word_sum
+
+
+@inlined
+def class_of_unknown(model: CompiledModel) -> tuple[int, int]:
+    """Where the positions of the words of UNK's class begin and end."""
+    c = np.int64(model.class_of[model.unknown])
+    return model.starts[c], model.starts[c + 1]
+
+
 @compiled
 def compute_normaliser(model: CompiledModel, cache: Cache, context: Array, code: Any, c: int) -> float:
     """The log_normaliser of a class, computed and stored; the cache's block has p."""
@@ -178,7 +201,12 @@ def compute_normaliser(model: CompiledModel, cache: Cache, context: Array, code:
     if len(model.class_biases):
         class_sum = log_sum_of_classes(model, cache, context, code)
     word_sum = log_sum(model.output, model.biases, model.starts[c], model.starts[c + 1], cache.block)
-    value = log_normaliser(model, c, cache.block, class_sum, word_sum)
+    if shares_unknown(model, c):
+        begin, end = class_of_unknown(model)
+        unknown_sum = log_sum(model.output, model.biases, begin, end, cache.block)
+        value = log_normaliser_of_members(model, cache.block, class_sum, unknown_sum, word_sum)
+    else:
+        value = log_normaliser(model, c, cache.block, class_sum, word_sum)
     store(cache, context, code, c + 2, value)
     return value
 

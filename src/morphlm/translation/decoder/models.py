@@ -202,7 +202,8 @@ def _word_frequencies(vocabulary: Vocabulary) -> NgramTrie:
 
 def _ngram_arrays(trie: NgramTrie) -> NgramArrays:
     extends = np.zeros(len(trie.words), bool)
-    extends[trie.suffix[trie.suffix >= 0]] = True
+    suffixes = trie.suffix[trie.vocabulary_size :]  # those of unigrams are none, or mark members of UNK
+    extends[suffixes[suffixes >= 0]] = True
     logprob = trie.logprob
     if not np.isfinite(np.delete(logprob, BEGIN_ID)).all():
         logprob = np.maximum(logprob, np.float32(IMPOSSIBLE))
