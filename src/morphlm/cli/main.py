@@ -32,6 +32,7 @@ COMMANDS = {
     "classes": "Partition a vocabulary into word classes.",
     "train": "Train a model.",
     "tune": "Search settings for a log-bilinear model.",
+    "cache": "Add a neural cache to a model.",
     "mix": "Interpolate models.",
     "ppl": "Perplexity of text under a model.",
     "score": "Log-probabilities of sentences or tokens, line by line.",

@@ -25,6 +25,8 @@ from morphlm.tables import counted
 from morphlm.vocabulary.vocabulary import UNK_ID, VOCABULARY_FILE, Vocabulary, parse_vocabulary
 
 _ARRAYS = ("words", "logprob", "suffix", "backoff", "first_child")
+CACHE_SOURCE = "cache"  # where a cache comes from that is fixed by a text
+KIND_OF_SOURCE = {"arpa": "arpa", CACHE_SOURCE: "frozen-cache"}  # other models are trained here
 TRUST_BUCKETS = 16  # of contexts of one length, by how much mass they keep for themselves
 
 
@@ -38,7 +40,7 @@ class NgramModel(LanguageModel, checks_itself=True):
         self.trie, self.vocabulary, self.training = trie, vocabulary, training
         self.order = trie.order
         self._id_of, self._contexts, self._address = vocabulary.ids.get, trie.contexts, trie.address
-        self.kind = "arpa" if training.get("source") == "arpa" else "mkn"
+        self.kind = KIND_OF_SOURCE.get(training.get("source", ""), "mkn")
 
     def begin(self, *, sentence: bool = True, unknown_contexts: UnknownContexts = "unk") -> int:
         """The trie node of <s>, or with `sentence=False` the root, whose context is empty."""
@@ -85,8 +87,8 @@ class NgramModel(LanguageModel, checks_itself=True):
 
     @property
     def context_buckets(self) -> int:
-        """Into how many buckets `bucket_of` sorts states."""
-        return self.order * TRUST_BUCKETS
+        """Into how many buckets `bucket_of` sorts states; words alone have no contexts to sort."""
+        return self.order * TRUST_BUCKETS if self.order > 1 else 1
 
     def buckets_before(self, tokens: Int32Array) -> Int64Array:
         """The bucket of the state before every token of encoded sentences, each ending with END."""
