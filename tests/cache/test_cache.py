@@ -24,6 +24,7 @@ from morphlm.errors import ConfigError, StateError
 from morphlm.language_model.base import LanguageModel
 from morphlm.scoring.streaming import TextScorer
 from morphlm.text.reading import END
+from morphlm.translation.decoder.models import prepare_models
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
 from tests.segmentation.small import KNOWN, vocabulary
 from tests.training.small import sentences
@@ -263,6 +264,17 @@ def test_a_mixture_with_fixed_caches_keeps_its_weights() -> None:
     expected = model.score_tokens(np.concatenate([history, encoded([["škola"]], model)]))[len(history)]
     assert fixed.score_tokens(encoded([["škola"]], model))[0] == pytest.approx(expected, abs=1e-5)
     assert fixed.reach == 0
+
+
+def test_translation_decoders_take_caches_alone_and_in_mixtures() -> None:
+    """As after no text, or after the one that it is told; contexts are of the words that the model depends on."""
+    for model in (small_cache("morphemes"), mixture(), mixture().after_text(sentences(6, 5))):
+        fixed = model.after_text([])
+        (scorer,) = prepare_models([model]).scorers
+        contexts, words = np.full((3, scorer.order - 1), BEGIN_ID, np.int32), np.array([4, 5, END_ID], np.int32)
+        logprobs = scorer.log_probabilities(contexts, words, scorer.new_cache(1))
+        expected = [fixed.score_id(fixed.begin(), word)[0] for word in words.tolist()]
+        assert logprobs == pytest.approx(expected, abs=1e-6)
 
 
 def test_fixed_caches_are_saved_and_read(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,8 @@ from morphlm.vocabulary.vocabulary import UNK_ID, VOCABULARY_FILE, Vocabulary, p
 
 _ARRAYS = ("words", "logprob", "suffix", "backoff", "first_child")
 CACHE_SOURCE = "cache"  # where a cache comes from that is fixed by a text
-KIND_OF_SOURCE = {"arpa": "arpa", CACHE_SOURCE: "frozen-cache"}  # other models are trained here
+_KIND_OF_SOURCE = {"arpa": "arpa", CACHE_SOURCE: "frozen-cache"}  # other models are trained here
+NGRAM_KINDS = ("mkn", *_KIND_OF_SOURCE.values())
 TRUST_BUCKETS = 16  # of contexts of one length, by how much mass they keep for themselves
 
 
@@ -40,7 +41,7 @@ class NgramModel(LanguageModel, checks_itself=True):
         self.trie, self.vocabulary, self.training = trie, vocabulary, training
         self.order = trie.order
         self._id_of, self._contexts, self._address = vocabulary.ids.get, trie.contexts, trie.address
-        self.kind = KIND_OF_SOURCE.get(training.get("source", ""), "mkn")
+        self.kind = kind_of_source(training)
 
     def begin(self, *, sentence: bool = True, unknown_contexts: UnknownContexts = "unk") -> int:
         """The trie node of <s>, or with `sentence=False` the root, whose context is empty."""
@@ -159,6 +160,11 @@ class NgramModel(LanguageModel, checks_itself=True):
             self_test=self.self_test(),
         )
         self.origin = Origin.of(self, directory, write_model(directory, files))
+
+
+def kind_of_source(training: Mapping[str, Any]) -> str:
+    """The kind of an n-gram model, by the record of where it comes from."""
+    return _KIND_OF_SOURCE.get(training.get("source", ""), "mkn")
 
 
 def ngram_from_files(directory: str | Path, files: ModelFiles) -> NgramModel:
