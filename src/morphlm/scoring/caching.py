@@ -29,7 +29,6 @@ SHARPNESSES = (0.0, 3.0, 5.0, 7.0, 9.0, 12.0)
 HALVES = tuple(2.0**power for power in range(-4, 6))  # mu, in multiples of the mean mass of the cache
 SEARCHED = 1 << 15  # tokens of the development text, by which sharpness and decay are chosen
 STEPS = 20  # of the search for lambda
-INHERITED = ("kappa", "vocabulary", "preparation", "seed", "tokens", "sentences", "development_unknown")
 
 
 @dataclass(frozen=True)
@@ -152,8 +151,8 @@ def fit_cache(model: LogBilinearModel, dev: Int32Array, config: NeuralCacheConfi
     if not len(dev):
         raise ConfigError("the development text is empty; give one with sentences that follow each other")
     logprobs, predictions = model.score_and_predict(dev)
-    training = {name: model.training[name] for name in INHERITED if name in model.training}
-    cached = NeuralCacheModel(config, model, predictions.mean(axis=0), training | {"version": __version__})
+    training = {name: value for name, value in model.training.items() if name != "identity"} | {"version": __version__}
+    cached = NeuralCacheModel(config, model, predictions.mean(axis=0), training)
     probabilities = np.exp(logprobs)
 
     def fitted(shape: NeuralCacheConfig, tokens: int = SEARCHED) -> tuple[float, NeuralCacheConfig]:
