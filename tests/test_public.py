@@ -52,6 +52,7 @@ def test_the_public_surface_is_exactly_this() -> None:
         "WordIdError",
         "WordVectors",
         "__version__",
+        "add_cache",
         "analysis",
         "cluster",
         "evaluate_analogies",

@@ -32,6 +32,7 @@ COMMANDS = {
     "classes": "Partition a vocabulary into word classes.",
     "train": "Train a model.",
     "tune": "Search settings for a log-bilinear model.",
+    "cache": "Add a neural cache to a model.",
     "mix": "Interpolate models.",
     "extend": "Add words to a trained model, without training again.",
     "ppl": "Perplexity of text under a model.",

@@ -21,6 +21,7 @@ from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.parameters import LARGEST_PARAMETER
 from morphlm.modelfile import DEEPEST_PARTS, LARGEST_MANIFEST, MOST_PARTS
 from morphlm.ngram.counting import MAX_ORDER
+from morphlm.ngram.model import NGRAM_KINDS, kind_of_source
 from morphlm.ngram.schema import NGRAM
 from morphlm.schema import (
     Contents,
@@ -75,7 +76,7 @@ class Part:
 
 
 _RECORDS = {
-    ModelType.NGRAM: Record({"kind": String(choices=("mkn", "arpa")), "training": TRAINING}),
+    ModelType.NGRAM: Record({"kind": String(choices=NGRAM_KINDS), "training": TRAINING}),
     ModelType.LOGBILINEAR: Record(
         {"kind": String(longest=20), "training": TRAINING, "configuration": settings_record(LogBilinearConfig)}
     ),
@@ -269,7 +270,7 @@ def _ngram_problem(part: Part, sizes: Mapping[str, int]) -> str:
     own = part.arrays["sizes"].tolist()
     if own[0] != sizes["V"] or sum(own) != sizes["nodes"] or sum(own[:-1]) != sizes["inner"]:
         return "the numbers of n-grams do not fit the trie"
-    if part.record["kind"] != ("arpa" if part.record["training"].get("source") == "arpa" else "mkn"):
+    if part.record["kind"] != kind_of_source(part.record["training"]):
         return f"the n-grams are of the kind {part.record['kind']}, which their training record denies"
     contents = Contents({"order": part.order, "sizes": own}, tensors=part.arrays)
     return next((problem for relation in NGRAM.relations if (problem := relation(contents))), "")

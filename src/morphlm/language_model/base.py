@@ -265,6 +265,32 @@ class LanguageModel(PickledWithoutCaches, ABC):
         ids = composed_ids(tokens, forms, len(self.vocabulary))
         return self.score_tokens(np.where(ids < len(self.vocabulary), ids, np.int32(UNK_ID)))
 
+    def score_sentences(
+        self, tokens: Int32Array, forms: Sequence[str] = (), *, after: Int32Array | None = None
+    ) -> Float64Array:
+        """ln p of every token of sentences that are no neighbours: each comes right after a text, or after none.
+
+        `tokens`, and those of the text `after` which they come, are as of `score_composed` if there are `forms`.
+        """
+        if not self.reach:
+            return self._score_as(tokens, forms)
+        # The text stands before every sentence, with empty sentences, which say nothing, before it until the sentence
+        # before is out of reach. So many sentences take a seventh of the time that they take one by one.
+        before = np.zeros(0, np.int32) if after is None else after[-self.reach :]
+        filler = np.concatenate([np.full(self.reach - len(before), END_ID, np.int32), before])
+        ends, order = np.flatnonzero(tokens == END_ID), np.arange(len(tokens))
+        sentence = np.searchsorted(ends, order)
+        positions = order + self.reach * (sentence + 1)
+        text = np.empty(len(tokens) + self.reach * (int(sentence.max(initial=-1)) + 1), np.int32)
+        is_filler = np.ones(len(text), bool)
+        is_filler[positions] = False
+        text[positions], text[is_filler] = tokens, np.resize(filler, int(is_filler.sum()))
+        logprobs: Float64Array = self._score_as(text, forms)[positions]
+        return logprobs
+
+    def _score_as(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:
+        return self.score_composed(tokens, forms) if forms else self.score_tokens(tokens)
+
     @property
     def composes_contexts(self) -> bool:
         """Whether `score_composed` differs from scoring with UNK in contexts."""

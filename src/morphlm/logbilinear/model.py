@@ -39,7 +39,7 @@ from morphlm.logbilinear.query import CachedQueries, compile_output, complete_ou
 from morphlm.logbilinear.state_queries import StateQueries
 from morphlm.logbilinear.states import ComposedState, NewWords, State, StateSpace, StateWord, WideState
 from morphlm.logbilinear.structure import Endings, Structure, build_structure, with_new_words
-from morphlm.logbilinear.text_scoring import TokenScorer
+from morphlm.logbilinear.text_scoring import TextPredictor, TokenScorer
 from morphlm.logbilinear.wide import content_weights
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
 from morphlm.segmentation.analyser import analyser_from_files
@@ -205,6 +205,26 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         known = np.where(tokens < len(self.vocabulary), tokens, np.int32(UNK_ID))
         return self._score_text(known, tokens, structure)
 
+    def score_sentences(
+        self, tokens: Int32Array, forms: Sequence[str] = (), *, after: Int32Array | None = None
+    ) -> Float64Array:
+        if not self.config.wide or len(forms) or (after is not None and len(after)):
+            return super().score_sentences(tokens, forms, after=after)
+        ids = word_ids(tokens, len(self.vocabulary))
+        return self._score_text(ids, ids, self.structure, separate=True)
+
+    def score_and_predict(self, tokens: Int32Array) -> tuple[Float64Array, Float32Array]:
+        """ln P of every token of a text, and p, the vector that predicts it, (tokens, d)."""
+        ids = word_ids(tokens, len(self.vocabulary))
+        predictions = np.zeros((len(ids), self.config.width), np.float32)
+        return self._score_text(ids, ids, self.structure, predictions=predictions), predictions
+
+    def predictions(self, tokens: Int32Array) -> Float32Array:
+        """p, the vector that predicts a token, of every token of a text, (tokens, d)."""
+        ids = word_ids(tokens, len(self.vocabulary))
+        with one_worker() as alone:
+            return TextPredictor(self._context_tables, alone).predict(ids, self.structure)
+
     @property
     def partition(self) -> Partition | None:
         """The word classes; None for LBL models, which predict words directly."""
@@ -216,11 +236,11 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         factors = self.structure.factors
         return self.config.context_factors and factors is not None and factors.analyser is not None
 
-    def _score_text(self, tokens: Int32Array, contexts: Int32Array, structure: Structure) -> Float64Array:
-        """`contexts` are the tokens as contexts see them, ids of the structure's context side."""
+    def _score_text(self, tokens: Int32Array, contexts: Int32Array, structure: Structure, **how: Any) -> Float64Array:
+        """`contexts` are the tokens as contexts see them, ids of the structure's context side; `how` is for `score`."""
         with one_worker() if len(tokens) < SMALL_TEXT else workers(self.threads or available_cores()) as pool:
             scorer = TokenScorer(self._context_tables, self._output_side, pool)
-            return scorer.score(tokens, contexts, structure)
+            return scorer.score(tokens, contexts, structure, **how)
 
     def _compile_queries(self) -> None:
         _ = self.states

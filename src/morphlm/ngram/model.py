@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,9 @@ from morphlm.tables import counted
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, VOCABULARY_FILE, Vocabulary, parse_vocabulary
 
 _ARRAYS = ("words", "logprob", "suffix", "backoff", "first_child")
+CACHE_SOURCE = "cache"  # where a cache comes from that is fixed by a text
+_KIND_OF_SOURCE = {"arpa": "arpa", CACHE_SOURCE: "frozen-cache"}  # other models are trained here
+NGRAM_KINDS = ("mkn", *_KIND_OF_SOURCE.values())
 TRUST_BUCKETS = 16  # of contexts of one length, by how much mass they keep for themselves
 
 
@@ -40,7 +43,7 @@ class NgramModel(LanguageModel, checks_itself=True):
         self.trie, self.vocabulary, self.training = trie, vocabulary, training
         self.order = trie.order
         self._id_of, self._contexts, self._address = vocabulary.ids.get, trie.contexts, trie.address
-        self.kind = "arpa" if training.get("source") == "arpa" else "mkn"
+        self.kind = kind_of_source(training)
 
     def begin(self, *, sentence: bool = True, unknown_contexts: UnknownContexts = "unk") -> int:
         """The trie node of <s>, or with `sentence=False` the root, whose context is empty."""
@@ -105,8 +108,8 @@ class NgramModel(LanguageModel, checks_itself=True):
 
     @property
     def context_buckets(self) -> int:
-        """Into how many buckets `bucket_of` sorts states."""
-        return self.order * TRUST_BUCKETS
+        """Into how many buckets `bucket_of` sorts states; words alone have no contexts to sort."""
+        return self.order * TRUST_BUCKETS if self.order > 1 else 1
 
     def buckets_before(self, tokens: Int32Array) -> Int64Array:
         """The bucket of the state before every token of encoded sentences, each ending with END."""
@@ -187,6 +190,11 @@ class NgramModel(LanguageModel, checks_itself=True):
             self_test=self.self_test(),
         )
         self.origin = Origin.of(self, directory, write_model(directory, files))
+
+
+def kind_of_source(training: Mapping[str, Any]) -> str:
+    """The kind of an n-gram model, by the record of where it comes from."""
+    return _KIND_OF_SOURCE.get(training.get("source", ""), "mkn")
 
 
 def ngram_from_files(directory: str | Path, files: ModelFiles) -> NgramModel:

@@ -300,6 +300,21 @@ class MixtureModel(LanguageModel, checks_itself=True):
         columns = [component.model.score_composed(component.own_ids(tokens), forms) for component in self.components]
         return self.combine(np.stack(columns, axis=1), self.contexts.before(known))
 
+    def score_sentences(
+        self, tokens: Int32Array, forms: Sequence[str] = (), *, after: Int32Array | None = None
+    ) -> Float64Array:
+        size = len(self.vocabulary)
+        tokens = composed_ids(tokens, forms, size)
+        before = None if after is None else composed_ids(after, forms, size)
+        columns = [
+            part.model.score_sentences(
+                part.own_ids(tokens), forms, after=None if before is None else part.own_ids(before)
+            )
+            for part in self.components
+        ]
+        known = np.where(tokens < size, tokens, np.int32(UNK_ID))
+        return self.combine(np.stack(columns, axis=1), self.contexts.before(known))
+
     @property
     def composes_contexts(self) -> bool:
         """Whether some component composes unknown words in contexts."""

@@ -65,6 +65,11 @@ class SpelledModel(LanguageModel, checks_itself=True):
     def after_text(self, sentences: Iterable[Sequence[str]]) -> SpelledModel:
         return SpelledModel(self.model.after_text(sentences), self.spelling)
 
+    def score_sentences(
+        self, tokens: Int32Array, forms: Sequence[str] = (), *, after: Int32Array | None = None
+    ) -> Float64Array:
+        return self.model.score_sentences(tokens, forms, after=after)
+
     @property
     def reach(self) -> int:
         return self.model.reach
