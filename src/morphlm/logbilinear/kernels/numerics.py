@@ -48,19 +48,24 @@ def bits_of_float(typing_context: Any, number: Any) -> Any:
 
 
 @inlined
+def in_turned_order(bits: Any) -> Any:
+    """Negative numbers in the opposite order, which is that of floats; twice is nothing."""
+    return bits ^ ((bits >> np.int32(31)) & MAGNITUDE)
+
+
+@inlined
 def order_of(x: Any) -> Any:
     """An int32 that grows with x; NaN is above infinity (below, if its sign is set).
 
     The compiler finds the largest of integers for many numbers at once, but not that of floats, where NaN has no place.
     """
-    bits: Any = bits_of_float(x)  # type: ignore[call-arg]
-    return bits ^ ((bits >> np.int32(31)) & MAGNITUDE)
+    return in_turned_order(bits_of_float(x))  # type: ignore[call-arg]
 
 
 @inlined
 def float_of_order(order: Any) -> Any:
     """The x whose `order_of` this is."""
-    return float_of_bits(order ^ ((order >> np.int32(31)) & MAGNITUDE))  # type: ignore[call-arg]
+    return float_of_bits(in_turned_order(order))  # type: ignore[call-arg]
 
 
 @intrinsic
