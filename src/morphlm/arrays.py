@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ Float32Array = NDArray[np.float32]
 Float64Array = NDArray[np.float64]
 Int32Array = NDArray[np.int32]
 Int64Array = NDArray[np.int64]
+BLOCK_ITEMS = 1 << 22  # of a long array that is worked through: its intermediate results stay small
 
 
 def starts_of(lengths: Array | Sequence[int]) -> Int64Array:
@@ -38,3 +39,31 @@ def read_only(array: Array) -> Array:
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view
+
+
+def blocks_of(array: Array, size: int = BLOCK_ITEMS) -> Iterator[Array]:
+    """A long array piece by piece; of a map of a file, only the piece that is in use takes memory."""
+    for begin in range(0, len(array), size):
+        yield array[begin : begin + size]
+        if len(array) > size:
+            release_pages(array)
+
+
+def is_rising(array: Array, size: int = BLOCK_ITEMS) -> bool:
+    """Whether no item is smaller than the one before it; looked at in blocks."""
+    last: Any = None
+    for block in blocks_of(array, size):
+        if (last is not None and block[0] < last) or (block[:-1] > block[1:]).any():
+            return False
+        last = block[-1]
+    return True
+
+
+def release_pages(array: Array) -> None:
+    """Give back the memory of the file that an array is a map of; what is read again comes from the disk's cache."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    base = base.obj if isinstance(base, memoryview) else base
+    if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        base.madvise(mmap.MADV_DONTNEED)

@@ -20,12 +20,14 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from morphlm.arrays import blocks_of
 from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.files import exclusive, make_folder
 from morphlm.progress import notify
 from morphlm.wording import option
 
 Result = TypeVar("Result")
+HASHED_BYTES = 1 << 24  # of an array at a time: of maps of files, no more is in memory
 KEY_DIGITS = 12  # of a key in the name of a file
 
 
@@ -40,7 +42,8 @@ def fingerprint(parts: Mapping[str, Any]) -> str:
     for name, part in sorted(parts.items()):
         digest.update(f"\n{name}\n".encode())
         if isinstance(part, np.ndarray):
-            digest.update(np.ascontiguousarray(part).data)
+            for block in blocks_of(np.ascontiguousarray(part).reshape(-1).view(np.uint8), HASHED_BYTES):
+                digest.update(block.data)
         else:
             digest.update(json.dumps(part, sort_keys=True).encode())
     return digest.hexdigest()

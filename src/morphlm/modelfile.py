@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from morphlm.arrays import Array
+from morphlm.arrays import Array, release_pages
 from morphlm.display import dataclass_repr
 from morphlm.errors import FormatError, InputError, MissingModelError, MorphlmError
 from morphlm.files import cannot_write, checked_path, open_regular, partial_folder, read_regular, sha256_of
@@ -42,7 +42,7 @@ from morphlm.schema import (
     String,
     parse_json,
 )
-from morphlm.tensorfile import map_tensors, read_layouts, release_pages, write_tensors
+from morphlm.tensorfile import map_tensors, read_layouts, write_tensors
 from morphlm.version import __version__
 from morphlm.wording import either
 

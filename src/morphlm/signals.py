@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,3 +41,17 @@ def interrupts_deferred() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
         for number, frame in received[:1]:
             handler(number, frame)
+
+
+@contextmanager
+def terminations_raised() -> Iterator[None]:
+    """SIGTERM raises SystemExit within the block, so that what is written meanwhile is removed, as after Ctrl-C."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)

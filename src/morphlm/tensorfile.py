@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from morphlm.arrays import Array
+from morphlm.arrays import Array, blocks_of
 from morphlm.schema import Integer, ListOf, MapOf, Record, SchemaError, String, TensorLayout, parse_json
 
 DTYPES = {
@@ -27,6 +27,7 @@ DTYPES = {
     "U8": "|u1",
 }
 LONGEST_HEADER = 1 << 22  # bytes
+BLOCK_BYTES = 1 << 24  # written at a time: of maps of other files, no more is in memory
 LARGEST_SHAPE = 1 << 50  # items, dimensions of 0 left aside
 _OFFSET = Integer(0, 1 << 50)
 _HEADER = MapOf(
@@ -87,16 +88,6 @@ def map_tensors(file: io.BufferedReader) -> dict[str, Array]:
     return {name: _mapped(data, begin + layout.begin, layout) for name, layout in layouts.items()}
 
 
-def release_pages(array: Array) -> None:
-    """Give back the memory of the file that an array is a map of; what is read again comes from the disk's cache."""
-    base: Any = array
-    while isinstance(base, np.ndarray):
-        base = base.base
-    base = base.obj if isinstance(base, memoryview) else base
-    if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-        base.madvise(mmap.MADV_DONTNEED)
-
-
 def _mapped(data: mmap.mmap, begin: int, layout: TensorLayout) -> Array:
     if layout.begin == layout.end:
         return np.zeros(layout.shape, layout.dtype)
@@ -127,4 +118,5 @@ def write_tensors(path: Path, tensors: Mapping[str, Array]) -> None:
     with path.open("wb") as file:
         file.write(len(encoded).to_bytes(8, "little") + encoded)
         for name in order:
-            file.write(arrays[name].reshape(-1).view(np.uint8).data)
+            for block in blocks_of(arrays[name].reshape(-1).view(np.uint8), BLOCK_BYTES):
+                file.write(block.data)

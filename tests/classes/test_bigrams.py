@@ -5,8 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from morphlm.classes.bigrams import count_bigrams, mutual_information
+from morphlm.classes.bigrams import count_bigrams, count_pairs, mutual_information
 from morphlm.errors import ConfigError
 from morphlm.vocabulary.corpus import Corpus
 from morphlm.vocabulary.vocabulary import END_ID
@@ -32,6 +33,16 @@ def test_both_directions_hold_all_bigrams(text: Sentences) -> None:
     size = len(corpus.vocabulary)
     assert bigrams.left.tolist() == [sum(n for (a, _), n in expected.items() if a == w) for w in range(size)]
     assert bigrams.right.tolist() == [sum(n for (_, b), n in expected.items() if b == w) for w in range(size)]
+
+
+@given(sentences, st.integers(1, 7))
+def test_counting_in_blocks_gives_the_same(text: Sentences, size: int) -> None:
+    corpus = corpus_of(text)
+    blocks = (corpus.tokens[begin : begin + size] for begin in range(0, len(corpus.tokens), size))
+    in_blocks = count_pairs(blocks, END_ID, len(corpus.vocabulary))
+    for one, other in zip(in_blocks, count_bigrams(corpus), strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
 
 
 @given(sentences)

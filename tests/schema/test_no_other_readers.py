@@ -43,6 +43,8 @@ ALLOWED = {
     ("compiling.py", "pickle"): "machine code, from folders that nobody else can write to",
     ("compiling_helpers.py", "mmap.mmap"): "memory that processes share, without a file",
     ("arrays.py", "numpy.memmap"): "takes the name of a file away from a map, reads nothing",
+    ("arrays.py", "mmap.mmap"): "gives back the memory of maps that others have made",
+    ("ngram/bounded/storage.py", "mmap.mmap"): "a temporary file without a name that it has written itself",
     ("text/datasets/wmt13.py", "tarfile"): "streams members of known names, as text, out of what was fetched",
     ("text/datasets/debian.py", "tarfile"): "streams members of known names, as text, out of what was fetched",
     ("kernel_cache.py", "json.loads"): "stands below everything; a record that does not fit counts as none",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import mmap
+import tracemalloc
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -8,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from morphlm.errors import InputError
 from morphlm.vocabulary import corpus as corpus_module
-from morphlm.vocabulary.corpus import add_counts, encode_text, read_corpus
+from morphlm.vocabulary.corpus import add_counts, count_words, encode_text, read_corpus
 from morphlm.vocabulary.statistics import corpus_statistics, format_statistics
 from tests.strategies import texts
 
@@ -33,6 +35,29 @@ def test_counts_and_ids_agree_with_a_plain_reading(text: list[list[str]]) -> Non
     assert decode(encoded.tokens, vocabulary.words) == "\n".join(" ".join([*sentence, "</s>"]) for sentence in text)
     assert encoded.sentences == len(text)
     np.testing.assert_array_equal(encode_text(text, vocabulary).tokens, encoded.tokens)
+
+
+@given(texts, st.integers(1, 5))
+def test_words_are_counted_alike_without_the_text(text: list[list[str]], block: int) -> None:
+    expected = read_corpus(text).words
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(corpus_module, "BLOCK_ITEMS", block)
+        found = count_words(text)
+    assert found.forms == expected.forms
+    np.testing.assert_array_equal(found.counts, expected.counts)
+
+
+def test_counting_words_takes_less_than_6_bytes_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, tokens = tmp_path / "text", 3_000_000
+    path.write_bytes(b"a b c d e f g h i\n" * (tokens // 10))
+    monkeypatch.setattr(corpus_module, "BLOCK_ITEMS", 1 << 18)
+    count_words([["a"]])
+    tracemalloc.start()
+    try:
+        assert count_words(path).tokens == tokens * 9 // 10
+        assert tracemalloc.get_traced_memory()[1] < 6 * tokens
+    finally:
+        tracemalloc.stop()
 
 
 def test_files_and_lists_give_the_same(tmp_path: Path) -> None:

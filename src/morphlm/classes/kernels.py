@@ -173,6 +173,40 @@ def run_lengths(seconds: Array, ends: Array, repeats: Array) -> tuple[Array, Arr
 
 
 @owning
+def add_counts(
+    starts: Array, columns: Array, counts: Array, other_starts: Array, other_columns: Array, other_counts: Array
+) -> tuple[Array, Array, Array]:
+    """The sum of two sparse matrices whose rows have ascending columns."""
+    total = np.zeros(len(starts), np.int64)
+    for row in range(len(starts) - 1):
+        shared, j, end = 0, other_starts[row], other_starts[row + 1]
+        for i in range(starts[row], starts[row + 1]):
+            while j < end and other_columns[j] < columns[i]:
+                j += 1
+            if j < end and other_columns[j] == columns[i]:
+                shared += 1
+        entries = starts[row + 1] - starts[row] + end - other_starts[row] - shared
+        total[row + 1] = total[row] + entries
+    sum_columns, sum_counts = np.empty(total[-1], np.int32), np.empty(total[-1], np.int32)
+    at = 0
+    for row in range(len(starts) - 1):
+        i, j, end = starts[row], other_starts[row], other_starts[row + 1]
+        while i < starts[row + 1] or j < end:
+            if j == end or (i < starts[row + 1] and columns[i] < other_columns[j]):
+                sum_columns[at], sum_counts[at] = columns[i], counts[i]
+                i += 1
+            elif i == starts[row + 1] or other_columns[j] < columns[i]:
+                sum_columns[at], sum_counts[at] = other_columns[j], other_counts[j]
+                j += 1
+            else:
+                sum_columns[at], sum_counts[at] = columns[i], counts[i] + other_counts[j]
+                i += 1
+                j += 1
+            at += 1
+    return total, sum_columns, sum_counts
+
+
+@owning
 def transpose(starts: Array, columns: Array, counts: Array) -> tuple[Array, Array, Array]:
     """A sparse matrix by columns instead of rows."""
     vocabulary_size = len(starts) - 1

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from morphlm.arguments import whole_number
-from morphlm.arrays import Int32Array, Int64Array
-from morphlm.classes.bigrams import count_pairs, mutual_information
+from morphlm.arrays import Int32Array, Int64Array, blocks_of
+from morphlm.classes.bigrams import check_text, count_pairs, mutual_information
 from morphlm.display import Row, Tabular, described
 from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer
@@ -135,7 +135,9 @@ def average_mutual_information(corpus: Corpus, partition: Partition) -> float:
             "the text and the partition have different vocabularies; encode the text with the partition's"
         )
     class_of = partition.class_of
-    return mutual_information(count_pairs(class_of[corpus.tokens], int(class_of[END_ID]), partition.classes))
+    check_text(corpus)
+    blocks = (class_of[tokens] for tokens in blocks_of(corpus.tokens))
+    return mutual_information(count_pairs(blocks, int(class_of[END_ID]), partition.classes))
 
 
 def by_frequency(vocabulary: Vocabulary) -> Int32Array:

@@ -24,7 +24,7 @@ from morphlm.tables import counted
 from morphlm.text.preparation import PrepareOptions, options_of_record
 from morphlm.text.raw import prepared_lines, read_raw_blocks, tokens_of
 from morphlm.text.reading import UntilRefused
-from morphlm.vocabulary.corpus import read_corpus, warn_if_raw
+from morphlm.vocabulary.corpus import count_words, warn_if_raw
 from morphlm.vocabulary.vocabulary import Vocabulary, load_vocabulary
 
 SEGMENTER_SETTINGS = SettingOptions(SegmenterConfig)
@@ -127,7 +127,7 @@ def _preparation_of(directory: str) -> PrepareOptions | None:
 def _vocabulary(path: str | None, texts: list[Path], allow_unknown: bool) -> Vocabulary:
     if path is not None:
         return load_vocabulary(path)
-    words = read_corpus(texts, allow_unknown=allow_unknown).words
+    words = count_words(texts, allow_unknown=allow_unknown)
     warn_if_raw(words, texts)
     return words.vocabulary(kappa=0.0, seed=0)
 

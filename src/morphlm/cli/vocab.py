@@ -10,7 +10,7 @@ from morphlm.cli import options
 from morphlm.files import check_can_write, source_name
 from morphlm.progress import notify
 from morphlm.tables import counted
-from morphlm.vocabulary.corpus import add_counts, read_corpus, warn_if_raw
+from morphlm.vocabulary.corpus import add_counts, count_words, warn_if_raw
 from morphlm.vocabulary.statistics import corpus_statistics, format_statistics
 
 
@@ -28,7 +28,7 @@ def command(
     paths = options.or_stdin(files)
     if out is not None:
         check_can_write(out)
-    texts = [read_corpus(path, allow_unknown=allow_unknown).words for path in paths]
+    texts = [count_words(path, allow_unknown=allow_unknown) for path in paths]
     for path, words in zip(paths, texts, strict=True):
         warn_if_raw(words, Path(path))
     rows = [corpus_statistics(source_name(path), words, kappa) for path, words in zip(paths, texts, strict=True)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array, Int64Array, read_only
+from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array, Int64Array, read_only, release_pages
 from morphlm.compiled.logbilinear import CompiledLogBilinear
 from morphlm.compiled.schema import ModelType, Part, Sorting, check_parts
 from morphlm.compiled.words import unpack_words
@@ -22,7 +22,6 @@ from morphlm.ngram.trie import NgramTrie
 from morphlm.schema import SchemaError
 from morphlm.scoring.contexts import ComponentContexts, Contexts, LastWordContexts
 from morphlm.scoring.mixture import Component, MixtureModel, WeightsBy, numbered
-from morphlm.tensorfile import release_pages
 from morphlm.vocabulary.vocabulary import Vocabulary
 
 TOLERANCE = 1e-4  # of the self-test, in nats, and relative

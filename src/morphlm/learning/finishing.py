@@ -28,7 +28,7 @@ from morphlm.scoring.mixture import WeightsBy
 from morphlm.scoring.spelling import train_spelling
 from morphlm.vectors.export import export_morphemes, export_vectors
 from morphlm.vectors.vectors import WordVectors
-from morphlm.vocabulary.corpus import read_corpus
+from morphlm.vocabulary.corpus import count_words
 
 CONTEXT_TOKENS = 500  # a development text of fewer fits one weight a model, not one for each kind of context
 SURE = 3.0  # standard errors by which the mixture must be better: its settings and weights were fitted to this text
@@ -111,7 +111,7 @@ def _new_words(vectors: WordVectors | None, train: Path, text: TestText) -> tupl
     """Some words of the test text that the training text does not have, and that can be composed."""
     if vectors is None:
         return ()
-    seen = set(read_corpus(train, allow_unknown=True).words.forms)
+    seen = set(count_words(train, allow_unknown=True).forms)
     return tuple(new_words(vectors, (word for word in text.counts if word not in seen), NEW_WORDS))
 
 

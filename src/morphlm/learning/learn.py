@@ -39,7 +39,7 @@ from morphlm.threads import available_cores
 from morphlm.training.inputs import InputOptions, TrainingInputs, find_segmenter, prepare_inputs
 from morphlm.training.job import RunOptions
 from morphlm.training.pipeline import ModelOptions, fit
-from morphlm.vocabulary.corpus import read_corpus
+from morphlm.vocabulary.corpus import count_words
 from morphlm.vocabulary.vocabulary import Vocabulary
 
 READ = "reading"
@@ -178,7 +178,7 @@ class Learning:
         assert self.record.text is not None
         parts = self.record.text.parts
         with self.stages.quietly():
-            words = read_corpus(self.directory.text("train"), allow_unknown=True).words.types
+            words = count_words(self.directory.text("train"), allow_unknown=True).types
         return Plan(TextSize(parts["train"].tokens, words, parts["dev"].tokens), self.budget)
 
     # ------------------------------------------------------------ the choices
@@ -264,7 +264,7 @@ class Learning:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         with self.stages.quietly():
-            words = read_corpus(self.directory.text("train"), allow_unknown=True).words
+            words = count_words(self.directory.text("train"), allow_unknown=True)
         return words.vocabulary(self.ngrams.kappa, self.request.seed)
 
     def train(self) -> None:

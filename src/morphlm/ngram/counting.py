@@ -6,17 +6,20 @@ context, so that a million n-grams take a fraction of a second and nothing is ha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from morphlm.arrays import BoolArray, Int32Array, Int64Array
+from morphlm.arguments import whole_number
+from morphlm.arrays import Array, BoolArray, Int32Array, Int64Array
 from morphlm.errors import ConfigError
 from morphlm.ngram import kernels
 from morphlm.vocabulary.corpus import Corpus
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
+from morphlm.wording import option
 
 MAX_ORDER = 100
 MAX_TOKENS = 2**31 - 1
@@ -27,7 +30,7 @@ class OrderCounts:
     """The n-grams of one order, sorted by their words; `counts` are raw first, then adjusted in place."""
 
     words: Int32Array  # last word of each n-gram
-    counts: Int64Array
+    counts: Int64Array  # negative: pruned
     suffixes: Int32Array  # number, in the order below, of the n-gram without its first word
     at_begin: BoolArray  # its first word is BEGIN
     first_child: Int64Array  # for each context (the order below): where its n-grams begin
@@ -42,25 +45,68 @@ class NgramCounts:
 
     orders: list[OrderCounts]
     counts_of_counts: list[Int64Array]
+    is_pruned: bool = False  # whether any order has a threshold
 
 
-def count_ngrams(corpus: Corpus, order: int) -> NgramCounts:
-    """Count all n-grams up to `order` and adjust the counts of the lower orders (Kneser-Ney's continuation counts)."""
+def check_order(order: int) -> None:
+    """Refuse an order that no model can have."""
     if not 1 <= order <= MAX_ORDER:
         raise ConfigError(f"the order of an n-gram model lies in 1..{MAX_ORDER}, not {order}")
+
+
+def check_number_of_tokens(tokens: int, sentences: int) -> None:
+    """Positions in the text are numbered in 32 bits."""
+    if tokens + sentences > MAX_TOKENS:
+        raise ConfigError(
+            f"{tokens:,} tokens are too many for one model, which takes {MAX_TOKENS:,} with the begins of sentences; "
+            "train on less text"
+        )
+
+
+def pruning_thresholds(prune: Sequence[int], order: int) -> tuple[int, ...]:
+    """For each order, up to which count n-grams are pruned, as lmplz takes it: the last number is for all that follow.
+
+    They rise, so that what is left holds all contexts and suffixes of its n-grams.
+    """
+    given = [whole_number("a pruning threshold", threshold) for threshold in prune]
+    if len(given) > order:
+        raise ConfigError(f"there are {len(given)} pruning thresholds for an order of {order}; give at most one each")
+    if any(lower > higher for lower, higher in pairwise(given)):
+        raise ConfigError(f"the pruning thresholds {_listed(given)} fall; each must be at least the one before it")
+    if given and given[0]:
+        raise ConfigError(
+            f"the pruning thresholds {_listed(given)} begin with {given[0]}, but single words are not pruned by their "
+            f"count; begin with 0, and prune words by {option('--kappa')} or {option('--vocab')}"
+        )
+    return (*given, *[(given or [0])[-1]] * (order - len(given)))
+
+
+def _listed(numbers: list[int]) -> str:
+    return " ".join(map(str, numbers))
+
+
+def count_ngrams(corpus: Corpus, order: int, prune: Sequence[int] = ()) -> NgramCounts:
+    """Count all n-grams up to `order` and adjust the counts of the lower orders (Kneser-Ney's continuation counts).
+
+    N-grams that occur as often as `prune` says for their order, or less, are marked as pruned.
+    """
+    check_order(order)
+    thresholds = pruning_thresholds(prune, order)
     sentences = corpus.sentences
-    if len(corpus.tokens) + sentences > MAX_TOKENS:
-        raise ConfigError(f"{len(corpus.tokens):,} tokens are too many for one model; train on less text")
+    check_number_of_tokens(len(corpus.tokens), sentences)
     stream, depth = kernels.with_begins(corpus.tokens, sentences)
     orders = _count_orders(stream, depth, order, len(corpus.vocabulary))
     counts_of_counts = []
     last_counts = _counts_of_last_ngrams(stream, orders)
+    pruned = [counts.counts <= threshold for counts, threshold in zip(orders, thresholds, strict=True) if threshold]
     for lower, higher in pairwise(orders):
         kernels.adjust_counts(lower.counts, lower.at_begin, higher.suffixes)
     orders[0].counts[BEGIN_ID] = 0  # never predicted
     for counts, correction in zip(orders, [*last_counts, None], strict=True):
         counts_of_counts.append(_count_counts(counts.counts, correction))
-    return NgramCounts(orders, counts_of_counts)
+    for counts, mask in zip(orders[len(orders) - len(pruned) :], pruned, strict=True):
+        np.negative(counts.counts, out=counts.counts, where=mask)
+    return NgramCounts(orders, counts_of_counts, bool(pruned))
 
 
 def _count_orders(stream: Int32Array, depth: NDArray[np.uint8], order: int, vocabulary_size: int) -> list[OrderCounts]:
@@ -92,14 +138,14 @@ def _unigrams(stream: Int32Array, vocabulary_size: int) -> OrderCounts:
 
 
 @dataclass(frozen=True)
-class _LastNgram:
+class LastNgram:
     """The n-gram that lmplz counts by its raw count when it collects counts of counts."""
 
     number: int
     raw_count: int
 
 
-def _counts_of_last_ngrams(stream: Int32Array, orders: list[OrderCounts]) -> list[_LastNgram | None]:
+def _counts_of_last_ngrams(stream: Int32Array, orders: list[OrderCounts]) -> list[LastNgram | None]:
     """For each lower order, the last n-gram in lmplz's order of sorting, with its raw count.
 
     lmplz emits an n-gram's statistics when the next one differs; the ones still open at the end of its input enter the
@@ -111,13 +157,13 @@ def _counts_of_last_ngrams(stream: Int32Array, orders: list[OrderCounts]) -> lis
     appearance[BEGIN_ID], appearance[END_ID] = -2, -1
     latest = int(np.argmax(appearance))
     ends = np.flatnonzero(stream == latest)
-    last_ngrams: list[_LastNgram | None] = [None] * (len(orders) - 1)
+    last_ngrams: list[LastNgram | None] = [None] * (len(orders) - 1)
     for back in range(len(orders) - 1):
         words = stream[ends - back]
         latest = words[np.argmax(appearance[words])]
         ends = ends[words == latest]
         number = _ngram_number(stream, int(ends[0]), back + 1, orders)
-        last_ngrams[back] = _LastNgram(number, int(orders[back].counts[number]))
+        last_ngrams[back] = LastNgram(number, int(orders[back].counts[number]))
         if latest == BEGIN_ID:
             break
     return last_ngrams
@@ -133,10 +179,22 @@ def _ngram_number(stream: Int32Array, end: int, n: int, orders: list[OrderCounts
     return number
 
 
-def _count_counts(counts: Int64Array, last: _LastNgram | None) -> Int64Array:
+def _count_counts(counts: Int64Array, last: LastNgram | None) -> Int64Array:
     """How many n-grams have count 0, 1, 2, 3 and 4."""
-    histogram = np.bincount(np.minimum(counts, 5), minlength=6)
+    histogram = histogram_of(counts)
     if last is not None:
-        histogram[min(int(counts[last.number]), 5)] -= 1
-        histogram[min(last.raw_count, 5)] += 1
-    return histogram[:5].astype(np.int64)
+        histogram = with_raw_count(histogram, int(counts[last.number]), last)
+    return histogram[:5]
+
+
+def histogram_of(counts: Array) -> Int64Array:
+    """How many n-grams have count 0, 1, 2, 3, 4, and more."""
+    return np.bincount(np.minimum(counts, 5), minlength=6).astype(np.int64)
+
+
+def with_raw_count(histogram: Int64Array, adjusted: int, last: LastNgram) -> Int64Array:
+    """The histogram with the last n-gram, whose adjusted count is in it, under its raw count."""
+    corrected = histogram.copy()
+    corrected[min(adjusted, 5)] -= 1
+    corrected[min(last.raw_count, 5)] += 1
+    return corrected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from morphlm.arrays import Float64Array, Int64Array
+from morphlm.arrays import Float32Array, Float64Array, Int64Array, starts_of
 from morphlm.ngram import kernels
 from morphlm.ngram.counting import NgramCounts, OrderCounts
 from morphlm.ngram.discounts import Discounts, estimate_discounts
@@ -23,7 +23,8 @@ def estimate(counts: NgramCounts, *, open_vocabulary: bool) -> tuple[NgramTrie, 
         )
         probabilities.append(p)
         gammas.append(gamma)
-    return _assemble(counts.orders, probabilities, gammas), discounts
+    found = counts.orders, probabilities, gammas
+    return _assemble(*(_without_pruned(*found) if counts.is_pruned else found)), discounts
 
 
 def unigram_probabilities(counts: Int64Array, discounts: Discounts, open_vocabulary: bool) -> Float64Array:
@@ -39,21 +40,51 @@ def unigram_probabilities(counts: Int64Array, discounts: Discounts, open_vocabul
     return np.where(predicted, (counts - taken) / counts.sum() + gamma / predicted.sum(), 0.0)
 
 
+def natural_logs(values: Float64Array) -> Float32Array:
+    """As a trie stores them; ln 0 is minus infinity, for what is never predicted."""
+    with np.errstate(divide="ignore"):
+        return np.log(values).astype(np.float32)
+
+
+def _without_pruned(
+    orders: list[OrderCounts], probabilities: list[Float64Array], gammas: list[Float64Array]
+) -> tuple[list[OrderCounts], list[Float64Array], list[Float64Array]]:
+    """The same for the n-grams that are kept, under new numbers."""
+    kept = [order.counts >= 0 for order in orders]
+    numbers = [starts_of(mask) for mask in kept]  # how many n-grams before each one are kept
+    shorter = [orders[0]]
+    for n, order in enumerate(orders[1:], 1):
+        contexts = np.append(kept[n - 1], True)  # and the end of the last one's children
+        shorter.append(
+            OrderCounts(
+                words=order.words[kept[n]],
+                counts=order.counts[kept[n]],
+                suffixes=numbers[n - 1][order.suffixes[kept[n]]].astype(np.int32),
+                at_begin=order.at_begin[kept[n]],
+                first_child=numbers[n][order.first_child[contexts]],
+            )
+        )
+    return (
+        shorter,
+        [p[mask] for p, mask in zip(probabilities, kept, strict=True)],
+        [gamma[mask] for gamma, mask in zip(gammas, kept[:-1], strict=True)],
+    )
+
+
 def _assemble(orders: list[OrderCounts], probabilities: list[Float64Array], gammas: list[Float64Array]) -> NgramTrie:
     """Join the orders into one numbering of nodes."""
     sizes = tuple(len(order) for order in orders)
-    starts = np.concatenate([[0], np.cumsum(sizes)])
+    starts = starts_of(sizes)
     check_number_of_nodes(int(starts[-1]))
     # Children of a context are numbered from the start of the next order; each order's last entry, the end of its
     # children, is the first entry of the order that follows.
     first_child = [order.first_child[:-1] + starts[n] for n, order in enumerate(orders[1:], 1)]
     suffixes = [orders[0].suffixes, *(order.suffixes + starts[n - 1] for n, order in enumerate(orders[1:], 1))]
-    with np.errstate(divide="ignore"):  # ln 0 = -inf for what is never predicted
-        return NgramTrie(
-            sizes=sizes,
-            words=np.concatenate([order.words for order in orders]),
-            logprob=np.concatenate([np.log(p).astype(np.float32) for p in probabilities]),
-            suffix=np.concatenate(suffixes).astype(np.int32),
-            backoff=np.concatenate([np.zeros(0, np.float32), *(np.log(g).astype(np.float32) for g in gammas)]),
-            first_child=np.concatenate([*first_child, [starts[-1]]]).astype(np.int64),
-        )
+    return NgramTrie(
+        sizes=sizes,
+        words=np.concatenate([order.words for order in orders]),
+        logprob=np.concatenate([natural_logs(p) for p in probabilities]),
+        suffix=np.concatenate(suffixes).astype(np.int32),
+        backoff=np.concatenate([np.zeros(0, np.float32), *(natural_logs(gamma) for gamma in gammas)]),
+        first_child=np.concatenate([*first_child, [starts[-1]]]).astype(np.int64),
+    )

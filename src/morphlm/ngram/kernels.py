@@ -149,6 +149,8 @@ def interpolate(
     """Probabilities of an order's n-grams from those of the order below, and the weight gamma of each context.
 
     p(w|h) = (a(hw) - D(a(hw))) / sum_x a(hx) + gamma(h) p(w|h'),   gamma(h) = sum_x D(a(hx)) / sum_x a(hx)
+
+    Pruned n-grams have negative counts; they give all of their count to gamma and have no probability.
     """
     probabilities = np.empty(len(counts), np.float64)
     gammas = np.ones(len(first_child) - 1, np.float64)
@@ -158,12 +160,15 @@ def interpolate(
             continue
         total, discounted = 0.0, 0.0
         for i in range(begin, end):
-            total += counts[i]
-            discounted += discounts[min(counts[i], 3)]
+            total += abs(counts[i])
+            discounted += discounts[min(counts[i], 3)] if counts[i] >= 0 else -counts[i]
         gamma = discounted / total
         gammas[context] = gamma
         for i in range(begin, end):
-            probabilities[i] = (counts[i] - discounts[min(counts[i], 3)]) / total + gamma * lower[suffixes[i]]
+            if counts[i] < 0:
+                probabilities[i] = 0.0
+            else:
+                probabilities[i] = (counts[i] - discounts[min(counts[i], 3)]) / total + gamma * lower[suffixes[i]]
     return probabilities, gammas
 
 

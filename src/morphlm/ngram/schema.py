@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from morphlm.arrays import Int32Array
+from morphlm.arrays import Int32Array, Int64Array, blocks_of, is_rising
 from morphlm.language_model.schema import TRAINING
 from morphlm.ngram.counting import MAX_ORDER
 from morphlm.ngram.kernels import ROOT
@@ -37,19 +37,29 @@ def _is_trie(contents: Contents) -> str:
     starts = [0, *accumulate(sizes)]
     if len(sizes) != contents.configuration["order"]:
         return f"the order is {contents.configuration['order']}, but there are {len(sizes)} sizes"
-    if first_child[starts[:-1]].tolist() != starts[1:] or (first_child[:-1] > first_child[1:]).any():
+    if first_child[starts[:-1]].tolist() != starts[1:] or not is_rising(first_child):
         return "the n-grams of an order are not the children of those of the order below"
     if not np.array_equal(words[: sizes[0]], np.arange(sizes[0])) or not _are_unigrams(suffix[: sizes[0]]):
         return "the unigrams are not the words of the vocabulary"
     for (below, begin), end in zip(pairwise(starts), starts[2:], strict=False):
-        if begin < end and not (suffix[begin:end].min() >= below and suffix[begin:end].max() < begin):
+        if any(block.min() < below or block.max() >= begin for block in blocks_of(suffix[begin:end])):
             return "a suffix is not of the order below"
-    is_first = np.zeros(len(words) + 1, bool)
-    is_first[first_child] = True
-    rises = words[sizes[0] : -1] < words[sizes[0] + 1 :]
-    if not (rises | is_first[sizes[0] + 1 : -1]).all():
+    if not _siblings_are_sorted(words, first_child, sizes[0]):
         return "the words after a context are not sorted"
     return ""
+
+
+def _siblings_are_sorted(words: Int32Array, first_child: Int64Array, begin: int) -> bool:
+    """Whether, from a node on, each has a larger word than the one before it, or is the first child of its parent."""
+    node, last = begin, 0
+    for block in blocks_of(words[begin:]):
+        bounds = np.searchsorted(first_child, [node, node + len(block)])
+        is_first = np.zeros(len(block), bool)
+        is_first[first_child[bounds[0] : bounds[1]] - node] = True
+        if not (is_first | (np.diff(block, prepend=np.int32(last)) > 0)).all():
+            return False
+        node, last = node + len(block), int(block[-1])
+    return True
 
 
 NGRAM = ArtefactSchema(

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from morphlm.arrays import blocks_of
 from morphlm.artefacts import Shelf, complete_message, find_or_make
 from morphlm.errors import ConfigError
+from morphlm.files import check_can_make, checked_path, make_folder
 from morphlm.machine import machine_type
+from morphlm.memory import parse_memory
 from morphlm.modelfile import MANIFEST, read_model
-from morphlm.ngram.counting import count_ngrams
+from morphlm.ngram.bounded.counting import block_sizes, count_on_disk
+from morphlm.ngram.bounded.estimation import estimate_on_disk
+from morphlm.ngram.bounded.plan import NO_LIMITS, CountingLimits, DiskPlan, plan_counting
+from morphlm.ngram.bounded.storage import TemporaryFolder
+from morphlm.ngram.counting import check_order, count_ngrams, pruning_thresholds
+from morphlm.ngram.discounts import Discounts
 from morphlm.ngram.estimation import estimate
 from morphlm.ngram.kind import MKN
 from morphlm.ngram.model import NgramModel, ngram_from_files
+from morphlm.ngram.trie import NgramTrie
 from morphlm.progress import ProgressOption, reports_progress
 from morphlm.settings import Settings, setting
 from morphlm.text.preparation import PrepareOptions
@@ -39,6 +49,11 @@ class NgramConfig:
     kappa: float = 0.0  # share of the singletons that becomes UNK; 0 keeps every word, as lmplz does
     seed: int = 1  # chooses those singletons
     open_vocabulary: bool = True  # words never seen share the mass of an unseen word; closed: they get nothing
+    prune: tuple[int, ...] = ()  # for each order, the count up to which n-grams go; the last number is for the rest
+
+    def record(self) -> dict[str, Any]:
+        """What models keep of it, and depend on; without pruning it is what it was before there was any."""
+        return {name: value for name, value in asdict(self).items() if name != "prune" or any(self.prune)}
 
 
 @reports_progress
@@ -52,6 +67,9 @@ def train_ngram(
     vocabulary: Vocabulary | None = None,
     allow_unknown: bool = False,
     language: str | None = None,
+    prune: Sequence[int] = (),
+    memory: int | str | None = None,
+    temporary: str | Path | None = None,
     out: str | Path | None = None,
     restart: bool = False,
     progress: ProgressOption = None,
@@ -60,24 +78,32 @@ def train_ngram(
 
     Raw lines, which are strings, are prepared by the rules of the language.
 
-    `order` is n. Without `open_vocabulary`, words that are not known have no probability.
+    `order` is n. Without `open_vocabulary`, words that are not known have no probability. `prune` leaves out n-grams
+    that are rare: (0, 0, 1) those of order 3 and above that occur once, as lmplz does.
+
+    `memory`, in bytes or as '4G', bounds what the whole process takes, by default what is available: what does not fit
+    is counted on disk, in files in the folder `temporary`. The model is the same.
 
     Words outside a given vocabulary become UNK; without one the vocabulary is made from the text, where a share
     `kappa` of the words that occur once becomes UNK. `allow_unknown` admits the token <unk> in the text. The model is
     written to `out`; if it stands there already, from the same text with the same settings, it is not trained again
     unless `restart` says so.
     """
-    config = NgramConfig(order, kappa, seed, open_vocabulary)
+    config = NgramConfig(order, kappa, seed, open_vocabulary, tuple(prune))
+    limits = counting_limits(memory, temporary, out)
+    check_order(order)
+    pruning_thresholds(config.prune, order)
     if vocabulary is not None and kappa:
         raise ConfigError("a vocabulary is given and kappa too; prune when the vocabulary is made, or give kappa alone")
     source = as_text(source, PrepareOptions(language=language))
-    raw = read_corpus(source, allow_unknown=allow_unknown)
+    raw = read_corpus(source, allow_unknown=allow_unknown, memory=limits.memory, temporary=limits.temporary)
     warn_if_raw(raw.words, source)
     corpus = raw.encode(raw.words.vocabulary(kappa, seed) if vocabulary is None else vocabulary)
+    del raw
     preparation, origin = preparation_record(source), "of the text" if vocabulary is None else "given"
 
     def make() -> NgramModel:
-        model = train_ngram_on(corpus, config, preparation)
+        model = train_ngram_on(corpus, config, preparation, limits)
         model.training["vocabulary"] = origin
         return model
 
@@ -90,7 +116,7 @@ def train_ngram(
 def _identity(corpus: Corpus, config: NgramConfig, **record: Any) -> str:
     """A hash of the data, the settings and the revision of the method: the key of the model."""
     words = corpus.vocabulary
-    parts = {"train": corpus.tokens, "words": list(words.words), "counts": words.counts, "config": asdict(config)}
+    parts = {"train": corpus.tokens, "words": list(words.words), "counts": words.counts, "config": config.record()}
     return MKN.producer.key(**parts, record=record)
 
 
@@ -114,16 +140,39 @@ class _ModelDirectory(Shelf[NgramModel]):
         result.save(self._out)
 
 
-def train_ngram_on(corpus: Corpus, config: NgramConfig, preparation: dict[str, Any] | None = None) -> NgramModel:
+def counting_limits(
+    memory: int | str | None, temporary: str | Path | None, out: str | Path | None = None
+) -> CountingLimits:
+    """The limits that somebody gives, checked."""
+    folder = None if temporary is None else checked_path(temporary)
+    if folder is not None:
+        check_can_make(folder / "file")
+        make_folder(folder)
+    return CountingLimits(
+        None if memory is None else parse_memory(memory), folder, None if out is None else checked_path(out)
+    )
+
+
+def train_ngram_on(
+    corpus: Corpus,
+    config: NgramConfig,
+    preparation: dict[str, Any] | None = None,
+    limits: CountingLimits = NO_LIMITS,
+) -> NgramModel:
     """Train on text that is encoded already."""
-    if not config.open_vocabulary and (corpus.tokens == UNK_ID).any():
+    if not config.open_vocabulary and any((tokens == UNK_ID).any() for tokens in blocks_of(corpus.tokens)):
         raise ConfigError(
             "unknown words occur in the training text (kappa, a given vocabulary, or <unk> in it), so the vocabulary "
             f"cannot be closed; {either('leave --closed out', 'leave out open_vocabulary=False')}"
         )
-    trie, discounts = estimate(count_ngrams(corpus, config.order), open_vocabulary=config.open_vocabulary)
+    plan = plan_counting(corpus, config.order, limits, is_pruned=any(config.prune))
+    if plan is None:
+        counts = count_ngrams(corpus, config.order, config.prune)
+        trie, discounts = estimate(counts, open_vocabulary=config.open_vocabulary)
+    else:
+        trie, discounts = _train_on_disk(corpus, config, limits, plan)
     training: dict[str, Any] = {
-        **asdict(config),
+        **config.record(),
         "version": __version__,
         "tokens": len(corpus.tokens),
         "sentences": corpus.sentences,
@@ -132,3 +181,15 @@ def train_ngram_on(corpus: Corpus, config: NgramConfig, preparation: dict[str, A
         "machine": dict(machine_type()),
     }
     return NgramModel(trie, corpus.vocabulary, training)
+
+
+def _train_on_disk(
+    corpus: Corpus, config: NgramConfig, limits: CountingLimits, plan: DiskPlan
+) -> tuple[NgramTrie, list[Discounts]]:
+    """Count and estimate in files, which are gone when this is done but for those that the trie is a map of."""
+    thresholds, sizes = pruning_thresholds(config.prune, config.order), block_sizes(plan.block_bytes)
+    with TemporaryFolder(limits.folder, plan.temporary_bytes) as folder:
+        counts = count_on_disk(corpus, config.order, thresholds, folder, sizes)
+        return estimate_on_disk(
+            counts, open_vocabulary=config.open_vocabulary, folder=folder, sizes=sizes, is_pruned=any(thresholds)
+        )

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from morphlm.arrays import Array
+from morphlm.arrays import Array, blocks_of, is_rising
 from morphlm.display import dataclass_repr
 from morphlm.schema.values import SchemaError
 
@@ -89,12 +89,10 @@ def check_values(name: str, tensor: Tensor, array: Array, sizes: Mapping[str, in
         _check_offsets(name, array, _bound(tensor.offsets_to, sizes))
     if array.size == 0:
         return
-    least, greatest = array.min(), array.max()  # NaN, if there is one, in both
-    if tensor.or_minus_infinity and least == -np.inf:
-        least = np.min(array, where=array != -np.inf, initial=np.inf)
-        least = greatest if least == np.inf else least
-        if greatest == -np.inf:
-            return
+    extremes = _extremes(array, but_minus_infinity=tensor.or_minus_infinity)
+    if extremes is None:
+        return
+    least, greatest = extremes
     in_range = (
         least >= _bound(tensor.at_least, sizes)
         and greatest <= _bound(tensor.at_most, sizes)
@@ -106,10 +104,19 @@ def check_values(name: str, tensor: Tensor, array: Array, sizes: Mapping[str, in
         raise SchemaError(f"the tensor {name} has values from {least} to {greatest}, which is out of its range")
 
 
+def _extremes(array: Array, *, but_minus_infinity: bool) -> tuple[Any, Any] | None:
+    """The least and the greatest value, NaN if there is one; None of no values. In blocks: it may exceed memory."""
+    found: list[Any] = []
+    for block in blocks_of(array.reshape(-1)):
+        values = block[block != -np.inf] if but_minus_infinity else block
+        found += [values.min(), values.max()] if len(values) else []
+    return (np.min(found), np.max(found)) if found else None
+
+
 def _bound(bound: float | Size, sizes: Mapping[str, int]) -> Any:
     return size_of(bound, sizes) if isinstance(bound, str) else bound
 
 
 def _check_offsets(name: str, array: Array, last: int) -> None:
-    if len(array) == 0 or array[0] != 0 or array[-1] != last or (array[:-1] > array[1:]).any():
+    if len(array) == 0 or array[0] != 0 or array[-1] != last or not is_rising(array):
         raise SchemaError(f"the tensor {name} does not rise from 0 to {last}")

@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from morphlm.arrays import Array
+from morphlm.arrays import Array, release_pages
 from morphlm.errors import ConfigError, FormatError
 from morphlm.files import partial_path, remove_leftovers, remove_leftovers_in
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.modelfile import ModelFiles, read_model, write_model
 from morphlm.progress import notify
-from morphlm.tensorfile import release_pages
 
 KIND = "checkpoint"
 LARGEST_SQUARES = float(np.finfo(np.float32).max)

@@ -18,10 +18,11 @@ from typing import IO, Any, cast
 import numpy as np
 
 from morphlm.arguments import shown
-from morphlm.arrays import Int32Array, Int64Array, without_file
+from morphlm.arrays import BLOCK_ITEMS, Int32Array, Int64Array, blocks_of, without_file
 from morphlm.display import dataclass_repr, described
 from morphlm.errors import ConfigError, InputError
 from morphlm.files import cannot_write, source_name
+from morphlm.memory import memory_used_up, resident_memory
 from morphlm.progress import notify, progress_bar
 from morphlm.tables import percent
 from morphlm.text.preparation import PrepareOptions, model_record, read_preparation
@@ -34,7 +35,9 @@ from morphlm.wording import either
 Source = str | Path | Sequence[Path] | Iterable[str] | Iterable[Sequence[str]] | RawText
 
 IN_MEMORY_BYTES = 1 << 28  # a corpus above this size is kept in a mapped file
-_REMAP_TOKENS = 1 << 22
+IN_MEMORY_SHARE = 16  # of a limit of memory, one part in so many may be the corpus
+TYPE_BYTES = 300  # that a word takes while a vocabulary is made from counts, besides those of reading
+_CHECKED_TOKENS = 1 << 22  # after so many the memory is looked at, if there is a limit
 
 
 class _Forms(dict[bytes, int]):
@@ -49,9 +52,11 @@ class _Forms(dict[bytes, int]):
 
 
 class _IdStore:
-    """Collects arrays of ids, in memory while they are small, then in a temporary file."""
+    """Collects arrays of ids, in memory while they are small, then in a temporary file in a folder."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path | None = None, in_memory_bytes: int | None = None) -> None:
+        self._folder = folder
+        self._in_memory_bytes = IN_MEMORY_BYTES if in_memory_bytes is None else in_memory_bytes
         self._pieces: list[Int32Array] = []
         self._bytes = 0
         self._file: IO[bytes] | None = None
@@ -59,18 +64,18 @@ class _IdStore:
     def append(self, ids: Int32Array) -> None:
         self._pieces.append(ids)
         self._bytes += ids.nbytes
-        if self._bytes > IN_MEMORY_BYTES:
+        if self._bytes > self._in_memory_bytes:
             self._spill()
 
     def _spill(self) -> None:
         try:
             if self._file is None:
-                self._file = tempfile.TemporaryFile()  # noqa: SIM115
+                self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
             for piece in self._pieces:
                 self._file.write(piece.tobytes())
             self._file.flush()
         except OSError as error:
-            raise cannot_write(f"{tempfile.gettempdir()} (TMPDIR)", error) from error
+            raise cannot_write(self._folder or f"{tempfile.gettempdir()} (TMPDIR)", error) from error
         self._pieces = []
 
     def array(self) -> Int32Array:
@@ -103,7 +108,7 @@ class Corpus:
 
     @property
     def sentences(self) -> int:
-        return int(np.count_nonzero(self.tokens == END_ID))
+        return sum(int(np.count_nonzero(tokens == END_ID)) for tokens in blocks_of(self.tokens))
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,22 +193,67 @@ class RawCorpus:
     def encode(self, vocabulary: Vocabulary) -> Corpus:
         """Replace the provisional ids, in place, by those of a vocabulary. Use the result instead of this object."""
         final = vocabulary.encode(self.words.forms)
-        for begin in range(0, len(self.tokens), _REMAP_TOKENS):
-            part = self.tokens[begin : begin + _REMAP_TOKENS]
+        for part in blocks_of(self.tokens):
             part[:] = final[part]
         return Corpus(self.tokens, vocabulary)
 
 
-def read_corpus(source: Source, *, allow_unknown: bool = False) -> RawCorpus:
-    """Read a text: a path ('-': standard input), several paths, or any iterable of token lists."""
-    forms, store = _Forms(), _IdStore()
+def read_corpus(
+    source: Source, *, allow_unknown: bool = False, memory: int | None = None, temporary: Path | None = None
+) -> RawCorpus:
+    """Read a text: a path ('-': standard input), several paths, or any iterable of token lists.
+
+    Where the process may take no more than `memory` bytes, less of the text stays in memory, and a text of too many
+    different words is refused. What does not stay there lies in the folder `temporary`.
+    """
+    forms = _Forms()
+    store = _IdStore(temporary, None if memory is None else min(IN_MEMORY_BYTES, memory // IN_MEMORY_SHARE))
+    unchecked = 0
     for tokens in token_batches(source, allow_unknown=allow_unknown):
         store.append(np.fromiter(map(forms.__getitem__, tokens), np.int32, len(tokens)))
+        unchecked += len(tokens)
+        if memory is not None and unchecked >= _CHECKED_TOKENS:
+            _check_memory(len(forms), memory)
+            unchecked = 0
     ids = store.array()
-    counts = np.bincount(ids, minlength=len(forms)).astype(np.int64)
+    return RawCorpus(ids, _word_counts(forms, count_ids(blocks_of(ids), len(forms)), source))
+
+
+def count_words(source: Source, *, allow_unknown: bool = False) -> WordCounts:
+    """The words of a text and their counts; the text itself is not kept."""
+    forms, counts = _Forms(), np.zeros(0, np.int64)
+    waiting: list[Int32Array] = []
+    for tokens in token_batches(source, allow_unknown=allow_unknown):
+        waiting.append(np.fromiter(map(forms.__getitem__, tokens), np.int32, len(tokens)))
+        if sum(map(len, waiting)) >= BLOCK_ITEMS:  # as a block takes time for all words that are known
+            counts, waiting = _with_more(counts, waiting, len(forms)), []
+    return _word_counts(forms, _with_more(counts, waiting, len(forms)), source)
+
+
+def _with_more(counts: Int64Array, blocks: list[Int32Array], ids: int) -> Int64Array:
+    total = count_ids(blocks, ids)
+    total[: len(counts)] += counts
+    return total
+
+
+def _check_memory(types: int, limit: int) -> None:
+    needed = resident_memory() + TYPE_BYTES * types
+    if needed > limit:
+        raise memory_used_up(limit, needed)
+
+
+def count_ids(blocks: Iterable[Int32Array], ids: int) -> Int64Array:
+    """How often each id occurs; block by block, as NumPy widens what it counts."""
+    counts = np.zeros(ids, np.int64)
+    for block in blocks:
+        counts += np.bincount(block, minlength=ids)
+    return counts
+
+
+def _word_counts(forms: _Forms, counts: Int64Array, source: Source) -> WordCounts:
     if counts.sum() == counts[END_ID]:
         raise InputError("the text has no words; there is nothing to learn from", source=describe(source))
-    return RawCorpus(ids, WordCounts([form.decode() for form in forms], counts))
+    return WordCounts([form.decode() for form in forms], counts)
 
 
 def encode_text(source: Source, vocabulary: Vocabulary, *, allow_unknown: bool = False) -> Corpus:

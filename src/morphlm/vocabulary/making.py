@@ -6,7 +6,7 @@ from pathlib import Path
 
 from morphlm.files import check_can_write
 from morphlm.progress import ProgressOption, reports_progress
-from morphlm.vocabulary.corpus import Source, read_corpus
+from morphlm.vocabulary.corpus import Source, count_words
 from morphlm.vocabulary.vocabulary import Vocabulary
 
 
@@ -27,7 +27,7 @@ def make_vocabulary(
     """
     if out is not None:
         check_can_write(out)
-    vocabulary = read_corpus(source, allow_unknown=allow_unknown).words.vocabulary(kappa, seed)
+    vocabulary = count_words(source, allow_unknown=allow_unknown).vocabulary(kappa, seed)
     if out is not None:
         vocabulary.save(out)
     return vocabulary

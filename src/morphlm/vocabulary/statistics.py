@@ -7,7 +7,7 @@ from typing import Any
 
 from morphlm.display import Row, Tabular, dataclass_repr
 from morphlm.tables import format_columns, percent
-from morphlm.vocabulary.corpus import Source, WordCounts, describe, read_corpus
+from morphlm.vocabulary.corpus import Source, WordCounts, count_words, describe
 from morphlm.vocabulary.vocabulary import check_kappa
 
 
@@ -41,7 +41,7 @@ def corpus_statistics(name: str, words: WordCounts, kappa: float) -> CorpusStati
 
 def text_statistics(source: Source, *, kappa: float = 0.2, allow_unknown: bool = False) -> CorpusStatistics:
     """Count the words of a text: a file, several paths, raw lines, or lists of tokens; `allow_unknown` admits <unk>."""
-    return corpus_statistics(describe(source), read_corpus(source, allow_unknown=allow_unknown).words, kappa)
+    return corpus_statistics(describe(source), count_words(source, allow_unknown=allow_unknown), kappa)
 
 
 def format_statistics(rows: list[CorpusStatistics]) -> str:

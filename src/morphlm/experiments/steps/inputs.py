@@ -13,7 +13,7 @@ from morphlm.experiments.steps.base import START, Description, Measured, RunCont
 from morphlm.experiments.steps.texts import TextsStep
 from morphlm.experiments.store import Store
 from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
-from morphlm.vocabulary.corpus import read_corpus
+from morphlm.vocabulary.corpus import count_words
 from morphlm.vocabulary.vocabulary import Vocabulary
 
 SEGMENTING = 0.35e-3  # seconds a word of the vocabulary
@@ -66,7 +66,7 @@ class DataSetting:
         """The vocabulary of other texts; None: that of the texts themselves."""
         if self.vocabulary is None:
             return None
-        return read_corpus(self.vocabulary.path(store, "train")).words.vocabulary(self.kappa, self.seed)
+        return count_words(self.vocabulary.path(store, "train")).vocabulary(self.kappa, self.seed)
 
     def expected_words(self, measured: Measured) -> float:
         """Of the vocabulary, by language, tokens and kappa."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from morphlm.arrays import release_pages
 from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer
 from morphlm.ngram import kernels
@@ -44,4 +45,6 @@ def write_arpa(path: str | Path, trie: NgramTrie, vocabulary: Vocabulary) -> Non
                 file.write(buffer[:used].tobytes())
                 bar.update(following - node)
                 node = following
+                for array in trie.arrays:
+                    release_pages(array)  # a trie that was counted on disk may be larger than memory
         file.write(b"\n\\end\\\n")
