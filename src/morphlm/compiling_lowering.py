@@ -2,7 +2,7 @@
 
 Numba loads a variable whenever another value is put into it and whenever it is deleted, to count who uses an array, and
 clears it then. For a field of a record it loads all of the record, hundreds of numbers, which LLVM takes apart again:
-that was a third of what it took to optimise a large kernel.
+that was over a third of what it took to optimise the largest kernel.
 """
 
 from __future__ import annotations
