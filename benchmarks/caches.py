@@ -19,6 +19,7 @@ import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -91,7 +92,11 @@ class Language:
             if kind == NEURAL:
                 morphlm.add_cache(self.folder / CLBL, self.text("dev"), place, cache_unknown=unknown)
             else:
-                settings = {"kappa": 0.2, "artefacts": self.folder / "artefacts", "cache_unknown": unknown}
+                settings: dict[str, Any] = {
+                    "kappa": 0.2,
+                    "artefacts": self.folder / "artefacts",
+                    "cache_unknown": unknown,
+                }
                 morphlm.train(kind, self.text("train"), self.text("dev"), place, **settings)
         return morphlm.load(place)
 
@@ -143,7 +148,7 @@ def measure_speed(language: Language, repeats: int = 8) -> None:
     models = {name: language.model(name) for name in (CLBL, *EVERYTHING)}
     for model in models.values():
         model.score_tokens(tokens[:8192])  # compiles and composes
-    best = dict.fromkeys(models, (np.inf, np.inf))
+    best: dict[str, tuple[float, ...]] = dict.fromkeys(models, (np.inf, np.inf))
     for _ in range(repeats):
         for name, model in models.items():
             best[name] = tuple(map(min, best[name], _seconds(model, tokens)))
