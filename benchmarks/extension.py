@@ -6,18 +6,19 @@
 For each LANGUAGE=TEXT (a text file, of which the first --bytes are taken, or a folder that `morphlm data get` wrote) a
 random share of the words of the vocabulary is held out. One set of models is trained with these as UNK, the other with
 them; each is CLBL++, CLBL+o (Czech alone), Kneser-Ney, and the mixture of CLBL++ and Kneser-Ney. Then the first set is
-extended by the words: in the way of morphlm, and in others for comparison. Prints a table in Markdown of the test text:
-perplexity by word with the end of a sentence, and bits by character, both with the words that stay unknown spelled;
-what a token of the words costs, in nats; and how much of the gap between UNK with spelling and training was closed.
-OUT keeps what is made, so that an interrupted run goes on.
+extended by the words, with their counts in the training text and without, and CLBL++ with counts in other ways for
+comparison. Prints a table in Markdown of the test text: perplexity by word with the end of a sentence, and bits by
+character, both with the words that stay unknown spelled; what a token of the words costs, in nats; and how much of the
+gap between UNK with spelling and training was closed. OUT keeps what is made, so that an interrupted run goes on.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
@@ -33,8 +34,9 @@ from morphlm.logbilinear.extending import context_moments, extend_logbilinear
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.structure import Endings, build_structure
 from morphlm.scoring.extending import make_addition
+from morphlm.scoring.spelling import SpellingModel
 from morphlm.text.prepare import PrepareOptions, prepare_files
-from morphlm.text.reading import END
+from morphlm.text.reading import END, RESERVED
 from morphlm.vocabulary.corpus import read_corpus
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, Vocabulary, load_vocabulary
 
@@ -163,8 +165,15 @@ def measure(model: LanguageModel, text: TestText) -> Figures:
     logprobs = model.score_tokens(ids)
     forms = [word for line in text.lines for word in (*line, END)]
     unknown = np.flatnonzero(ids == UNK_ID)
-    logprobs[unknown] += train_spelling(model.vocabulary).log_shares([forms[k] for k in unknown.tolist()])
+    logprobs[unknown] += spelling_of(frozenset(model.vocabulary)).log_shares([forms[k] for k in unknown.tolist()])
     return Figures(logprobs, text)
+
+
+@lru_cache(maxsize=4)
+def spelling_of(words: frozenset[str]) -> SpellingModel:
+    """A spelling model does not depend on the order of its words."""
+    listed = sorted(words - set(RESERVED))
+    return train_spelling(Vocabulary((*RESERVED, *listed), np.zeros(len(RESERVED) + len(listed), np.int64)))
 
 
 # ---------------------------------------------------------------- other ways to extend a model, for comparison
@@ -266,20 +275,27 @@ OTHER_WAYS: dict[str, Callable[[LogBilinearModel, Addition], LogBilinearModel]] 
 # ---------------------------------------------------------------- the table
 
 
-def rows_of(language: str, folder: Path, text: TestText, words: dict[str, int], kind: str) -> Iterator[str]:
+def rows_of(language: str, folder: Path, text: TestText, words: Mapping[str, float], kind: str) -> Iterator[str]:
     """The models of one kind."""
     model = load(folder / f"without.{kind}")
     without, trained = measure(model, text), measure(load(folder / f"with.{kind}"), text)
     yield row(language, kind, "UNK + spelling", without, without, trained)
-    for name, counts in (("estimated", None), ("counted", {word: float(count) for word, count in words.items()})):
+    for name, counts in (("estimated", None), ("counted", words)):
         addition = make_addition(model, list(words), counts)
-        if kind == "clbl++":
-            assert isinstance(model, LogBilinearModel)
-            for way, make in OTHER_WAYS.items():
-                yield row(language, kind, f"{way}, {name}", measure(make(model, addition), text), without, trained)
         figures = measure(model._with_addition(addition), text)
         yield row(language, kind, f"**extended, {name}**", figures, without, trained)
     yield row(language, kind, "trained with them", trained, without, trained)
+
+
+def rows_of_ways(language: str, folder: Path, text: TestText, words: Mapping[str, float]) -> Iterator[str]:
+    """Other ways to extend CLBL++ by words whose counts are known."""
+    kind = "clbl++"
+    model = load(folder / f"without.{kind}")
+    assert isinstance(model, LogBilinearModel)
+    without, trained = measure(model, text), measure(load(folder / f"with.{kind}"), text)
+    addition = make_addition(model, list(words), words)
+    for way, make in OTHER_WAYS.items():
+        yield row(language, kind, way, measure(make(model, addition), text), without, trained)
 
 
 def row(language: str, kind: str, way: str, figures: Figures, without: Figures, trained: Figures) -> str:
@@ -313,18 +329,21 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=0.1)
     parser.add_argument("--epochs", type=int, default=6)
     given = parser.parse_args()
+    print(HEADER)
+    tests: dict[str, tuple[Path, TestText, dict[str, int]]] = {}
     for language, _, source in (text.partition("=") for text in given.texts):
         texts = get_texts(language, Path(source), given.out, given.bytes)
         folder = given.out / language
         words = make_vocabularies(texts, folder, given.share)
         kinds = KINDS if language == "cs" else ("clbl++", "mkn")
         train_models(texts, folder, given.epochs, kinds)
-        text = TestText.of(texts.part("test"), set(words))
-        if language == given.texts[0].partition("=")[0]:
-            print(HEADER)
+        tests[language] = folder, TestText.of(texts.part("test"), set(words)), words
         for kind in (*kinds, "mixture"):
-            for line in rows_of(language, folder, text, words, kind):
+            for line in rows_of(language, *tests[language], kind):
                 print(line, flush=True)
+    for language, test in tests.items():
+        for line in rows_of_ways(language, *test):
+            print(line, flush=True)
     for kind in ("clbl++", "mixture"):
         print(time_forms(load(folder / f"without.{kind}"), FORMS))
 
