@@ -62,6 +62,8 @@ COMMANDS = {
     f"train --all --kinds mkn,clbl,clbl++ --train train.txt --dev dev.txt --kappa 1 --out models.1 {FEW}": "",
     "tune clbl --train train.txt --dev dev.txt --minutes 0.001 --order 3 --width 4 --epochs 1": "",
     "mix models/mkn models/clbl++ --dev dev.txt --out mixture": "",
+    "cache models/clbl++ --dev dev.txt --out cached": "",
+    "extend mixture words.txt --out extended": "",
     "ppl mixture dev.txt": "",
     "score mixture dev.txt": "",
     "rescore mixture kbest.txt": "",
@@ -143,6 +145,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, s
     for name, text in texts.items():
         (folder / f"{name}.txt").write_text("".join(f"{' '.join(words)}\n" for words in text))
     (folder / "raw.txt").write_text("Nová škola stojí ve městě.\n")
+    (folder / "words.txt").write_text("školami\nřekami\n")
     (folder / "cased.txt").write_text("Nová škola stojí v Praze.\n")
     (folder / "tagged.txt").write_text("škola/N domu/N\n")
     (folder / "kbest.txt").write_text("0 ||| škola domu ||| LM0= -1 ||| -2\n")

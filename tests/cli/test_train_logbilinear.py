@@ -252,10 +252,10 @@ def test_only_plain_digits_are_a_number_of_classes(tmp_path: Path, text: Path, m
 @pytest.mark.parametrize(
     ("kind", "option", "others"),
     [
-        ("clbl", ["--factors", "ngrams:2-3"], "lbl+c, lbl+o, lbl++, clbl+c, clbl+o, clbl++"),
-        ("lbl", ["--corpus-weight", "0.5"], "lbl+c, lbl+o, lbl++, clbl+c, clbl+o, clbl++"),
-        ("lbl", ["--classes", "5"], "clbl, clbl+c, clbl+o, clbl++"),
-        ("lbl++", ["--class-method", "exchange"], "clbl, clbl+c, clbl+o, clbl++"),
+        ("clbl", ["--factors", "ngrams:2-3"], "lbl+c, lbl+o, lbl++, clbl+c, clbl+o, clbl++, morpheme-cache"),
+        ("lbl", ["--corpus-weight", "0.5"], "lbl+c, lbl+o, lbl++, clbl+c, clbl+o, clbl++, morpheme-cache"),
+        ("lbl", ["--classes", "5"], "clbl, clbl+c, clbl+o, clbl++, class-cache"),
+        ("lbl++", ["--class-method", "exchange"], "clbl, clbl+c, clbl+o, clbl++, class-cache"),
         ("clbl++", ["--noise-samples", "9"], "lbl, lbl+c, lbl+o, lbl++"),
         ("clbl++", ["--noise", "token"], "lbl, lbl+c, lbl+o, lbl++"),
         ("clbl", ["--surface-dropout", "0"], "lbl+c, lbl+o, lbl++, clbl+c, clbl+o, clbl++"),
