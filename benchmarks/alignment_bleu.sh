@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# BLEU and chrF of translation systems whose words were aligned in different ways: the tension fitted, or fixed.
+# BLEU and chrF of translation systems whose words were aligned in different ways (the tension fitted, or fixed), or whose
+# rules were extracted from all phrases or from tight ones.
 #
 #     benchmarks/alignment_bleu.sh DATA OUT PAIR [SETTING ...]
 #
 # DATA has parallel/PAIR.tsv.xz (genre, source, target) and newstest/newstest20{12,13}.LANGUAGE.txt.xz; PAIR is such as en-cs. A SETTING is `fitted`, or
-# `fixed4` for a fixed tension of 4; default: fitted fixed4 fixed2. One Kneser-Ney model of the target side, three runs of
+# `fixed4` for a fixed tension of 4, and `fixed4-tight` for the rules of tight phrases only (with the alignment of fixed4); default:
+# fitted fixed4 fixed2. The first setting is what the others are compared with. One Kneser-Ney model of the target side, three runs of
 # MERT (RUNS) with at most 15 iterations on 400 sentences of newstest2012, tested on all of newstest2013. What is there
 # already is not made again, so that an interrupted run goes on.
 set -euo pipefail
@@ -36,15 +38,17 @@ done
 
 compared=()
 for setting in "${settings[@]}"; do
-    case $setting in
+    aligned=${setting%-tight} rules=(--loose-phrases)
+    [ "$aligned" = "$setting" ] || rules=(--tight-phrases)
+    case $aligned in
         fitted) options=(--optimise-tension) ;;
-        fixed*) options=(--fixed-tension --tension "${setting#fixed}") ;;
-        *) echo "$setting: a setting is fitted, fixed4, fixed2 or the like" >&2 && exit 2 ;;
+        fixed*) options=(--fixed-tension --tension "${aligned#fixed}") ;;
+        *) echo "$setting: a setting is fitted, fixed4, fixed4-tight or the like" >&2 && exit 2 ;;
     esac
-    mkdir -p "$setting"
-    make "$setting/align" morphlm translate align train.$source train.$target "${options[@]}"
-    [ -e "$setting/system" ] || morphlm translate extract "$setting/bitext" --from train.$source train.$target "$setting/align"
-    morphlm translate build --bitext "$setting/bitext" --languages "$source,$target" --lm mkn --dev dev.$source dev.$target \
+    mkdir -p "$setting" "$aligned"
+    make "$aligned/align" morphlm translate align train.$source train.$target "${options[@]}"
+    [ -e "$aligned/bitext" ] || morphlm translate extract "$aligned/bitext" --from train.$source train.$target "$aligned/align"
+    morphlm translate build --bitext "$aligned/bitext" "${rules[@]}" --languages "$source,$target" --lm mkn --dev dev.$source dev.$target \
         --runs "$runs" --iterations 15 --out "$setting/system" >&2
     for run in $(seq "$runs"); do
         make "$setting/out.$run" morphlm translate decode "$setting/system" test.$source --run "$run"

@@ -1,9 +1,10 @@
 """cdec with the plug-in of integrations/cdec next to our decoder: agreement of scores, CPU time, best scores.
 
-    python benchmarks/cdec.py --cdec PROGRAM --plugin LIBRARY --mkn MODEL --logbilinear MODEL
+    python benchmarks/cdec.py [--cdec PROGRAM --plugin LIBRARY] --mkn MODEL --logbilinear MODEL
                               --input FILE --grammars FOLDER [--sentences 100] [--pop-limit 200] [--folder FOLDER]
 
-PROGRAM is your own cdec, LIBRARY what `make` wrote in integrations/cdec, FILE tokenised text, and the grammars are
+PROGRAM is your own cdec, LIBRARY what `make` wrote in integrations/cdec; without them, there are only the rows of our
+decoder, to compare with those of an earlier run. FILE is tokenised text, and the grammars are
 what `morphlm translate extract BITEXT FILE --folder FOLDER` wrote. Grammars, weights, pop limit and widest span are the
 same on both sides, and any word may stay as it is. Models are exported to --folder; without it, to a temporary one.
 
@@ -171,10 +172,6 @@ def compare(options: argparse.Namespace, folder: Path, print_row: Callable[[str]
     before = time.process_time()
     work = [(line.split(), read_rules(Path(options.grammars) / f"grammar.{k}.gz")) for k, line in enumerate(lines)]
     reading = 1000 * (time.process_time() - before) / len(lines)
-    exported = Exported(options, folder)
-    mkn, both = exported.mkn, (exported.mkn, exported.logbilinear)
-    plugged, cdec = exported.plugged, lambda features: run_cdec(options, folder, features, lines)
-
     words, rules = (sum(map(len, part)) / len(lines) for part in zip(*work, strict=True))
     print_row(
         f"{len(lines)} sentences, {words:.1f} words and {rules:,.0f} rules a sentence, pop limit {options.pop_limit}"
@@ -182,6 +179,24 @@ def compare(options: argparse.Namespace, folder: Path, print_row: Callable[[str]
     print_row(f"reading the grammar of a sentence takes our decoder {reading:.0f} CPU ms more\n")
     print_row("| decoder | CPU ms a sentence | mean score | better / equal / worse than ours | largest difference |")
     print_row("|---|---|---|---|---|")
+    if options.cdec:
+        compare_with_cdec(options, folder, work, print_row)
+    else:
+        mkn, logbilinear = morphlm.load(options.mkn), morphlm.load(options.logbilinear)
+        for name, models in (("morphlm: MKN", [mkn]), ("morphlm: MKN, CLBL++", [mkn, logbilinear])):
+            ours = run_ours(models, work, options.pop_limit)
+            print_row(row(name, ours, mean_score(ours)))
+
+
+def compare_with_cdec(
+    options: argparse.Namespace,
+    folder: Path,
+    work: Sequence[tuple[list[str], RuleTable]],
+    print_row: Callable[[str], None],
+) -> None:
+    exported, lines = Exported(options, folder), [" ".join(tokens) for tokens, _ in work]
+    mkn, both = exported.mkn, (exported.mkn, exported.logbilinear)
+    plugged, cdec = exported.plugged, lambda features: run_cdec(options, folder, features, lines)
     print_row(row("cdec: no language model", cdec([])))
     ours = run_ours([mkn], work, options.pop_limit)
     print_row(row("morphlm: MKN", ours, mean_score(ours)))
@@ -203,12 +218,16 @@ def compare(options: argparse.Namespace, folder: Path, print_row: Callable[[str]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("--cdec", "--plugin", "--mkn", "--logbilinear", "--input", "--grammars"):
+    for name in ("--mkn", "--logbilinear", "--input", "--grammars"):
         parser.add_argument(name, required=True)
+    for name in ("--cdec", "--plugin"):
+        parser.add_argument(name)
     parser.add_argument("--sentences", type=int, default=100)
     parser.add_argument("--pop-limit", type=int, default=200)
     parser.add_argument("--folder")
     options = parser.parse_args()
+    if bool(options.cdec) != bool(options.plugin):
+        parser.error("give --cdec and --plugin, or neither")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(options.folder or temporary)
         folder.mkdir(parents=True, exist_ok=True)

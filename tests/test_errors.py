@@ -213,3 +213,30 @@ def test_errors_of_calls_name_no_options_of_commands(name: str, tmp_path: Path) 
     assert "(--" not in message
     assert not message.startswith("--")
     assert "`morphlm " not in message, "a command"
+
+
+NO_SOURCES: list[Any] = [None, 5, 2.5, object()]
+
+
+@pytest.mark.parametrize("wrong", NO_SOURCES)
+def test_what_is_no_text_vocabulary_or_sentence_is_refused_by_what_it_is(wrong: Any) -> None:
+    """Not by an assertion, nor by an attribute that it lacks."""
+    text = [["a", "b"], ["b"]]
+    model = morphlm.train_ngram(text, order=2)
+    for call, message in (
+        (lambda: morphlm.train("mkn", wrong, text), "is no text"),
+        (lambda: morphlm.train_segmenter(wrong), "has no words with counts"),
+        (lambda: morphlm.train_spelling(wrong), "is no vocabulary"),
+        (lambda: model.sentence(wrong), "is no sentence"),
+    ):
+        with pytest.raises(morphlm.InputError, match=message):
+            call()
+
+
+def test_a_single_string_is_no_list_of_words() -> None:
+    model = morphlm.train_ngram([["a", "b"], ["b"]], order=2)
+    for ask in (model.score_many, model.score_grid):
+        with pytest.raises(morphlm.WordIdError, match=r"'ab' .* no list of words; give a list, \[word\]"):
+            ask([model.begin()] * 2, "ab")
+    with pytest.raises(morphlm.InputError, match="is no sentence; give a list of tokens"):
+        model.sentence(token for token in ["a"])  # type: ignore[arg-type]

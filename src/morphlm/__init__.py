@@ -9,7 +9,7 @@
 
 The main names, by subject:
 
-    models       learn, load, train, train_kinds, train_ngram, tune, mix, LanguageModel
+    models       learn, load, train, train_kinds, train_ngram, tune, mix, add_cache, LanguageModel
     scoring      Perplexity, next_words, generate, rescore, train_spelling
     vectors      WordVectors, KeyedVectors, load_vectors, export_vectors, evaluate_similarity, read_pairs
     text         get_dataset, list_datasets, prepare_files, prepare_lines, make_vocabulary, Vocabulary

@@ -36,6 +36,9 @@ from .native import get_include as get_include
 from .ngram.model import NgramModel as NgramModel
 from .ngram.training import train_ngram as train_ngram
 from .progress import ProgressUpdate as ProgressUpdate
+from .scoring.caching import add_cache as add_cache
+from .scoring.extending import Extended as Extended
+from .scoring.extending import extend as extend
 from .scoring.generation import GenerationOptions as GenerationOptions
 from .scoring.generation import generate as generate
 from .scoring.loading import load as load

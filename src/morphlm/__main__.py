@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -12,6 +13,7 @@ OBJECTS = 50_000  # made before Python looks for cycles: modules are many object
 def start() -> None:
     """Import and run; an interrupt while the imports are under way is one like any other."""
     gc.set_threshold(OBJECTS)
+    atexit.register(gc.freeze)  # at the end, memory goes as a whole: nobody needs cycles to be found in it
     os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")  # colours that nobody sees take time
     try:
         from morphlm import compiling_helpers, threads  # noqa: PLC0415

@@ -20,7 +20,6 @@ take `njit` from here.
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import importlib
 import os
@@ -37,6 +36,7 @@ from typing import Any
 
 import llvmlite
 import numba
+import numpy as np
 from llvmlite.binding import Linkage, parse_bitcode
 from numba import types
 from numba.core.caching import _Cache
@@ -46,12 +46,17 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.datamodel.manager import DataModelManager
 from numba.core.datamodel.models import OpaqueModel, TupleModel, UniTupleModel
 from numba.core.datamodel.registry import default_manager
+from numba.core.errors import NumbaValueError
 from numba.core.imputils import lower_constant
 from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.typed_passes import NativeLowering
 from numba.core.typing.templates import make_concrete_template
 from numba.extending import register_model
 
 from morphlm import compiling_helpers, kernel_cache
+from morphlm.compiling_lowering import KernelLowering
+from morphlm.compiling_shortcuts import shortcuts
+from morphlm.compiling_wrappers import shared_unboxing
 from morphlm.kernel_signatures import kernel_named, parse_signature, signature_text
 from morphlm.progress import SilentBar, notify, shows_bars, step_bar
 
@@ -64,6 +69,11 @@ lookup_environment: Any = importlib.import_module("numba.core.environment").look
 normalize_signature: Any = importlib.import_module("numba.core.sigutils").normalize_signature
 unliteral: Any = importlib.import_module("numba.core.types").unliteral
 dumps: Any = importlib.import_module("numba.core.serialize").dumps
+init_extensions: Any = importlib.import_module("numba.core.entrypoints").init_all
+typeof: Any = importlib.import_module("numba").typeof
+tuple_type: Any = importlib.import_module("numba.core.types").BaseTuple.from_types
+from_dtype: Any = importlib.import_module("numba.np.numpy_support").from_dtype
+map_layout: Any = importlib.import_module("numba.np.numpy_support").map_layout
 
 PYTHON_WRAPPER = "_ZN7cpython"  # how names of functions begin that Python calls
 QUIETLY = "MORPHLM_COMPILING"  # an environment variable; with the value `quiet` nothing is said
@@ -84,6 +94,7 @@ UNUSED_PASSES = {
     "annotate_types",
     "dump_parfor_diagnostics",
 }
+ELEMENTS = frozenset(str(kind) for kind in (*types.integer_domain, *types.real_domain)) | {"bool"}  # of arrays
 # What changes the code that Numba makes, besides the source, the types of the arguments and the CPU.
 _VERSIONS = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__)
 _SETTINGS = (
@@ -259,7 +270,11 @@ def _load_library(codegen: Any, name: str, machine_code: bytes, symbols: frozens
 
 def _without_unused_passes(passes: Any) -> Any:
     """Numba's passes but for those that find nothing in a kernel; they took a tenth of the time to compile."""
-    kept = [step for step in passes.passes if step[0].name() not in UNUSED_PASSES]
+    kept = [
+        (KernelLowering if step is NativeLowering else step, what)
+        for step, what in passes.passes
+        if step.name() not in UNUSED_PASSES
+    ]
     passes.passes, passes._finalized = kept, False
     passes.finalize()
     return passes
@@ -324,7 +339,7 @@ class Compilations:
         if not self._is_told and not shows_bars() and os.environ.get(QUIETLY) != "quiet":
             notify(f"{_description(kernel)} ...", important=True)  # it takes up to a minute
         self._is_told = True
-        with self._bar(kernel), _undisturbed(), _in_our_ways():
+        with self._bar(kernel), shortcuts(), shared_unboxing(), _in_our_ways():
             yield
         self._compiled += 1
         if self._helpers is not None:
@@ -389,16 +404,20 @@ def _is_kept(text: str) -> bool:
     return bool(kernel_named(name).is_kept(parse_signature(signature)))
 
 
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """The compiler makes many objects and few cycles: looking for these takes a tenth of its time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+@cache
+def _element_type(kind: np.dtype[Any]) -> Any:
+    """None for what kernels do not take."""
+    return from_dtype(kind) if kind.isnative and kind.name in ELEMENTS else None
+
+
+def argument_type(value: Any) -> Any:
+    """The type of a kernel's argument, without `numpy.ma`, which Numba would load for it."""
+    element = _element_type(value.dtype) if type(value) is np.ndarray else None
+    if element is not None:
+        return types.Array(element, value.ndim, map_layout(value), readonly=not value.flags.writeable)
+    if isinstance(value, tuple):
+        return tuple_type([argument_type(part) for part in value], type(value))
+    return typeof(value)
 
 
 class KernelType(types.Dispatcher):
@@ -423,6 +442,7 @@ class Kernel(CPUDispatcher):
     _cache_hits: Any
     _cache_misses: Any
     _compiler: Any
+    _types_active_call: Any
     overloads: Any
     targetctx: Any
 
@@ -448,11 +468,24 @@ class Kernel(CPUDispatcher):
                     found = self._cache.load_overload(sig, self.targetctx)
                 (self._cache_misses if found is None else self._cache_hits)[sig] += 1
                 if found is None:
+                    init_extensions()
                     with self._compiling_counter, COMPILATIONS.announced(self, tuple(arguments)):
                         found = self._compiler.compile(arguments, return_type)
                         self._cache.save_overload(sig, found)
                 self.add_overload(found)
             return found.entry_point
+
+    def _compilation_chain_init_hook(self) -> None:
+        """For Numba, before types are looked at: kernels that are loaded need no extensions of it."""
+
+    def typeof_pyval(self, val: Any) -> Any:
+        """For Numba: the type of an argument."""
+        try:
+            kind = argument_type(val)
+        except (ValueError, NumbaValueError):  # Numba has none for it, and says so when it calls
+            kind = types.pyobject
+        self._types_active_call.add(kind)
+        return kind
 
     def add_overload(self, cres: Any) -> None:
         """For Numba: machine code can be called from now on. That of callees finds their constants only from here."""

@@ -86,7 +86,7 @@ class KernelSources:
 
 def find_kernels(package: Path) -> dict[str, Path]:
     """Files of kernels, and of how they are compiled, by the names of their modules."""
-    paths = [*package.glob("compiling.py"), *package.rglob("kernels.py"), *package.rglob("kernels/*.py")]
+    paths = [*package.glob("compiling*.py"), *package.rglob("kernels.py"), *package.rglob("kernels/*.py")]
     return {_module_name(path, package): path for path in sorted(paths)}
 
 

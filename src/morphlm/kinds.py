@@ -22,7 +22,7 @@ from morphlm.schema import ArtefactSchema
 from morphlm.signals import interrupts_deferred
 
 # Modules with a tuple KINDS of records. They are light: what a record names is imported when it is used.
-BUILT_IN = ("morphlm.logbilinear.kind", "morphlm.ngram.kind", "morphlm.scoring.mixture_kind")
+BUILT_IN = ("morphlm.logbilinear.kind", "morphlm.ngram.kind", "morphlm.cache.kind", "morphlm.scoring.mixture_kind")
 # Directories with a manifest that are no language models: their kind and their schema.
 OTHER_SCHEMAS = {
     "segmenter": "morphlm.segmentation.schema:SEGMENTER",
@@ -50,6 +50,7 @@ class ModelKind:
     needs_factors: bool = False  # labelled morphemes, or other factors of words
     needs_classes: bool = False  # a partition of the vocabulary
     has_vectors: bool = False  # gives word vectors
+    stands_alone: bool = True  # False: of use in mixtures only, so that `train --all` and recipes leave it out
     writes_checkpoints: bool = False  # `train` saves the model itself, and goes on after an interruption
     family: str = ""  # kinds whose trainings take a similar time; '': its own name
     cost: str = ""  # (name, TrainingSize, options) -> ModelCost, see costs.py; '': a rough estimate by tokens
@@ -129,10 +130,15 @@ def find_schema(name: str) -> ArtefactSchema | None:
     return schema
 
 
-def kind_names(*, trainable: bool = True, packages: bool = True) -> list[str]:
-    """All names, in the order of registration; kinds of other packages come last, unless they are left out."""
+def kind_names(*, trainable: bool = True, packages: bool = True, alone: bool = False) -> list[str]:
+    """All names, in the order of registration; kinds of other packages come last, unless they are left out.
+
+    `alone` leaves out those that are of use in mixtures only.
+    """
     kinds = [*_built_in(), *_registered.values(), *(_of_packages() if packages else ())]
-    return list(dict.fromkeys(kind.name for kind in kinds if kind.train or not trainable))
+    return list(
+        dict.fromkeys(kind.name for kind in kinds if (kind.train or not trainable) and kind.stands_alone >= alone)
+    )
 
 
 def _built_in() -> list[ModelKind]:

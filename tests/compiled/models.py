@@ -13,13 +13,17 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.logbilinear.config import VARIANTS
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.logbilinear.parameters import initial_parameters
+from morphlm.logbilinear.structure import build_structure
 from morphlm.ngram.training import train_ngram
 from morphlm.scoring.mixture import MixtureModel, as_components, contexts_of
+from morphlm.segmentation.factors import build_factors
+from morphlm.segmentation.sources.ngrams import character_ngrams
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import END_ID, Vocabulary
 from tests.logbilinear.cases import make_case
 
 WORDS = 40
+ADDED = ["w99", "w1w2", "x"]
 
 
 @cache
@@ -70,6 +74,17 @@ def mixture(*models: LanguageModel, by_context: bool = True, seed: int = 1) -> M
     return MixtureModel(components, weights, "context" if by_context else "none", {})
 
 
+@cache
+def extended(kind: str = "clbl++") -> LanguageModel:
+    """A model with factors of letters that more words were added to."""
+    case = make_case(kind, words=WORDS, width=11, classes=6, tokens=300)
+    vocabulary = case.structure.vocabulary
+    factors = build_factors(vocabulary, character_ngrams(1, 2))
+    structure = build_structure(case.config, vocabulary, case.structure.partition, factors)
+    model = LogBilinearModel(case.config, structure, initial_parameters(case.config, structure, 1, 0.2), {"seed": 1})
+    return model.extended(ADDED)
+
+
 def _nested() -> MixtureModel:
     by_ngrams = mixture(ngrams(3, turned=True), ngrams(2))
     by_last_word = mixture(logbilinear("lbl+c", order=2), logbilinear())
@@ -90,4 +105,8 @@ MODELS: dict[str, Callable[[], LanguageModel]] = {
     "mixture by the last word": lambda: mixture(logbilinear("clbl", seed=2), logbilinear()),
     "mixture of other ids": lambda: mixture(logbilinear(), ngrams(2, turned=True)),
     "mixture of mixtures": _nested,
+    "clbl++, extended": extended,
+    "lbl+o, extended": partial(extended, "lbl+o"),
+    "n-grams, extended": lambda: ngrams().extended(ADDED),
+    "mixture, extended": lambda: mixture(extended(), ngrams(2).extended(ADDED)),
 }

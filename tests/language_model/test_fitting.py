@@ -10,7 +10,7 @@ import pytest
 from morphlm import load, mix, train, train_ngram
 from morphlm.errors import ConfigError
 from morphlm.language_model.base import LanguageModel
-from morphlm.language_model.fitting import fit_text, line_preparer, shared_preparation
+from morphlm.language_model.fitting import fit_text, line_preparer, shared_preparation, tolerated_unknown
 from morphlm.text.preparation import PrepareOptions, model_record, paper_options
 from morphlm.text.prepare import prepare_files
 from morphlm.text.raw import RawText
@@ -115,6 +115,14 @@ def test_text_that_does_not_fit_is_met_with_a_warning(tmp_path: Path, capsys: py
     capsys.readouterr()
     model.perplexity(path)
     assert "WARNING" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("expected", "tolerated"), [(0.0, 0.15), (0.05, 0.2), (0.1, 0.3), (0.22, 0.61), (0.5, 0.75), (0.9, 1.05)]
+)
+def test_models_of_little_text_warn_too(expected: float, tolerated: float) -> None:
+    """Three times as many unknown words as 22 % are more than there are in a text of another language: 63 %."""
+    assert tolerated_unknown(expected) == pytest.approx(tolerated)
 
 
 def test_empty_lines_of_raw_text_are_no_sentences(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_top_words_are_the_largest_of_the_distributions(name: str) -> None:
 
 
 @all_models
-@pytest.mark.parametrize("length", [0, 1, 2, 5, 30])
+@pytest.mark.parametrize("length", [0, 1, 2, 3, 5, 11, 12, 30])
 def test_sentences_of_any_length_are_scored_as_word_by_word(name: str, length: int) -> None:
     model = MODELS[name]()
     tokens = (TEXT[0] + TEXT[2]) * 3
@@ -130,6 +130,28 @@ def test_sentences_of_any_length_are_scored_as_word_by_word(name: str, length: i
     alone = model.score_text([tokens]).logprobs
     close(model.sentence(tokens), alone)
     close(model.sentence(tokens), model.score_tokens(model.vocabulary.encode([*tokens, END])))
+
+
+@all_models
+@pytest.mark.parametrize("token", [5, None, "", "two words", "a\tb", "<s>", END, ["domu"], b"domu"])
+@pytest.mark.parametrize("before", [[], ["domu"], ["domu"] * 40])
+def test_what_is_no_token_is_refused_wherever_it_stands(name: str, token: Any, before: list[str]) -> None:
+    """The fast ways for words of the vocabulary let nothing else pass."""
+    model = MODELS[name]()
+    for tokens in ([*before, token], [*before, token, "domu"], (*before, token)):
+        for bos in (True, False):
+            with pytest.raises(InputError):
+                model.sentence(tokens, bos=bos)
+
+
+@all_models
+def test_tokens_may_be_strings_of_other_classes_and_unk(name: str) -> None:
+    """A str of another class, as NumPy's, is a word like any other; <unk> is UNK."""
+    model = MODELS[name]()
+    expected = model.sentence(["domu", "nikde"])
+    close(model.sentence(np.array(["domu", "nikde"]).tolist()), expected)
+    close(model.sentence([np.str_("domu"), np.str_("nikde")]), expected)
+    close(model.sentence(["<unk>"]), [model.score(model.begin(), "zzzz")[0], model.sentence(["<unk>"])[1]])
 
 
 @pytest.mark.parametrize("name", ["clbl++", "lbl full", "wide", "wide full", "mixture", "mkn 3"])

@@ -137,3 +137,14 @@ def test_plain_models_are_what_they_were(tmp_path: Path) -> None:
     manifest = json.loads((tmp_path / "model/manifest.json").read_text())
     assert manifest["configuration"] == {"order": 3, "sizes": list(model.trie.sizes)}
     assert not {"prune", "quantise"} & manifest["training"].keys()
+
+
+def test_an_extended_model_is_not_packed(tmp_path: Path) -> None:
+    """Its new words are members of UNK, which the compact file cannot say."""
+    model = train_ngram([["a", "b", "a"], ["b", "a"], ["c"]], 2, quantise=True)
+    extended = model.extended(["d"])
+    extended.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert isinstance(loaded, NgramModel)
+    assert not loaded.is_quantised
+    assert loaded.sentence(["a", "d", "b"]) == extended.sentence(["a", "d", "b"])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import morphlm
+from morphlm.cache.model import CacheModel
 from morphlm.classes.frequency import frequency_bins
 from morphlm.language_model.base import LanguageModel
 from morphlm.logbilinear.config import variant
@@ -24,10 +25,12 @@ from morphlm.translation.alignment.links import alignments_of
 from morphlm.translation.alignment.parallel_text import read_parallel
 from morphlm.translation.grammar.bitext import build_bitext, load_bitext
 from morphlm.translation.grammar.extraction import GrammarExtractor
+from tests.cache.small import small_cache, small_neural_cache
 from tests.segmentation.small import factors_of, segmenter, vocabulary
 from tests.training.small import sentences
 
 TEXT = [["škola", "domou", "neznámé"], [], ["řeku", "\N{SNOWMAN}", "domu", "polem"]]
+ADDED = ["domách", "polepole", "\N{SNOWMAN}"]
 WORDS = ["škola", "domou", "nepolem", "x", "řekřekou", "\N{SNOWMAN}" * 3]
 
 
@@ -78,6 +81,13 @@ WRITERS: dict[str, Callable[[Path], None]] = {
     "clbl+c of pieces": lambda place: _logbilinear("clbl+c", "pieces").save(place),
     "clbl+o, wide": lambda place: _logbilinear("clbl+o", wide=5).save(place),
     "clbl++": lambda place: _logbilinear("clbl++").save(place),
+    "mkn, extended": lambda place: _ngram(2).extended(ADDED).save(place),
+    "clbl++, extended": lambda place: _logbilinear("clbl++", "ngrams").extended(ADDED).save(place),
+    "lbl+o, extended": lambda place: _logbilinear("lbl+o", "ngrams").extended(ADDED).save(place),
+    "cache": lambda place: small_cache("words").save(place),
+    "morpheme-cache": lambda place: small_cache("morphemes").save(place),
+    "neural-cache": lambda place: small_neural_cache().save(place),
+    "frozen-cache": lambda place: small_cache("classes").after_text(TEXT).save(place),
     "mixture": lambda place: _mixture().save(place),
     "nested mixture": lambda place: morphlm.mix([_mixture(), _ngram(2)], sentences(20, 2)).save(place),
     "segmenter": lambda place: segmenter().save(place),
@@ -123,7 +133,7 @@ def use_model(model: LanguageModel, directory: Path) -> None:
     for part in model.parts:
         if hasattr(part, "write_arpa"):
             part.write_arpa(directory.with_name("out.arpa"))
-        else:
+        elif not isinstance(part, CacheModel):
             vectors = part.vectors
             vectors.neighbours("škola", 3)
             _ = vectors["domou"]

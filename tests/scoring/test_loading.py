@@ -21,10 +21,12 @@ from morphlm.training.checkpoint import Progress, checkpoint_path, write_checkpo
 from morphlm.training.loop import train_model
 from tests.training.small import sentences, task
 
+CACHES = ("cache", "class-cache", "morpheme-cache", "frozen-cache", "neural-cache")
+
 
 def test_these_kinds_are_known() -> None:
     known = [kind for kind in kind_names(trainable=False) if not kind.startswith("test-")]  # those of other tests
-    assert sorted(known) == sorted(["mkn", "arpa", "mixture", *VARIANTS])
+    assert sorted(known) == sorted(["mkn", "arpa", "mixture", *CACHES, *VARIANTS])
 
 
 @pytest.mark.parametrize("kind", VARIANTS)
@@ -73,7 +75,7 @@ def test_a_kind_that_is_not_known_is_refused(tmp_path: Path) -> None:
     train_ngram(sentences(40, 1), 2).save(tmp_path / "model")
     write_model(tmp_path / "model", replace(read_model(tmp_path / "model"), kind="rnn"))
     with pytest.raises(
-        FormatError, match=r"a model of the kind 'rnn'; this morphlm knows arpa, clbl, .*use a newer one"
+        FormatError, match=r"a model of the kind 'rnn'; this morphlm knows arpa, cache, .*use a newer one"
     ):
         load(tmp_path / "model")
 

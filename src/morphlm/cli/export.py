@@ -69,7 +69,7 @@ def _compile(
     model = load(path)
     text = [split_tokens(line) if prepared else model.tokens(line) for line in lines]
     if after is None and model.reach:
-        notify(f"the wide context of {model.reach} words stays empty; --after FILE fixes it by a text")
+        notify("wide contexts and caches stay empty; --after FILE fixes them by a text")
     return export_compiled(model, out, float16=half, extra_words=extra, prepared=prepared, after=text)
 
 

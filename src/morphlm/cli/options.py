@@ -132,7 +132,12 @@ encoding = click.option(
 open_vocabulary = click.option(
     "--open-vocabulary", is_flag=True, help="Give each unknown word its own share of P(UNK), by its spelling."
 )
-scoring = applied([unit, prepared, encoding, unknown_contexts, open_vocabulary, allow_unk, as_json_lines])
+continuous = click.option(
+    "--continuous",
+    is_flag=True,
+    help="Sentences follow each other: wide contexts and caches carry on from one to the next.",
+)
+scoring = applied([unit, continuous, prepared, encoding, unknown_contexts, open_vocabulary, allow_unk, as_json_lines])
 
 
 def kappa(default: float) -> Callable[[Command], Command]:

@@ -64,6 +64,9 @@ def command(
 
     Hypotheses are prepared as the model's training text was before they are scored, and printed as they were.
 
+    The sentences of a list are independent, unless --continuous says that they follow each other: then a hypothesis
+    comes after the best ones of the sentences before it or, without weights, after the first ones.
+
     The hypotheses of a sentence must be adjacent. In --weights, the columns of a table are named by their numbers.
     """
     paths = (model_path, *more_models)

@@ -31,7 +31,8 @@ def command(
 ) -> None:
     """Score text line by line as it arrives, without waiting for the next line.
 
-    Raw lines are prepared as the model's training text was; lines stay lines.
+    Raw lines are prepared as the model's training text was; lines stay lines. Each is a text of its own, unless
+    --continuous says that they follow each other; then a file begins anew.
 
     For every line, even an empty one: its log-probability, the number of tokens including the end of the sentence, and
     how many of them are unknown and scored as UNK (with --open-vocabulary, by their spelling). With --per-token, for

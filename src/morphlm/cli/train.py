@@ -73,11 +73,11 @@ class _KindGroup(options.GroupedHelp, click.Group):
     no_args_is_help=True,
     subcommand_metavar="[KIND [TEXT]...]",
 )
-@training_options.grouped("Text", "--all", "everything", is_flag=True, help="Train all kinds into DIR/KIND.")
+@training_options.grouped("Text", "--all", "everything", is_flag=True, help="Train all kinds but caches into DIR/KIND.")
 @training_options.grouped(
     "Text", "--kinds", metavar="KIND,...", help="With --all: only these, for example mkn,clbl,clbl++."
 )
-@_options([kind_named(name) for name in kind_names(packages=False)])
+@_options([kind_named(name) for name in kind_names(packages=False, alone=True)])
 @click.pass_context
 def command(context: click.Context, /, everything: bool, kinds: str | None, **values: Any) -> None:
     """Train a model on prepared text: one sentence a line, tokens between spaces.
@@ -98,7 +98,7 @@ def command(context: click.Context, /, everything: bool, kinds: str | None, **va
         return
     if not everything:
         raise ConfigError("name a kind of model, or give --all; `morphlm train --help` lists them")
-    chosen = kind_names() if kinds is None else list(dict.fromkeys(kind.strip() for kind in kinds.split(",")))
+    chosen = kind_names(alone=True) if kinds is None else list(dict.fromkeys(kind.strip() for kind in kinds.split(",")))
     training_options.check_used(context, chosen)
     comparison = train_all(
         *_arguments(values, chosen), kinds=chosen, artefacts=values["artefacts"], test=values["test"]

@@ -15,6 +15,9 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Array, Float64Array, Int32Array
+from morphlm.cache.frozen_neural import FrozenNeuralCache
+from morphlm.cache.model import CacheModel
+from morphlm.cache.neural import NeuralCacheModel
 from morphlm.compiled.logbilinear import CompiledLogBilinear
 from morphlm.compiled.reading import model_of_parts, score_tests, sorting_of
 from morphlm.compiled.schema import FEATURES, LARGEST_HALF, SMALLEST_HALF, ModelType, Part, check_parts
@@ -90,6 +93,7 @@ def export_compiled(
     """
     check_compiled_export(model, path)
     model = model.after_text(after)
+    _check_fixed(model)
     composed, left_out = _new_words(model, extra_words, prepared)
     sections = _Sections(composed, float16)
     sections.add_model(model, None)
@@ -113,11 +117,20 @@ def check_compiled_export(model: LanguageModel, path: str | Path) -> None:
     for part in (model, *model.parts):
         if isinstance(part, CompiledLogBilinear):
             raise ConfigError("this model is compiled already; copy its file, or export what that was exported from")
-        if not isinstance(part, NgramModel | LogBilinearModel | MixtureModel):
+        if not isinstance(part, NgramModel | LogBilinearModel | MixtureModel | CacheModel | NeuralCacheModel):
             raise ConfigError(
                 f"a {type(part).__name__} of the kind {part.kind} cannot be compiled; export n-grams, log-bilinear "
-                "models or mixtures of them"
+                "models, caches or mixtures of them"
             )
+
+
+def _check_fixed(model: LanguageModel) -> None:
+    """A neural cache looks at vectors, which compiled files do not have; one that is empty leaves nothing behind."""
+    if any(isinstance(part, FrozenNeuralCache) for part in model.parts):
+        raise ConfigError(
+            f"a neural cache cannot be compiled; leave {option('--after')} out, so that it is empty, or export a "
+            "mixture of the other models"
+        )
 
 
 def check_compiled_path(path: str | Path) -> None:
@@ -205,6 +218,8 @@ class _Sections:
         for name in ("output", "biases", "class_vectors", "class_biases", "class_of", "starts"):
             self._add(number, name, getattr(tables, name))
         self._add(number, "position_of", np.concatenate([position_of, added]))
+        if tables.unknown >= 0:
+            self._add(number, "unknown", np.array([tables.unknown], np.int32))
 
     def add_words(self, vocabulary: Vocabulary) -> None:
         """What all models share; the table of models, which is complete now, comes first."""

@@ -12,6 +12,7 @@ import numpy as np
 from morphlm.arguments import check_token, word_id, word_ids
 from morphlm.arrays import Float32Array, Float64Array, Int32Array
 from morphlm.errors import ConfigError
+from morphlm.language_model.addition import Addition
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.guards import Words, asked_words, composed_ids, no_state, state_list, states_and_words
 from morphlm.language_model.perplexity import UnknownContexts, composes
@@ -162,6 +163,8 @@ class CompiledLogBilinear(LanguageModel, checks_itself=True):
         positions = self.tables.position_of[: len(self.vocabulary)]
         members = np.empty(len(self.tables.output), np.int32)
         members[np.delete(positions, BEGIN_ID)] = np.delete(np.arange(len(positions), dtype=np.int32), BEGIN_ID)
+        if self.tables.unknown >= 0:
+            members[self.tables.unknown] = UNK_ID  # which is there twice
         return CachedQueries(self.tables, members, self.cache_megabytes)
 
     @cached_property
@@ -184,8 +187,12 @@ class CompiledLogBilinear(LanguageModel, checks_itself=True):
         for j in range(self.config.distances):
             rows = tables.context[contexts[:, j] + j * tables.offset]
             predictions += rows * tables.diagonals[j] if len(tables.diagonals) else rows
-        positions = tables.position_of[words]
-        classes, logprobs = tables.class_of[positions], np.zeros(len(words))
+        positions, logprobs = tables.position_of[words], np.zeros(len(words))
+        if tables.unknown >= 0 and (is_member := positions >= (first := tables.starts[-2])).any():
+            scores = predictions[is_member] @ tables.output[first:].T + tables.biases[first:]
+            logprobs[is_member] = _log_softmax(scores, positions[is_member] - first)
+            positions = np.where(is_member, tables.unknown, positions)
+        classes = tables.class_of[positions]
         if len(tables.class_biases):
             logprobs += _log_softmax(predictions @ tables.class_vectors.T + tables.class_biases, classes)
         for number in np.unique(classes):
@@ -200,6 +207,12 @@ class CompiledLogBilinear(LanguageModel, checks_itself=True):
     def vectors(self) -> WordVectors:
         raise ConfigError(
             "a compiled model has no vectors of words and morphemes; ask the model that it was exported from"
+        )
+
+    def _with_addition(self, addition: Addition) -> NoReturn:
+        raise ConfigError(
+            "a compiled model has no factors to make new words of; extend the model that it was exported from, and "
+            "export that again"
         )
 
     def save(self, directory: str | Path) -> NoReturn:

@@ -132,6 +132,7 @@ def _tables(arrays: Mapping[str, Array]) -> CompiledModel:
         position_of=read_only(arrays["position_of"]),
         class_of=read_only(arrays["class_of"]),
         starts=read_only(arrays["starts"]),
+        unknown=int(arrays["unknown"][0]) if "unknown" in arrays else -1,
     )
 
 

@@ -21,6 +21,7 @@ from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.parameters import LARGEST_PARAMETER
 from morphlm.modelfile import DEEPEST_PARTS, LARGEST_MANIFEST, MOST_PARTS
 from morphlm.ngram.counting import MAX_ORDER
+from morphlm.ngram.model import NGRAM_KINDS, kind_of_source
 from morphlm.ngram.schema import NGRAM
 from morphlm.schema import (
     Contents,
@@ -75,7 +76,7 @@ class Part:
 
 
 _RECORDS = {
-    ModelType.NGRAM: Record({"kind": String(choices=("mkn", "arpa")), "training": TRAINING}),
+    ModelType.NGRAM: Record({"kind": String(choices=NGRAM_KINDS), "training": TRAINING}),
     ModelType.LOGBILINEAR: Record(
         {"kind": String(longest=20), "training": TRAINING, "configuration": settings_record(LogBilinearConfig)}
     ),
@@ -164,8 +165,10 @@ def _known_sizes(part: Part, sizes: Sizes) -> dict[str, int]:
     known = {"V": sizes.words, "listed": sizes.listed, "models": sizes.models, "order": part.order}
     if part.type == ModelType.LOGBILINEAR:
         config = _config(part)
-        known |= {"d": config.width, "distances": config.distances, "positions": sizes.words - 1}
-        known |= {} if config.classes else {"classes": 0, "groups": 1}
+        is_extended = "unknown" in part.arrays  # UNK has one more position, in one more group
+        positions = sizes.words - 1 + is_extended
+        known |= {"d": config.width, "distances": config.distances, "positions": positions}
+        known |= {} if config.classes else {"classes": 0, "groups": 1 + is_extended}
     if part.type == ModelType.MIXTURE:
         known |= {"components": len(part.components)}
     return known
@@ -217,6 +220,8 @@ def _logbilinear_tensors(part: Part, layouts: Mapping[str, TensorLayout]) -> dic
         "class_of": Tensor("int32", ("positions",), at_least=0, below="groups"),
         "starts": Tensor("int64", ("groups+1",), offsets_to="positions"),
     }
+    if "unknown" in layouts:
+        tensors["unknown"] = Tensor("int32", (1,), at_least=0, below="positions")
     return tensors | ({"diagonals": _parameter("float32", "distances", "d")} if config.diagonal else {})
 
 
@@ -265,7 +270,7 @@ def _ngram_problem(part: Part, sizes: Mapping[str, int]) -> str:
     own = part.arrays["sizes"].tolist()
     if own[0] != sizes["V"] or sum(own) != sizes["nodes"] or sum(own[:-1]) != sizes["inner"]:
         return "the numbers of n-grams do not fit the trie"
-    if part.record["kind"] != ("arpa" if part.record["training"].get("source") == "arpa" else "mkn"):
+    if part.record["kind"] != kind_of_source(part.record["training"]):
         return f"the n-grams are of the kind {part.record['kind']}, which their training record denies"
     contents = Contents({"order": part.order, "sizes": own}, tensors=part.arrays)
     return next((problem for relation in NGRAM.relations if (problem := relation(contents))), "")
@@ -278,12 +283,14 @@ def _logbilinear_problem(part: Part, sizes: Mapping[str, int]) -> str:
         return f"it says {part.record['kind']} of the order {part.order} but is something else"
     if sizes["context words"] not in (sizes["V"], sizes["listed"]) or (config.classes and not sizes["classes"]):
         return "contexts have other words than the file, or there are no classes"
-    if config.classes and sizes["groups"] != sizes["classes"]:
-        return "there are words of other classes than there are"
-    if not np.array_equal(arrays["class_of"], np.repeat(np.arange(sizes["groups"]), np.diff(arrays["starts"]))):
-        return "the classes are not where they begin"
+    is_extended, groups = "unknown" in arrays, sizes["groups"]
+    is_placed = np.array_equal(arrays["class_of"], np.repeat(np.arange(groups), np.diff(arrays["starts"])))
+    if not is_placed or (config.classes and groups != sizes["classes"] + is_extended):
+        return "the classes are not where they begin, or there are words of other classes than there are"
     known, added = np.split(arrays["position_of"], [sizes["V"]])
-    others = np.delete(known, BEGIN_ID)
+    others = np.concatenate([np.delete(known, BEGIN_ID), arrays.get("unknown", [])])  # which is there twice
+    if is_extended and not arrays["unknown"][0] < known[UNK_ID] == arrays["starts"][-2]:
+        return "UNK is not in a class and the first of its members"
     if known[BEGIN_ID] != -1 or not np.array_equal(np.sort(others), np.arange(sizes["positions"])):
         return "the words do not have a position each"
     return "" if (added == known[UNK_ID]).all() else "a new word is not predicted as UNK"

@@ -60,7 +60,7 @@ class Recipe:
     dataset: str | None = None  # a data set by name; None: the folder of --data
     tokens: tuple[int | None, ...] = (1_000_000,)  # of the training texts; None: all there is
     vocabularies: tuple[str, ...] = (GROWING,)  # of each text, or fixed: that of the smallest
-    kinds: tuple[str, ...] = field(default_factory=lambda: tuple(kind_names(packages=False)))
+    kinds: tuple[str, ...] = field(default_factory=lambda: tuple(kind_names(packages=False, alone=True)))
     wide: tuple[str, ...] = ()  # kinds that are also trained with a wide context
     kappas: tuple[float, ...] = (0.2,)
     seeds: tuple[int, ...] = (1,)

@@ -6,7 +6,7 @@ import copy
 import importlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,6 +17,7 @@ from morphlm.arrays import Float64Array, Int32Array
 from morphlm.classes.partition import Partition
 from morphlm.display import described, html_facts
 from morphlm.errors import ConfigError
+from morphlm.language_model.addition import EXTENDED, Addition
 from morphlm.language_model.fitting import fit_text
 from morphlm.language_model.guards import (
     Words,
@@ -224,8 +225,8 @@ class LanguageModel(PickledWithoutCaches, ABC):
         Without `bos`, nothing is known of what stands before the first token; without `eos`, the end is not scored.
         """
         ids = self._ids_of(self.tokens(sentence) if isinstance(sentence, str) else sentence)
-        self._compile_queries()
         if bos and len(ids) > self._one_by_one:
+            self._compile_queries()
             logprobs: list[float] = self.score_tokens(np.array(ids, np.int32)).tolist()
         else:
             logprobs = self._score_in_turn(ids, self.begin(sentence=bos))
@@ -233,12 +234,15 @@ class LanguageModel(PickledWithoutCaches, ABC):
 
     def _ids_of(self, tokens: Sequence[str]) -> list[int]:
         """The ids of a sentence's tokens and of its end. What are words of the vocabulary need no other check."""
-        try:
-            ids = [self.vocabulary.ids[token] for token in tokens] if type(tokens) is list else []
-        except (KeyError, TypeError):
-            ids = []
-        if ids and min(ids) > END_ID:
-            return [*ids, END_ID]
+        if type(tokens) is list and tokens:
+            ids: list[Any] = []
+            try:  # `suppress` would take as long as all the rest
+                ids += map(self.vocabulary.ids.get, tokens)
+                if min(ids) > END_ID:
+                    ids.append(END_ID)
+                    return ids
+            except TypeError:  # an unknown word's None has no order, and not everything can be looked up
+                pass
         check_tokens(tokens, allow_unknown=True, number=1)
         return [*self.vocabulary.encode(tokens).tolist(), END_ID]
 
@@ -260,6 +264,32 @@ class LanguageModel(PickledWithoutCaches, ABC):
         """
         ids = composed_ids(tokens, forms, len(self.vocabulary))
         return self.score_tokens(np.where(ids < len(self.vocabulary), ids, np.int32(UNK_ID)))
+
+    def score_sentences(
+        self, tokens: Int32Array, forms: Sequence[str] = (), *, after: Int32Array | None = None
+    ) -> Float64Array:
+        """ln p of every token of sentences that are no neighbours: each comes right after a text, or after none.
+
+        `tokens`, and those of the text `after` which they come, are as of `score_composed` if there are `forms`.
+        """
+        if not self.reach:
+            return self._score_as(tokens, forms)
+        # The text stands before every sentence, with empty sentences, which say nothing, before it until the sentence
+        # before is out of reach. So many sentences take a seventh of the time that they take one by one.
+        before = np.zeros(0, np.int32) if after is None else after[-self.reach :]
+        filler = np.concatenate([np.full(self.reach - len(before), END_ID, np.int32), before])
+        ends, order = np.flatnonzero(tokens == END_ID), np.arange(len(tokens))
+        sentence = np.searchsorted(ends, order)
+        positions = order + self.reach * (sentence + 1)
+        text = np.empty(len(tokens) + self.reach * (int(sentence.max(initial=-1)) + 1), np.int32)
+        is_filler = np.ones(len(text), bool)
+        is_filler[positions] = False
+        text[positions], text[is_filler] = tokens, np.resize(filler, int(is_filler.sum()))
+        logprobs: Float64Array = self._score_as(text, forms)[positions]
+        return logprobs
+
+    def _score_as(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:
+        return self.score_composed(tokens, forms) if forms else self.score_tokens(tokens)
 
     @property
     def composes_contexts(self) -> bool:
@@ -336,6 +366,28 @@ class LanguageModel(PickledWithoutCaches, ABC):
         other.training = copy.deepcopy(self.training, memo)
         return other
 
+    # ------------------------------------------------------------ more words
+
+    def extended(
+        self, words: Iterable[str] | Mapping[str, float], text: Source | None = None, *, prepared: bool | None = None
+    ) -> LanguageModel:
+        """The model with more words, which share P(UNK) by their composed vectors; known words keep their probability.
+
+        `words` may be a mapping to counts in a text as long as the training text. A `text` that has the words tells how
+        frequent they are; without, that is estimated from known words of the same shape. Words are brought to the form
+        of the training text, unless they are `prepared`. `morphlm.extend` also tells what became of each word.
+        """
+        extending = importlib.import_module("morphlm.scoring.extending")  # it works with all kinds, so it stands above
+        model: LanguageModel = extending.extend(self, words, text, prepared=prepared).model
+        return model
+
+    def _with_addition(self, addition: Addition) -> LanguageModel:
+        """The model with words that share P(UNK)."""
+        raise ConfigError(
+            f"a model of the kind {self.kind} cannot be extended by words; extend n-grams, log-bilinear "
+            "models with output factors, or mixtures of them"
+        )
+
     @property
     def parts(self) -> tuple[LanguageModel, ...]:
         """The models that this one mixes, also those of mixtures in it; itself, unless it is a mixture."""
@@ -378,6 +430,7 @@ class LanguageModel(PickledWithoutCaches, ABC):
             "model": self.kind,
             "n": str(self.order),
             "V": in_thousands(len(self.vocabulary)),
+            **({"added": in_thousands(self.training[EXTENDED])} if EXTENDED in self.training else {}),
             "kappa": "given" if self.training.get("vocabulary") == "given" else _plain(self.training.get("kappa")),
             "unk": "scored" if self.scores_unknown else "none",
             "eos": "yes",

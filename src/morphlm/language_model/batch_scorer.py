@@ -59,6 +59,7 @@ class BatchScorer(ABC):
 
     order: int  # n: a word depends on the n - 1 words before it
     new_words: NewWordIds | None = None  # of scorers that compose unknown words in contexts: their ids
+    gives_estimates: bool = False  # whether there is `estimate`; if not, the heuristic stands in for it
 
     @abstractmethod
     def new_cache(self, megabytes: float) -> Any:
@@ -71,12 +72,12 @@ class BatchScorer(ABC):
         Before the first word of a sentence a context holds BEGIN, in as many places as there are.
         """
 
-    def estimate(self, contexts: Int32Array, words: Int32Array) -> Float64Array | None:
+    def estimate(self, contexts: Int32Array, words: Int32Array, cache: Any) -> Float64Array:
         """`log_probabilities` where contexts may end with NOTHING, since words further left are not known yet.
 
-        They only order a search; None: this scorer has none, and the heuristic stands in for it.
+        They only order a search.
         """
-        return None
+        raise NotImplementedError
 
     def context_buckets(self, contexts: Int32Array, cache: Any) -> Int64Array:
         """The bucket of each context, (m, n - 1), of a model that sorts contexts (see scoring/contexts.py)."""

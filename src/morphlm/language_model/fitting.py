@@ -151,11 +151,20 @@ def unknown_share(ids: Int32Array) -> float:
     return float(np.count_nonzero(ids == UNK_ID)) / max(1, len(ids))
 
 
+def tolerated_unknown(expected: float) -> float:
+    """The share of unknown words from which on a text does not fit a model that expects `expected` of them.
+
+    A model of little text expects many, and three times as many may be more than there are words: then a text does
+    not fit if the model knows half as many of its words as it should.
+    """
+    return max(expected + MORE_UNKNOWN, min(TIMES_UNKNOWN * expected, (1 + expected) / 2))
+
+
 def warn_if_foreign(model: LanguageModel, ids: Int32Array, forms: Callable[[], Iterable[bytes]], name: str) -> None:
     """Warn of a text with far more unknown words than the development text had, and say what may be the cause."""
     share, usual = unknown_share(ids), model.training.get("development_unknown")
     expected = USUAL_UNKNOWN if usual is None else float(usual)
-    if len(ids) < FEWEST_TOKENS or share < max(TIMES_UNKNOWN * expected, expected + MORE_UNKNOWN):
+    if len(ids) < FEWEST_TOKENS or share < tolerated_unknown(expected):
         return
     compared = "" if usual is None else f" (of the development text: {percent(expected, 0)})"
     words = [form.decode() for form in islice(forms(), SAMPLE)]

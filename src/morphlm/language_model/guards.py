@@ -15,7 +15,7 @@ import numpy as np
 
 from morphlm.arguments import check_token, check_words, shown, word_id, word_ids
 from morphlm.arrays import Array, Int32Array
-from morphlm.errors import ArgumentTypeError, ConfigError, StateError
+from morphlm.errors import ArgumentTypeError, ConfigError, StateError, WordIdError
 from morphlm.tables import counted
 from morphlm.vocabulary.vocabulary import Vocabulary
 
@@ -56,6 +56,10 @@ class AskedWords(NamedTuple):
 
 def asked_words(words: Words, vocabulary: Vocabulary) -> AskedWords:
     """Words as ids or as strings; a single string is no list of words."""
+    if isinstance(words, str):
+        raise WordIdError(
+            f"{shown(words)} is no id of a word and no list of words; give a list, [word] for a single word"
+        )
     forms = words.tolist() if isinstance(words, np.ndarray) and words.dtype.kind == "U" else words
     if not (isinstance(forms, list | tuple) and forms and isinstance(forms[0], str)):
         return AskedWords(word_ids(words, len(vocabulary)), ())  # type: ignore[arg-type]

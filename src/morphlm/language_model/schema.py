@@ -31,6 +31,7 @@ _READ: dict[str, Value] = {
     "identity": String(longest=200),
     "recipe": String(longest=100),
     "fixed_wide_context": Integer(0),
+    "extended": Integer(0, 2**31),
     "best_epoch": nullable(Integer(0)),
     "best_minibatch": nullable(Integer(0)),
     "development_perplexity": nullable(Number(0)),

@@ -16,6 +16,8 @@ from morphlm.logbilinear.states import ContextArrays, FactorIds, no_windows
 class LogBilinearScorer(ComposingScorer):
     """Compiles the model for queries when it is made."""
 
+    gives_estimates = True
+
     def __init__(self, model: LogBilinearModel, new_words: NewWordIds | None = None) -> None:
         self._model, self._states, self.new_words = model, model.states, new_words
         self.compiled, self.order, self._words = model.queries.model, model.order, len(model.vocabulary)
@@ -36,12 +38,12 @@ class LogBilinearScorer(ComposingScorer):
             logprobs[is_new] = self._score_composed(contexts[is_new], words[is_new], cache)
         return logprobs
 
-    def estimate(self, contexts: Int32Array, words: Int32Array) -> Float64Array:
+    def estimate(self, contexts: Int32Array, words: Int32Array, cache: Cache) -> Float64Array:
         """By the words that are known; new words are UNK."""
         if self.new_words is not None:
             contexts, words = self.new_words.known(contexts), self.new_words.known(words)
         contexts, words = checked_queries(contexts, words, self.order, self._words, partial=True)
-        return self._score_known(contexts, words, self.new_cache(0))
+        return self._score_known(contexts, words, cache)
 
     def _score_known(self, contexts: Int32Array, words: Int32Array, cache: Cache) -> Float64Array:
         logprobs: Float64Array = query_batch.log_probabilities(self.compiled, cache, contexts, words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ from morphlm.arguments import check_token, word_id, word_ids
 from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array
 from morphlm.classes.partition import Partition
 from morphlm.errors import FormatError, InputError
+from morphlm.language_model.addition import EXTENDED, Addition
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.guards import (
     Words,
@@ -33,11 +35,11 @@ from morphlm.logbilinear.engine import Engine
 from morphlm.logbilinear.kernels.query import CompiledModel
 from morphlm.logbilinear.parameters import Parameters, check_shapes
 from morphlm.logbilinear.plain import score_plainly
-from morphlm.logbilinear.query import CachedQueries, compile_output, with_contexts
+from morphlm.logbilinear.query import CachedQueries, compile_output, complete_output, with_contexts
 from morphlm.logbilinear.state_queries import StateQueries
 from morphlm.logbilinear.states import ComposedState, NewWords, State, StateSpace, StateWord, WideState
-from morphlm.logbilinear.structure import Structure, build_structure, with_new_words
-from morphlm.logbilinear.text_scoring import TokenScorer
+from morphlm.logbilinear.structure import Endings, Structure, build_structure, with_new_words
+from morphlm.logbilinear.text_scoring import TextPredictor, TokenScorer
 from morphlm.logbilinear.wide import content_weights
 from morphlm.modelfile import ModelFiles, check_self_test, write_model
 from morphlm.segmentation.analyser import analyser_from_files
@@ -49,11 +51,12 @@ from morphlm.vocabulary.corpus import check_tokens
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, NOTHING, UNK_ID, VOCABULARY_FILE, parse_vocabulary
 
 CLASSES_FILE = "classes.tsv"
+ENDING_VECTORS, ENDING_OF = "ending_vectors", "ending_of"  # tensors of a model that was extended by words
 FIXED = "fixed_wide_context"  # in the training record of a model whose wide context was fixed: how many words it had
 CLASS_OF = "class_of"  # the tensor that is read; classes.tsv is for people
 SMALL_TEXT = 4096  # tokens; a shorter text is scored by one thread, which starts sooner
 
-ONE_BY_ONE = 3  # tokens; a shorter sentence is scored word by word
+ONE_BY_ONE = 4  # tokens; a longer sentence is scored in order of classes
 
 _compiling = threading.RLock()  # composing a model takes memory, so it is done by one thread at a time
 
@@ -181,7 +184,7 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         nothing, parameters = (NOTHING,) * self.config.distances, self.parameters
         part = self.states.predictions([WideState(nothing, tuple(before.tolist()))])[0]
         biases = parameters.b.copy()
-        biases[self.structure.layout.members] += self._output @ part
+        np.add.at(biases, self.structure.layout.members, self._output @ part)  # UNK may be there twice
         return parameters._replace(
             C=parameters.C[: self.config.distances], b=biases, t=parameters.t + parameters.S @ part
         )
@@ -202,6 +205,26 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         known = np.where(tokens < len(self.vocabulary), tokens, np.int32(UNK_ID))
         return self._score_text(known, tokens, structure)
 
+    def score_sentences(
+        self, tokens: Int32Array, forms: Sequence[str] = (), *, after: Int32Array | None = None
+    ) -> Float64Array:
+        if not self.config.wide or len(forms) or (after is not None and len(after)):
+            return super().score_sentences(tokens, forms, after=after)
+        ids = word_ids(tokens, len(self.vocabulary))
+        return self._score_text(ids, ids, self.structure, separate=True)
+
+    def score_and_predict(self, tokens: Int32Array) -> tuple[Float64Array, Float32Array]:
+        """ln P of every token of a text, and p, the vector that predicts it, (tokens, d)."""
+        ids = word_ids(tokens, len(self.vocabulary))
+        predictions = np.zeros((len(ids), self.config.width), np.float32)
+        return self._score_text(ids, ids, self.structure, predictions=predictions), predictions
+
+    def predictions(self, tokens: Int32Array) -> Float32Array:
+        """p, the vector that predicts a token, of every token of a text, (tokens, d)."""
+        ids = word_ids(tokens, len(self.vocabulary))
+        with one_worker() as alone:
+            return TextPredictor(self._context_tables, alone).predict(ids, self.structure)
+
     @property
     def partition(self) -> Partition | None:
         """The word classes; None for LBL models, which predict words directly."""
@@ -213,11 +236,11 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         factors = self.structure.factors
         return self.config.context_factors and factors is not None and factors.analyser is not None
 
-    def _score_text(self, tokens: Int32Array, contexts: Int32Array, structure: Structure) -> Float64Array:
-        """`contexts` are the tokens as contexts see them, ids of the structure's context side."""
+    def _score_text(self, tokens: Int32Array, contexts: Int32Array, structure: Structure, **how: Any) -> Float64Array:
+        """`contexts` are the tokens as contexts see them, ids of the structure's context side; `how` is for `score`."""
         with one_worker() if len(tokens) < SMALL_TEXT else workers(self.threads or available_cores()) as pool:
             scorer = TokenScorer(self._context_tables, self._output_side, pool)
-            return scorer.score(tokens, contexts, structure)
+            return scorer.score(tokens, contexts, structure, **how)
 
     def _compile_queries(self) -> None:
         _ = self.states
@@ -225,12 +248,7 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
     def _score_in_turn(self, words: Sequence[int], state: State) -> list[float]:
         if type(state) is not tuple or self.config.wide:
             return super()._score_in_turn(words, state)
-        logprobs, log_probability = [], self.queries.log_probability
-        context = cast(tuple[int, ...], state)
-        for word in words:
-            logprobs.append(log_probability(context, word))
-            context = (word, *context[:-1])
-        return logprobs
+        return self.queries.score_in_turn(cast(tuple[int, ...], state), words)
 
     def distribution(self, state: Any) -> Float64Array:
         """P of every word after a state, by id; BEGIN has none."""
@@ -287,11 +305,14 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
                 return self.__dict__["_output"]  # type: ignore[no-any-return]
             with workers(self.threads or available_cores()) as threads:
                 output = Engine(self.config, self.structure, self.parameters, threads).output_vectors()
+                complete_output(self.structure, output)
             self.__dict__["_output"] = output
         return output
 
     def _score_for_test(self, tokens: Sequence[str]) -> list[float]:
-        """By the engine that trained the model."""
+        """By the engine that trained the model, unless words were added to it."""
+        if self.structure.added:
+            return super()._score_for_test(tokens)
         ids = np.append(self.vocabulary.encode(tokens), np.int32(END_ID))
         biases = self.parameters.b[self.structure.layout.members]
         with workers(1) as alone:
@@ -312,6 +333,11 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         composed = ("_context_side", "_context_tables", "_output_side", "_output")
         vars(other).update({name: vars(self)[name] for name in composed if name in vars(self)})
         return other
+
+    def _with_addition(self, addition: Addition) -> LogBilinearModel:
+        extending = importlib.import_module("morphlm.logbilinear.extending")  # it makes models, so it stands above
+        extended: LogBilinearModel = extending.extend_logbilinear(self, addition)
+        return extended
 
     # ------------------------------------------------------------ vectors
 
@@ -335,6 +361,8 @@ class LogBilinearModel(LanguageModel, checks_itself=True):
         if structure.partition is not None:
             tensors[CLASS_OF] = structure.partition.class_of.astype(np.int32)
             texts[CLASSES_FILE] = structure.partition.to_tsv()
+        if structure.endings is not None:
+            tensors |= {ENDING_VECTORS: structure.endings.vectors, ENDING_OF: structure.endings.ending_of}
         if structure.factors is not None:
             texts |= structure.factors.to_texts()
             if structure.factors.analyser is not None:
@@ -388,4 +416,6 @@ def _read_structure(directory: str | Path, config: LogBilinearConfig, files: Mod
         texts = {name: files.texts[name] for name in (MORPHEMES_FILE, FACTORS_FILE)}
         analyser = analyser_from_files(files.texts, files.tensors)
         factors = parse_factors(texts, vocabulary, source=str(directory), analyser=analyser)
-    return build_structure(config, vocabulary, partition, factors)
+    added = files.training.get(EXTENDED, 0)
+    endings = Endings(files.tensors[ENDING_VECTORS], files.tensors[ENDING_OF]) if added and config.classes else None
+    return build_structure(config, vocabulary, partition, factors, added, endings)

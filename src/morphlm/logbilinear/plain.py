@@ -25,16 +25,34 @@ def score_plainly(
 ) -> Float64Array:
     """ln P(w|h) of the words of a sentence, ids; none of them is BEGIN, and there is no wide context."""
     predictions = _predictions(config, structure, parameters, words)
-    classes = structure.class_of[list(words)]
-    logprobs = np.zeros(len(words))
+    positions = structure.layout.position_of[list(words)]
+    logprobs, is_member = np.zeros(len(words)), structure.class_of[list(words)] == structure.classes
+    if is_member.any():
+        logprobs[is_member] = _member_shares(structure, parameters, positions[is_member], predictions[is_member])
+        positions[is_member] = structure.unknown
+    classes = structure.layout.class_of[positions]
     if config.classes:
         logprobs += _log_softmax([predictions @ parameters.S.T + parameters.t], classes)
     for number in np.unique(classes):
         here = np.flatnonzero(classes == number)
         first, last = structure.layout.starts[number : number + 2]
         scores = _word_scores(structure, parameters, structure.layout.members[first:last], predictions[here])
-        logprobs[here] += _log_softmax(list(scores), structure.layout.position_of[np.array(words)[here]] - first)
+        logprobs[here] += _log_softmax(list(scores), positions[here] - first)
     return logprobs
+
+
+def _member_shares(
+    structure: Structure, parameters: Parameters, positions: Int32Array, predictions: Float32Array
+) -> Float64Array:
+    """ln of the shares that words have of P(UNK|h); the first of them is what is left of UNK, which scores 0."""
+    first = structure.layout.starts[-2]
+    blocks = [np.zeros((len(predictions), 1), np.float32)]
+    blocks += _word_scores(structure, parameters, structure.layout.members[first + 1 :], predictions)
+    if structure.endings is not None:
+        of_endings = predictions @ structure.endings.vectors.T
+        blocks = [np.concatenate(blocks, axis=1)]
+        blocks[0][:, 1:] += of_endings[:, structure.endings.ending_of]
+    return _log_softmax(blocks, positions - first)
 
 
 def _predictions(

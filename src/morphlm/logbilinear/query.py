@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,11 @@ from morphlm.logbilinear.kernels import query as kernels
 from morphlm.logbilinear.kernels import query_batch
 from morphlm.logbilinear.kernels.prediction import ContextTable
 from morphlm.logbilinear.kernels.query import WAYS, Cache, CompiledModel
-from morphlm.logbilinear.kernels.scores import FOUR, TILE
+from morphlm.logbilinear.kernels.scores import TILE
 from morphlm.logbilinear.parameters import Parameters
 from morphlm.logbilinear.structure import Structure
 from morphlm.threads import Workers, one_worker, workers
+from morphlm.vocabulary.vocabulary import UNK_ID
 
 MEGABYTE = 1 << 20
 DISTRIBUTED = 1 << 22  # elements of R from which on several threads compute distributions
@@ -48,27 +49,44 @@ def compile_model(
     belongs to words and C_j is diagonal, Q is not copied.
     """
     members = structure.layout.members
-    output = compose_words(structure.output.rows, parameters.R, members, pool) if output is None else output
+    if output is None:
+        output = compose_words(structure.output.rows, parameters.R, members, pool)
+        complete_output(structure, output)
     contexts = ContextTables(config, structure, parameters).of_vocabulary(pool).table
     return with_contexts(compile_output(structure, parameters, output), contexts)
+
+
+def complete_output(structure: Structure, output: Float32Array) -> None:
+    """Write the rows of UNK's members, x = r + e with e of their endings; what is left of UNK scores 0."""
+    if structure.added:
+        first = structure.layout.starts[-2]
+        output[first] = 0.0
+        if structure.endings is not None:
+            output[first + 1 :] += structure.endings.vectors[structure.endings.ending_of]
 
 
 def compile_output(structure: Structure, parameters: Parameters, output: Float32Array) -> CompiledModel:
     """The side of a model that predicts words, without contexts; `output` is R by position."""
     layout, nothing = structure.layout, np.zeros((0, output.shape[1]), np.float32)
+    biases = parameters.b[layout.members]
+    if structure.added:
+        biases[layout.position_of[UNK_ID]] = 0.0  # what is left of UNK scores 0 in any context
     arrays = CompiledModel(
         context=nothing,
         offset=0,
         diagonals=nothing,
         output=output,
-        biases=parameters.b[layout.members],
+        biases=biases,
         class_vectors=parameters.S,
         class_biases=parameters.t,
         position_of=layout.position_of,
         class_of=layout.class_of,
         starts=layout.starts,
+        unknown=structure.unknown,
     )
-    frozen: dict[str, Any] = {name: read_only(part) for name, part in arrays._asdict().items() if name != "offset"}
+    frozen: dict[str, Any] = {
+        name: read_only(part) for name, part in arrays._asdict().items() if isinstance(part, np.ndarray)
+    }
     return arrays._replace(**frozen)
 
 
@@ -93,7 +111,7 @@ def new_cache(model: CompiledModel, megabytes: float) -> Cache:
         values=np.zeros((sets, WAYS), np.float64),
         oldest=np.zeros(sets, np.uint8),
         counts=np.zeros(4, np.int64),
-        block=np.zeros((FOUR, model.output.shape[1]), np.float32),
+        block=np.zeros((1, model.output.shape[1]), np.float32),
     )
 
 
@@ -163,6 +181,12 @@ class CachedQueries:
         except struct.error:
             raise no_state(state) from None
         return context
+
+    def score_in_turn(self, state: tuple[int, ...], words: Sequence[int]) -> list[float]:
+        """ln P of words one after the other from a state on, in one call; both are right, as they are not checked."""
+        stream, logprobs = np.array([*words[::-1], *state], np.int32), np.empty(len(words))
+        kernels.score_in_turn(self.model, self.cache, stream, logprobs)
+        return logprobs[::-1].tolist()  # type: ignore[no-any-return]
 
     # ------------------------------------------------------------ many
 

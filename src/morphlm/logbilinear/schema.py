@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from morphlm.language_model.addition import EXTENDED
 from morphlm.language_model.schema import TRAINING
 from morphlm.logbilinear.config import LogBilinearConfig
-from morphlm.logbilinear.model import CLASS_OF, CLASSES_FILE
+from morphlm.logbilinear.model import CLASS_OF, CLASSES_FILE, ENDING_OF, ENDING_VECTORS
 from morphlm.logbilinear.parameters import LARGEST_PARAMETER
 from morphlm.schema import ArtefactSchema, Contents, Tensor, Text, settings_record
 from morphlm.segmentation.factors import FACTORS_FILE, MORPHEMES_FILE
 from morphlm.segmentation.schema import ANALYSER_TEXTS, analyser_tensors
+from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import VOCABULARY_FILE
 
 
@@ -48,7 +50,18 @@ def _tensors(contents: Contents) -> dict[str, Tensor]:
     }
     if config.classes:
         tensors[CLASS_OF] = Tensor("int32", ("V",), at_least=0, below="classes")
+        if added := contents.training.get(EXTENDED, 0):
+            tensors[ENDING_VECTORS] = parameter("endings", "d")
+            tensors[ENDING_OF] = Tensor("int32", (added,), at_least=0, below="endings")
     return tensors | analyser_tensors(contents)
+
+
+def _has_added_words(contents: Contents) -> str:
+    """The words that were added are words of the vocabulary, whose vectors are made of factors."""
+    added, config = contents.training.get(EXTENDED, 0), LogBilinearConfig(**contents.configuration)
+    if added and not config.output_factors:
+        return f"words were added to a {config.kind}, which has no factors to make their vectors of"
+    return "" if added <= contents.sizes["V"] - len(RESERVED) else "more words were added than there are"
 
 
 LOGBILINEAR = ArtefactSchema(
@@ -58,4 +71,5 @@ LOGBILINEAR = ArtefactSchema(
     optional_texts=ANALYSER_TEXTS,
     sizes=_sizes,
     tensors=_tensors,
+    relations=(_has_added_words,),
 )

@@ -45,18 +45,23 @@ class StateQueries:
         """ln P of every word after every state, (states, words). Equal states are asked once."""
         listed = state_list(states)
         arrays = self.space.arrays(listed)
-        firsts: dict[Any, int] = {}
-        for k, state in enumerate(listed):
-            firsts.setdefault(state, k)
-        predicted = self.predict(arrays.some(np.array(list(firsts.values()), np.int64)))
-        grid, step = np.empty((len(firsts), len(words))), max(1, MOST_QUERIES // max(1, len(firsts)))
-        for begin in range(0, len(words), step):
-            chosen = words[begin : begin + step]
-            grid[:, begin : begin + step] = self._queries.score_grid(predicted.vectors, chosen, predicted.contexts)
-        if len(firsts) == len(listed):
-            return grid
-        row_of = {state: row for row, state in enumerate(firsts)}
+        rows = dict(zip(listed, range(len(listed)), strict=True))  # the last of equal states
+        if len(rows) == len(listed):
+            return self._score_pairs(self.predict(arrays), words)
+        grid = self._score_pairs(self.predict(arrays.some(np.array(list(rows.values()), np.int64))), words)
+        row_of = {state: row for row, state in enumerate(rows)}
         return grid[[row_of[state] for state in listed]]
+
+    def _score_pairs(self, predicted: Predicted, words: Int32Array) -> Float64Array:
+        """ln P of every word with every prediction, in parts that do not take much memory."""
+        vectors, contexts = predicted
+        step = max(1, MOST_QUERIES // max(1, len(vectors)))
+        if len(words) <= step:
+            return self._queries.score_grid(vectors, words, contexts)
+        starts = range(0, len(words), step)
+        return np.concatenate(
+            [self._queries.score_grid(vectors, words[a : a + step], contexts) for a in starts], axis=1
+        )
 
     def score_text(self, tokens: Int32Array) -> Float64Array:
         """ln P of every token of a short text, whose sentences each end with END."""

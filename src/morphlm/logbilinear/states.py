@@ -209,9 +209,13 @@ def no_windows(contexts: int) -> Windows:
     return Windows(np.zeros(0, np.int32), np.zeros(contexts, np.int64), np.zeros(contexts, np.int64), 1)
 
 
-def text_windows(text: Int32Array, positions: Int64Array, size: int) -> Windows:
-    """Of the tokens at some positions of a text: the words before, at most `size`."""
-    return Windows(text, positions - 1, np.minimum(positions, size), -1)
+def text_windows(text: Int32Array, positions: Int64Array, size: int, start_of: Int64Array | None = None) -> Windows:
+    """Of the tokens at some positions of a text: the words before, at most `size`, none of which is before `start_of`.
+
+    `start_of` has a number for each position of the text; without it, the text has no such bounds.
+    """
+    before = positions if start_of is None else positions - start_of[positions]
+    return Windows(text, positions - 1, np.minimum(before, size), -1)
 
 
 def _numbered(words: Iterable[StateWord], numbers: dict[FactorIds, int], first: int) -> Int32Array:

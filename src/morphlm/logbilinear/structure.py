@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from morphlm.arrays import Int32Array
+from morphlm.arrays import Float32Array, Int32Array
 from morphlm.classes.partition import Partition, by_frequency
 from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
@@ -28,6 +28,14 @@ class FactorRows:
 
 
 @dataclass(frozen=True, eq=False)
+class Endings:
+    """What the endings of added words tell of their classes."""
+
+    vectors: Float32Array  # (endings, d): the mean class vector of the known words with this ending
+    ending_of: Int32Array  # (added,): of each word
+
+
+@dataclass(frozen=True, eq=False)
 class Structure:
     """Everything that is fixed before training begins."""
 
@@ -37,20 +45,35 @@ class Structure:
     context: FactorRows
     output: FactorRows
     layout: OutputLayout  # the output words in order of their classes
-    class_of: Int32Array  # (V,) by word; all 0 without classes
+    class_of: Int32Array  # (V,) by word; all 0 without classes; the number of classes for UNK and its members
+    added: int = 0  # the last words of the vocabulary: members of UNK, which share its probability, see `extending`
+    endings: Endings | None = None  # of these words; None without classes
 
     __repr__ = dataclass_repr
 
     @property
     def classes(self) -> int:
         """The number of classes; 1 without."""
-        return len(self.layout.starts) - 1
+        return len(self.layout.starts) - 1 - bool(self.added)
+
+    @property
+    def unknown(self) -> int:
+        """The position in its class of UNK, whose probability the members share; -1 if there are none."""
+        return int((self.layout.members == UNK_ID).argmax()) if self.added else -1
 
 
 def build_structure(
-    config: LogBilinearConfig, vocabulary: Vocabulary, partition: Partition | None, factors: Factors | None
+    config: LogBilinearConfig,
+    vocabulary: Vocabulary,
+    partition: Partition | None,
+    factors: Factors | None,
+    added: int = 0,
+    endings: Endings | None = None,
 ) -> Structure:
-    """Arrange words, factors and classes; what the model does not use is left out."""
+    """Arrange words, factors and classes; what the model does not use is left out.
+
+    The last words of the vocabulary, as many as are `added`, are members of UNK.
+    """
     _check_inputs(config, vocabulary, partition, factors)
     partition = partition if config.classes else None
     factors = factors if config.context_factors or config.output_factors else None
@@ -59,7 +82,18 @@ def build_structure(
     context, output = (factored if used else identity for used in (config.context_factors, config.output_factors))
     class_of = np.zeros(len(vocabulary), np.int32) if partition is None else partition.class_of
     members = [by_frequency(vocabulary)] if partition is None else partition.members
-    return Structure(vocabulary, partition, factors, context, output, _layout(members, output), class_of)
+    if added:
+        members, class_of = _apart(members, class_of, len(vocabulary) - added)
+    layout = _layout(members, output)
+    return Structure(vocabulary, partition, factors, context, output, layout, class_of, added, endings)
+
+
+def _apart(members: list[Int32Array], class_of: Int32Array, known: int) -> tuple[list[Int32Array], Int32Array]:
+    """One more class, of UNK and its members: the words from `known` on. UNK stays in its own class, too."""
+    last = np.array([UNK_ID, *range(known, len(class_of))], np.int32)
+    class_of = class_of.copy()
+    class_of[last] = len(members)
+    return [*(words[words < known] for words in members), last], class_of
 
 
 def arranged_by_class(structure: Structure) -> tuple[Structure, Int32Array]:

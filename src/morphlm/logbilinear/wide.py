@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from morphlm.arrays import Float32Array, Float64Array, Int32Array
+from morphlm.arrays import BoolArray, Float32Array, Float64Array, Int32Array
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.kernels import wide as kernels
 from morphlm.logbilinear.kernels.batch import Batch
@@ -29,7 +29,17 @@ def content_weights(structure: Structure) -> Float32Array:
     shares = np.maximum(counts, 0.5) / max(counts.sum(), 1.0)
     weights = np.minimum(1.0, np.sqrt(CONTENT / shares))
     weights[: len(RESERVED)] = 0.0
+    if structure.added:
+        weights[-structure.added :] = _weights_of_added_words(structure)
     return np.concatenate([weights, _weights_of_new_words(structure)]).astype(np.float32)
+
+
+def _weights_of_added_words(structure: Structure) -> BoolArray:
+    """As for new words; those that have at most a surface factor are UNK in contexts."""
+    (starts, items), words = structure.context.rows, len(structure.vocabulary)
+    last = items[starts[words - structure.added + 1 : words + 1] - 1]
+    has_known_factors: BoolArray = last >= structure.context.surfaces
+    return has_known_factors
 
 
 def _weights_of_new_words(structure: Structure) -> Float64Array:

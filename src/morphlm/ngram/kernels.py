@@ -4,6 +4,9 @@ The n-grams of all orders form one trie in breadth-first order: node w < V is th
 bigrams, all trigrams and so on, each order sorted by its words. The children of node i, the n-grams that extend it by
 one word to the right, are the nodes first_child[i] .. first_child[i + 1] - 1. suffix[i] is the node without its first
 word, ROOT for a unigram. `first_child` and `backoff` end before the highest order, which has neither.
+
+A unigram whose suffix is UNK is a *member of UNK*, a word by which a model was extended: after every context it has
+exp(logprob) times the probability of UNK, and in contexts it is UNK.
 """
 
 from typing import Any, NamedTuple
@@ -213,10 +216,10 @@ def shortest_equivalent(node: int, first_child: Array, backoff: Array, suffix: A
 
 
 @njit(cache=True, nogil=True)
-def score_word(
-    state: int, word: int, first_child: Array, words: Array, logprob: Array, backoff: Array, suffix: Array
-) -> tuple[float, int]:
-    """The log-probability of a word after a state (the node of the longest known context) and the next state."""
+def back_off(
+    state: int, word: int, first_child: Array, words: Array, backoff: Array, suffix: Array
+) -> tuple[float, int, int]:
+    """ln of the back-off weights down to the longest context that the word follows, that context, and the n-gram."""
     total = 0.0
     node = int(state)
     child = find_child(node, word, first_child, words)
@@ -224,6 +227,19 @@ def score_word(
         total += backoff[node]
         node = int(suffix[node])
         child = find_child(node, word, first_child, words)
+    return total, node, child
+
+
+@njit(cache=True, nogil=True)
+def score_word(
+    state: int, word: int, first_child: Array, words: Array, logprob: Array, backoff: Array, suffix: Array
+) -> tuple[float, int]:
+    """The log-probability of a word after a state (the node of the longest known context) and the next state."""
+    total, node, child = back_off(state, word, first_child, words, backoff, suffix)
+    if node == ROOT and suffix[child] != ROOT:  # a member of UNK
+        share = np.float64(logprob[child])
+        total, node, child = back_off(state, int(suffix[child]), first_child, words, backoff, suffix)
+        total += share
     return total + logprob[child], shortest_equivalent(child, first_child, backoff, suffix)
 
 
@@ -294,6 +310,8 @@ def score_grid(
             node = int(suffix[node])
         for k in left[:missing]:
             scores[i, k] = total + logprob[scored[k]]
+            if suffix[scored[k]] != ROOT:  # a member of UNK
+                scores[i, k], _ = score_word(states[i], scored[k], first_child, words, logprob, backoff, suffix)
     return scores
 
 
@@ -330,7 +348,9 @@ def distributions(
             weight *= np.exp(np.float64(backoff[node]))
             node = int(suffix[node])
         for word in range(len(unigrams)):
-            if result[i, word] < 0:
+            if suffix[word] != ROOT:  # a member of UNK, which stands before it
+                result[i, word] = unigrams[word] * result[i, suffix[word]]
+            elif result[i, word] < 0:
                 result[i, word] = weight * unigrams[word]
     return result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from morphlm.arguments import whole_number
 from morphlm.arrays import BLOCK_ITEMS, Array, Float64Array, Int32Array, Int64Array
 from morphlm.errors import ConfigError, FormatError
 from morphlm.files import existing_folder
+from morphlm.language_model.addition import EXTENDED, Addition
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.guards import Words, asked_words, state_list, states_and_words
 from morphlm.language_model.origin import Origin
@@ -21,14 +22,18 @@ from morphlm.modelfile import TENSORS, ModelFiles, check_self_test, write_model
 from morphlm.ngram.arpa.reading import read_arpa
 from morphlm.ngram.arpa.writing import write_arpa
 from morphlm.ngram.bounded.storage import TemporaryFolder
+from morphlm.ngram.extending import extend_trie
 from morphlm.ngram.kernels import ROOT, score_word_at
 from morphlm.ngram.quantised import in_memory, pack, unpack
 from morphlm.ngram.trie import NgramTrie
 from morphlm.schema import SchemaError
 from morphlm.tables import counted
-from morphlm.vocabulary.vocabulary import UNK_ID, VOCABULARY_FILE, Vocabulary, parse_vocabulary
+from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, VOCABULARY_FILE, Vocabulary, parse_vocabulary
 
 _ARRAYS = ("words", "logprob", "suffix", "backoff", "first_child")
+CACHE_SOURCE = "cache"  # where a cache comes from that is fixed by a text
+_KIND_OF_SOURCE = {"arpa": "arpa", CACHE_SOURCE: "frozen-cache"}  # other models are trained here
+NGRAM_KINDS = ("mkn", *_KIND_OF_SOURCE.values())
 TRUST_BUCKETS = 16  # of contexts of one length, by how much mass they keep for themselves
 
 
@@ -42,7 +47,7 @@ class NgramModel(LanguageModel, checks_itself=True):
         self.trie, self.vocabulary, self.training = trie, vocabulary, training
         self.order = trie.order
         self._id_of, self._contexts, self._address = vocabulary.ids.get, trie.contexts, trie.address
-        self.kind = "arpa" if training.get("source") == "arpa" else "mkn"
+        self.kind = kind_of_source(training)
 
     def begin(self, *, sentence: bool = True, unknown_contexts: UnknownContexts = "unk") -> int:
         """The trie node of <s>, or with `sentence=False` the root, whose context is empty."""
@@ -61,6 +66,24 @@ class NgramModel(LanguageModel, checks_itself=True):
 
     def score_id(self, state: int, word: int) -> tuple[float, int]:
         return self.trie.score(state, word)
+
+    def sentence(self, sentence: str | Sequence[str], *, bos: bool = True, eos: bool = True) -> list[float]:
+        """Short lists of words of the vocabulary, the usual case, are scored as they are looked up."""
+        if type(sentence) is not list or not 0 < len(sentence) < self._one_by_one or not bos:
+            return super().sentence(sentence, bos=bos, eos=eos)
+        logprobs, state, address, id_of = [], self.trie.begin(), self._address, self._id_of
+        try:
+            for token in sentence:
+                number = id_of(token, UNK_ID)
+                if number <= END_ID:  # no word of the vocabulary: it may be no word at all
+                    return super().sentence(sentence, eos=eos)
+                logprob, state = score_word_at(address, state, number)
+                logprobs.append(logprob)
+        except TypeError:  # it cannot be looked up
+            return super().sentence(sentence, eos=eos)
+        if eos:
+            logprobs.append(score_word_at(address, state, END_ID)[0])
+        return logprobs
 
     def _score_in_turn(self, words: Sequence[int], state: int) -> list[float]:
         logprobs, address = [], self._address
@@ -89,8 +112,8 @@ class NgramModel(LanguageModel, checks_itself=True):
 
     @property
     def context_buckets(self) -> int:
-        """Into how many buckets `bucket_of` sorts states."""
-        return self.order * TRUST_BUCKETS
+        """Into how many buckets `bucket_of` sorts states; words alone have no contexts to sort."""
+        return self.order * TRUST_BUCKETS if self.order > 1 else 1
 
     def buckets_before(self, tokens: Int32Array) -> Int64Array:
         """The bucket of the state before every token of encoded sentences, each ending with END."""
@@ -147,14 +170,27 @@ class NgramModel(LanguageModel, checks_itself=True):
         """What was unusual in training."""
         return [entry["warning"] for entry in self.training.get("discounts", []) if entry["warning"]]
 
+    def _with_addition(self, addition: Addition) -> NgramModel:
+        if not self.scores_unknown:
+            raise ConfigError(
+                "this n-gram model gives unknown words no probability, so there is nothing that new words could share; "
+                "train one with an open vocabulary"
+            )
+        added = self.training.get(EXTENDED, 0) + len(addition.words)
+        vocabulary = self.vocabulary.with_words(addition.words)
+        return NgramModel(extend_trie(self.trie, addition), vocabulary, self.training | {EXTENDED: added})
+
     def write_arpa(self, path: str | Path) -> None:
         """Write the model in ARPA format, compressed if the name says so."""
         write_arpa(path, self.trie, self.vocabulary)
 
     @property
     def is_quantised(self) -> bool:
-        """Whether its values are rounded to 256 an order, and its files compact."""
-        return bool(self.training.get("quantise"))
+        """Whether its values are rounded to 256 an order, and its files compact.
+
+        An extended model is written like others: the compact file does not know which words are members of UNK.
+        """
+        return bool(self.training.get("quantise")) and not self.training.get(EXTENDED)
 
     def _tensors(self, folder: TemporaryFolder) -> dict[str, Array]:
         """What is stored; large arrays that are made for it lie in a folder, as they may not fit into memory."""
@@ -176,6 +212,11 @@ class NgramModel(LanguageModel, checks_itself=True):
             self_test=self.self_test(),
         )
         self.origin = Origin.of(self, directory, write_model(directory, files))
+
+
+def kind_of_source(training: Mapping[str, Any]) -> str:
+    """The kind of an n-gram model, by the record of where it comes from."""
+    return _KIND_OF_SOURCE.get(training.get("source", ""), "mkn")
 
 
 def ngram_from_files(directory: str | Path, files: ModelFiles) -> NgramModel:

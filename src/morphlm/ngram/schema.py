@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from morphlm.arrays import blocks_of, is_rising
+from morphlm.arrays import Int32Array, blocks_of, is_rising
 from morphlm.language_model.schema import TRAINING
 from morphlm.ngram.counting import MAX_ORDER
+from morphlm.ngram.kernels import ROOT
 from morphlm.ngram.quantised import LEVELS, bytes_of_a_word
 from morphlm.ngram.trie import siblings_are_sorted
 from morphlm.schema import ArtefactSchema, Contents, Integer, ListOf, Record, Tensor, Text
-from morphlm.vocabulary.vocabulary import VOCABULARY_FILE
+from morphlm.text.reading import RESERVED
+from morphlm.vocabulary.vocabulary import UNK_ID, VOCABULARY_FILE
 
 LARGEST_LOG = 1e6  # of a probability or a back-off, natural; sums of them stay finite and can be written as ARPA
 
@@ -46,6 +48,12 @@ def _is_plain_trie(contents: Contents) -> str:
     return "" if "bits" in contents.configuration else _is_trie(contents)
 
 
+def _are_unigrams(suffix: Int32Array) -> bool:
+    """Nothing is left of a unigram without its word, but that some may be members of UNK."""
+    members = suffix != ROOT
+    return not members[: len(RESERVED)].any() and bool((suffix[members] == UNK_ID).all())
+
+
 def _is_trie(contents: Contents) -> str:
     """The nodes of each order have their parents in the order below, their suffixes too, and sorted words."""
     sizes = contents.configuration["sizes"]
@@ -53,7 +61,7 @@ def _is_trie(contents: Contents) -> str:
     starts = [0, *accumulate(sizes)]
     if first_child[starts[:-1]].tolist() != starts[1:] or not is_rising(first_child):
         return "the n-grams of an order are not the children of those of the order below"
-    if not np.array_equal(words[: sizes[0]], np.arange(sizes[0])) or (suffix[: sizes[0]] != -1).any():
+    if not np.array_equal(words[: sizes[0]], np.arange(sizes[0])) or not _are_unigrams(suffix[: sizes[0]]):
         return "the unigrams are not the words of the vocabulary"
     for (below, begin), end in zip(pairwise(starts), starts[2:], strict=False):
         if any(block.min() < below or block.max() >= begin for block in blocks_of(suffix[begin:end])):

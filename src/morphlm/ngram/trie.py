@@ -16,7 +16,7 @@ from morphlm.language_model.guards import no_state
 from morphlm.lazy import cached_property
 from morphlm.ngram import kernels
 from morphlm.ngram.kernels import ROOT
-from morphlm.vocabulary.vocabulary import BEGIN_ID
+from morphlm.vocabulary.vocabulary import BEGIN_ID, UNK_ID
 
 NgramState = int  # the node of the longest context that can still matter; ROOT for none
 
@@ -47,7 +47,7 @@ class NgramTrie:
     sizes: tuple[int, ...]  # number of n-grams of order 1, 2, ...
     words: Int32Array  # (nodes) last word
     logprob: Float32Array  # (nodes) ln p(last word | the words before)
-    suffix: Int32Array  # (nodes) the node without its first word
+    suffix: Int32Array  # (nodes) the node without its first word; UNK for members of UNK, see `kernels`
     backoff: Float32Array  # (nodes below the highest order) ln of the back-off weight
     first_child: Int64Array  # (nodes below the highest order, + 1)
     arrays: tuple[Array, ...] = field(init=False, repr=False)  # what the query kernels take, in their order
@@ -75,6 +75,11 @@ class NgramTrie:
     def __reduce__(self) -> tuple[Any, ...]:
         """Without addresses, which are other ones in a copy."""
         return type(self), (self.sizes, self.words, self.logprob, self.suffix, self.backoff, self.first_child)
+
+    @property
+    def has_members(self) -> bool:
+        """Whether some words are members of UNK: the model was extended by them."""
+        return bool((self.suffix[: self.vocabulary_size] != ROOT).any())
 
     def begin(self) -> NgramState:
         """The state at the start of a sentence."""
@@ -129,6 +134,7 @@ class NgramTrie:
     def match_length(self, state: NgramState, word: int) -> int:
         """How many words the longest n-gram has that ends with this word after a state, the word included."""
         node, word = self.check_state(state), word_id(word, self.vocabulary_size)
+        word = UNK_ID if self.suffix[word] != ROOT else word
         while node != ROOT:
             begin, end = self.first_child[node], self.first_child[node + 1]
             child = begin + np.searchsorted(self.words[begin:end], word)

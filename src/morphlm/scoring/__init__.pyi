@@ -1,5 +1,7 @@
 """The public names of scoring that `morphlm` itself does not have; each is imported when it is first used."""
 
+from .caching import Cached as Cached
+from .caching import add_and_test as add_and_test
 from .generation import Generated as Generated
 from .kbest import Columns as Columns
 from .kbest import read_weights as read_weights

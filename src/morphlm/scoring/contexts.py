@@ -44,6 +44,7 @@ class Contexts(ABC):
     """Sorts contexts into buckets."""
 
     buckets: int
+    decisive: int | None = None  # which component's states decide the bucket, if any do
     words: int = 0  # how many words before a word decide its bucket, beyond what a component's buckets depend on
 
     @abstractmethod
@@ -52,7 +53,10 @@ class Contexts(ABC):
 
     @abstractmethod
     def after(self, word: int, states: Sequence[Any]) -> int:
-        """The bucket once a word has been seen, after which the components are in these states."""
+        """The bucket once a word has been seen, after which the components are in these states.
+
+        Of them, only that of the decisive component is looked at.
+        """
 
     def after_many(self, words: Int32Array, states: Sequence[Sequence[Any]]) -> list[int]:
         """The same for many words; `states` has a list for each component."""
@@ -93,6 +97,7 @@ class ComponentContexts(Contexts):
 
     def __init__(self, model: SortsContexts, index: int, ids: Int32Array | None) -> None:
         self._model, self.index, self._ids = model, index, ids
+        self.decisive = index
         self.buckets = model.context_buckets
 
     def before(self, tokens: Int32Array) -> Int64Array:

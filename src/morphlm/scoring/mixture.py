@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import operator
 import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -25,6 +26,7 @@ from morphlm.arrays import Float64Array, Int32Array, Int64Array
 from morphlm.classes.partition import Partition
 from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError, FormatError
+from morphlm.language_model.addition import Addition
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.guards import (
     AskedWords,
@@ -67,6 +69,18 @@ class Component:
     def score_id(self, state: Any, word: int) -> tuple[float, Any]:
         """ln p of a word by the mixture's id, and the component's next state."""
         return self.model.score_id(state, word if self.ids is None else int(self.ids[word]))
+
+    def score_in_turn(self, state: Any, words: Sequence[int], keep: bool) -> tuple[list[float], list[Any]]:
+        """ln p of words one after the other from a state on, and the state after each; None unless they are kept."""
+        own = words if self.ids is None else self.ids[words].tolist()
+        if not keep:
+            return self.model._score_in_turn(own, state), [None] * len(words)
+        logprobs, states, score_id = [], [], self.model.score_id
+        for word in own:
+            logprob, state = score_id(state, word)
+            logprobs.append(logprob)
+            states.append(state)
+        return logprobs, states
 
     def own_ids(self, tokens: Int32Array) -> Int32Array:
         """Tokens as ids of the component; ids beyond the vocabulary stay."""
@@ -119,7 +133,7 @@ class MixtureModel(LanguageModel, checks_itself=True):
     """A linear interpolation of other models, over the vocabulary of the first."""
 
     kind = KIND
-    _one_by_one = 8
+    _one_by_one = 12
 
     def __init__(
         self,
@@ -175,6 +189,12 @@ class MixtureModel(LanguageModel, checks_itself=True):
         ]
         return MixtureModel(parts, self.weights, self.weights_by, self.training, self.development_tokens)
 
+    def _with_addition(self, addition: Addition) -> MixtureModel:
+        """Each component is extended by the same words with the same weights."""
+        models = [component.model._with_addition(addition) for component in self.components]
+        components = as_components(models, [None] * len(models))
+        return MixtureModel(components, self.weights, self.weights_by, self.training, self.development_tokens)
+
     @property
     def reach(self) -> int:
         return max(component.model.reach for component in self.components)
@@ -186,7 +206,22 @@ class MixtureModel(LanguageModel, checks_itself=True):
         bucket, *states = self._parts(state)
         # The first component has the mixture's ids, so that it refuses a word before the others map it.
         scored = [component.score_id(own, word) for component, own in zip(self.components, states, strict=True)]
-        return self._joint(bucket, scored), self._state(word, [after for _, after in scored])
+        return self._scored(bucket, word, scored)
+
+    def _score_in_turn(self, words: Sequence[int], state: State) -> list[float]:
+        """As `score_id` does; of states only those are made that weights depend on."""
+        logprobs, (bucket, *begins) = [], state
+        columns, states = zip(
+            *(
+                component.score_in_turn(own, words, keep=k == self.contexts.decisive)
+                for k, (component, own) in enumerate(zip(self.components, begins, strict=True))
+            ),
+            strict=True,
+        )
+        for word, row, after in zip(words, zip(*columns, strict=True), zip(*states, strict=True), strict=True):
+            logprobs.append(self._joint(bucket, row))
+            bucket = self.contexts.after(word, after)
+        return logprobs
 
     def score(self, state: State, word: str) -> tuple[float, State]:
         """Components that compose unknown words in contexts see this one."""
@@ -194,7 +229,7 @@ class MixtureModel(LanguageModel, checks_itself=True):
             return self.score_id(state, self.vocabulary.ids[word])
         bucket, *states = self._parts(state)
         scored = [component.model.score(own, word) for component, own in zip(self.components, states, strict=True)]
-        return self._joint(bucket, scored), self._state(UNK_ID, [after for _, after in scored])
+        return self._scored(bucket, UNK_ID, scored)
 
     def _compile_queries(self) -> None:
         for component in self.components:
@@ -209,8 +244,14 @@ class MixtureModel(LanguageModel, checks_itself=True):
             raise no_state(state)
         return state
 
-    def _joint(self, bucket: int, scored: Sequence[tuple[float, Any]]) -> float:
-        return _log_sum([weight + logprob for weight, (logprob, _) in zip(self._log_rows[bucket], scored, strict=True)])
+    def _scored(self, bucket: int, word: int, scored: Sequence[tuple[float, Any]]) -> tuple[float, State]:
+        """The mixture's ln p and state from what each component says of a word."""
+        logprobs, states = zip(*scored, strict=True)
+        return self._joint(bucket, logprobs), self._state(word, states)
+
+    def _joint(self, bucket: int, logprobs: Sequence[float]) -> float:
+        """ln p of the mixture from that of each component."""
+        return _log_sum(list(map(operator.add, self._log_rows[bucket], logprobs)))
 
     # ------------------------------------------------------------ many states
 
@@ -235,10 +276,18 @@ class MixtureModel(LanguageModel, checks_itself=True):
 
     def _columns(self, states: list[State]) -> tuple[Int64Array, list[list[Any]]]:
         """The buckets of states, and the states of each component."""
-        for state in states:
-            self._parts(state)
+        if not self._are_states(states):
+            for state in states:
+                self._parts(state)
         buckets, *parts = list(map(list, zip(*states, strict=True))) or [[] for _ in range(self._state_size)]
         return np.array(buckets, np.int64), parts
+
+    def _are_states(self, states: list[State]) -> bool:
+        """The usual case, in a third of the time that it takes to look at one state after the other."""
+        if not ({tuple}.issuperset(map(type, states)) and {self._state_size}.issuperset(map(len, states))):
+            return False
+        buckets = [state[0] for state in states]
+        return {int}.issuperset(map(type, buckets)) and all(0 <= bucket < self._buckets for bucket in set(buckets))
 
     def score_tokens(self, tokens: Int32Array) -> Float64Array:
         tokens = word_ids(tokens, len(self.vocabulary))
@@ -249,6 +298,21 @@ class MixtureModel(LanguageModel, checks_itself=True):
         tokens = composed_ids(tokens, forms, len(self.vocabulary))
         known = np.where(tokens < len(self.vocabulary), tokens, np.int32(UNK_ID))
         columns = [component.model.score_composed(component.own_ids(tokens), forms) for component in self.components]
+        return self.combine(np.stack(columns, axis=1), self.contexts.before(known))
+
+    def score_sentences(
+        self, tokens: Int32Array, forms: Sequence[str] = (), *, after: Int32Array | None = None
+    ) -> Float64Array:
+        size = len(self.vocabulary)
+        tokens = composed_ids(tokens, forms, size)
+        before = None if after is None else composed_ids(after, forms, size)
+        columns = [
+            part.model.score_sentences(
+                part.own_ids(tokens), forms, after=None if before is None else part.own_ids(before)
+            )
+            for part in self.components
+        ]
+        known = np.where(tokens < size, tokens, np.int32(UNK_ID))
         return self.combine(np.stack(columns, axis=1), self.contexts.before(known))
 
     @property

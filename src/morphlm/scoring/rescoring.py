@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,7 @@ class RescoringOptions:
     weights: Values | None = None  # order by the sum of weight times feature
     lm_weights: tuple[float, ...] = ()  # one for each model: added to the given score, or to that sum
     best: bool = False  # of each sentence only the first in the new order
+    continuous: bool = False  # sentences follow each other: a hypothesis comes after the best ones of those before
 
     __repr__ = dataclass_repr
 
@@ -110,6 +111,7 @@ class Rescorer:
             for _, model in models
         ]
         self._last: tuple[str, dict[str, Features]] = ("", {})  # the texts of the sentence under way
+        self._leader: Rescored | None = None  # the best hypothesis so far of the sentence under way
         self.weighted: dict[str, None] = {}  # features met that have a weight, in order
         self.unweighted: dict[str, None] = {}  # and those that have none, which count nothing
 
@@ -136,6 +138,8 @@ class Rescorer:
     def features(self, hypotheses: Sequence[Hypothesis]) -> list[Features]:
         """What is added to each hypothesis, by name. A text that comes again for its sentence has the same values."""
         last_id, known = self._last
+        if self.options.continuous and hypotheses[0].id != last_id:
+            known = {}  # the same text has other values after another text
         texts = list(dict.fromkeys(h.text for h in hypotheses if h.text not in known))
         rows = [dict(zip(self.names, values, strict=True)) for values in zip(*self._columns(texts), strict=True)]
         features_of = known | dict(zip(texts, rows, strict=True))
@@ -143,6 +147,18 @@ class Rescorer:
         kept = {h.text: features_of[h.text] for h in hypotheses if h.id == under_way}
         self._last = under_way, (known | kept if under_way == last_id else kept)
         return [features_of[h.text] for h in hypotheses]
+
+    def enter_sentence(self, name: str) -> None:
+        """If it is another one than before, that has become part of the text; its best hypothesis is taken for it."""
+        if self._leader is not None and self._leader.hypothesis.id != name:
+            text, self._leader = self._leader.hypothesis.text, None
+            for scorer, prepare in zip(self._scorers, self._preparers, strict=True):
+                scorer.continue_after([word.encode() for word in (*prepare(text), END)])
+
+    def note_leader(self, items: Sequence[Rescored]) -> None:
+        """Hypotheses of the sentence under way have been scored; of equal ones the first is the best."""
+        leaders = items if self._leader is None else [self._leader, *items]
+        self._leader = max(leaders, key=_rank)
 
     def _columns(self, texts: Sequence[str]) -> Iterator[list[float]]:
         """The values of each feature, in the order of `names`."""
@@ -286,6 +302,18 @@ def _parsed(rescorer: Rescorer, block: Block, kbest_format: KBestFormat, seen: d
 
 
 def _scored(rescorer: Rescorer, batch: _HypothesisBatch) -> list[Rescored]:
+    if not rescorer.options.continuous:
+        return _scored_together(rescorer, batch)
+    result = []
+    for name, group in groupby(batch.hypotheses, key=lambda hypothesis: hypothesis.id):
+        rescorer.enter_sentence(name)
+        scored = _scored_together(rescorer, replace(batch, hypotheses=list(group)))
+        rescorer.note_leader(scored)
+        result += scored
+    return result
+
+
+def _scored_together(rescorer: Rescorer, batch: _HypothesisBatch) -> list[Rescored]:
     result = []
     for hypothesis, added in zip(batch.hypotheses, rescorer.features(batch.hypotheses), strict=True):
         total = None
@@ -296,10 +324,14 @@ def _scored(rescorer: Rescorer, batch: _HypothesisBatch) -> list[Rescored]:
     return result
 
 
+def _rank(item: Rescored) -> float:
+    return -math.inf if item.total is None else item.total
+
+
 def _ranked(items: list[Rescored], best: bool) -> list[Rescored]:
     """Each sentence's hypotheses, those with the higher score first, equal ones in the order they had."""
     result: list[Rescored] = []
     for _, group in groupby(items, key=lambda item: item.hypothesis.id):
-        ordered = sorted(group, key=lambda item: -math.inf if item.total is None else item.total, reverse=True)
+        ordered = sorted(group, key=_rank, reverse=True)
         result += ordered[:1] if best else ordered
     return result

@@ -15,6 +15,7 @@ import numpy as np
 from morphlm.arrays import Float64Array, Int32Array
 from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError
+from morphlm.language_model.addition import Addition
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.guards import Words, asked_words, states_and_words
 from morphlm.language_model.open_vocabulary import Spelling
@@ -64,9 +65,18 @@ class SpelledModel(LanguageModel, checks_itself=True):
     def after_text(self, sentences: Iterable[Sequence[str]]) -> SpelledModel:
         return SpelledModel(self.model.after_text(sentences), self.spelling)
 
+    def score_sentences(
+        self, tokens: Int32Array, forms: Sequence[str] = (), *, after: Int32Array | None = None
+    ) -> Float64Array:
+        return self.model.score_sentences(tokens, forms, after=after)
+
     @property
     def reach(self) -> int:
         return self.model.reach
+
+    def _with_addition(self, addition: Addition) -> SpelledModel:
+        """What is left of UNK is spelled by a model that knows the new words, too."""
+        return with_spelling(self.model._with_addition(addition))
 
     # ------------------------------------------------------------ scores
 

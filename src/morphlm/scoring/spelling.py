@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from morphlm.arguments import shown
 from morphlm.arrays import Float64Array, Int32Array
 from morphlm.display import dataclass_repr
-from morphlm.errors import ConfigError
+from morphlm.errors import ArgumentTypeError, ConfigError
 from morphlm.ngram.counting import MAX_ORDER, count_ngrams
 from morphlm.ngram.estimation import estimate
 from morphlm.ngram.trie import NgramTrie
@@ -89,6 +90,8 @@ def train_spelling(vocabulary: Vocabulary, config: SpellingConfig | None = None)
 
     On unknown words of Czech, German and Russian news this needs 4 % fewer bits than the words that occur once alone.
     """
+    if not isinstance(vocabulary, Vocabulary):
+        raise ArgumentTypeError(f"{shown(vocabulary)} is no vocabulary; give `model.vocabulary`")
     strings = train_letters(vocabulary.words[len(RESERVED) :], config or SpellingConfig())
     # No token is empty or a mark, so these belong to what is taken out.
     known = np.exp(strings.log_probabilities(["", *vocabulary.words]))

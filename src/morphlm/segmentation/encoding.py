@@ -13,8 +13,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from morphlm.arguments import shown
 from morphlm.arrays import Array, Int64Array
-from morphlm.errors import ConfigError, InputError
+from morphlm.errors import ArgumentTypeError, ConfigError, InputError
 from morphlm.segmentation.kernels.strings import BASE, Letters, StringTable, fill_slots
 from morphlm.segmentation.morphemes import letters
 from morphlm.text.reading import RESERVED
@@ -81,8 +82,10 @@ def _counts_by_word(source: WordSource) -> dict[str, int]:
     pairs: Iterable[tuple[str, int]]
     if isinstance(source, Vocabulary):
         pairs = zip(source.words[len(RESERVED) :], source.counts[len(RESERVED) :].tolist(), strict=True)
-    else:
+    elif isinstance(source, Mapping):
         pairs = source.items()
+    else:
+        raise ArgumentTypeError(f"{shown(source)} has no words with counts; give a dict, a Counter or a vocabulary")
     counts: dict[str, int] = {}
     for word, count in pairs:
         if count < 1 or not word:

@@ -11,7 +11,7 @@ import re
 from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -108,6 +108,27 @@ class Factors(PickledWithoutCaches):
         word_of_entry = np.repeat(np.arange(len(self.vocabulary), dtype=np.int32), np.diff(self.indptr))
         by_factor = np.argsort(self.indices, kind="stable")
         return Inverse(_indptr(np.bincount(self.indices, minlength=len(self))), word_of_entry[by_factor])
+
+    def with_words(self, vocabulary: Vocabulary, factors_of: Sequence[Int32Array]) -> Factors:
+        """M with rows for more words, at the end of a longer vocabulary, whose factors are known ones.
+
+        A word that has none gets a surface factor; these come after the surface factors that there are.
+        """
+        new = vocabulary.words[len(self.vocabulary) :]
+        lone = [word for word, factors in zip(new, factors_of, strict=True) if not len(factors)]
+        first, moved = self.surfaces, len(lone)
+        surfaces = iter(range(first, first + moved))
+        rows = [factors + moved if len(factors) else np.array([next(surfaces)]) for factors in factors_of]
+        kept = np.where(self.indices < first, self.indices, self.indices + moved)
+        lengths = np.concatenate([np.diff(self.indptr), np.array([len(row) for row in rows], np.int64)])
+        return replace(
+            self,
+            vocabulary=vocabulary,
+            names=(*self.names[:first], *lone, *self.names[first:]),
+            surfaces=first + moved,
+            indptr=_indptr(lengths),
+            indices=np.concatenate([kept, *rows]).astype(np.int32),
+        )
 
     def times(self, table: Array) -> Array:
         """M R for a table R with a row for each factor: the sum of the rows of each word's factors."""

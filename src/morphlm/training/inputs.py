@@ -190,11 +190,8 @@ def _read_texts(
     vocabulary = options.vocabulary
     if isinstance(vocabulary, str | Path):
         vocabulary = load_vocabulary(vocabulary)
-    raw, raw_dev, raw_test = (
-        None if text is None else read_corpus(text, allow_unknown=options.allow_unknown) for text in (source, dev, test)
-    )
-    assert raw is not None
-    assert raw_dev is not None
+    raw, raw_dev = (read_corpus(text, allow_unknown=options.allow_unknown) for text in (source, dev))
+    raw_test = None if test is None else read_corpus(test, allow_unknown=options.allow_unknown)
     warn_if_raw(raw.words, source)
     key = fingerprint({"tokens": raw.tokens, "forms": raw.words.forms})
     if vocabulary is None:

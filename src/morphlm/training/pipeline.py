@@ -251,7 +251,7 @@ def train_all(
     Those that stand there complete, from the same data with the same settings, are not trained again unless `run` says
     so. If the training of one diverges, the others go on.
     """
-    kinds = kind_names() if kinds is None else kinds
+    kinds = kind_names(alone=True) if kinds is None else kinds
     options, run = options or ModelOptions(), run or RunOptions()
     check_options(kinds, options)
     directories = [Path(out) / kind for kind in kinds]

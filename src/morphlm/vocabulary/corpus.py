@@ -400,6 +400,8 @@ def check_tokens(sentence: Sequence[str], allow_unknown: bool, number: int) -> l
         joined = " ".join(sentence)
         encoded, count = joined.encode().split(b" ") if joined else [], len(sentence)
     except (TypeError, UnicodeEncodeError):
+        if not isinstance(sentence, Sequence | np.ndarray):
+            raise refuse(f"{shown(sentence)} is no sentence; give a list of tokens") from None
         raise refuse("a token is not a proper string; give words as str") from None
     if len(encoded) != count or b"" in encoded or any(space in joined for space in "\t\n\r\0"):
         raise refuse("a token is empty or has white space inside; split it")

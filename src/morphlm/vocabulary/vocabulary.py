@@ -84,6 +84,10 @@ class Vocabulary(Tabular, PickledWithoutCaches):
         check_words(tokens)
         return np.fromiter(map(self.ids.get, tokens, repeat(UNK_ID)), np.int32, len(tokens))
 
+    def with_words(self, words: Sequence[str]) -> Vocabulary:
+        """The vocabulary with words at its end that the training text does not have."""
+        return Vocabulary((*self.words, *words), np.concatenate([self.counts, np.zeros(len(words), np.int64)]))
+
     def to_tsv(self) -> str:
         """One `word TAB count` a line, in order of ids."""
         return "".join(f"{word}\t{count}\n" for word, count in zip(self.words, self.counts.tolist(), strict=True))

@@ -19,6 +19,7 @@ from morphlm.translation.decoder.kernels.queries import (
 )
 from morphlm.translation.decoder.kernels.records import CONTEXT, MODEL, NONE, WORD, Heuristic
 from morphlm.translation.decoder.models import prepare_models
+from morphlm.vocabulary.vocabulary import NOTHING
 
 from . import cases
 
@@ -63,9 +64,15 @@ def test_scorers_are_asked_each_question_once() -> None:
             queries.extend(map(tuple, np.column_stack([words, contexts]).tolist()))
             return super().log_probabilities(contexts, words, cache)
 
-    scorer.__class__ = Spy
+        def estimate(self, contexts, words, cache):  # type: ignore[no-untyped-def]
+            queries.extend(map(tuple, np.column_stack([words, contexts]).tolist()))
+            return super().estimate(contexts, words, cache)
+
     table = cases.table(("a", "w0", -1.0), ("a", "w1", -1.25), ("b", "w2", -0.5), ("a 1", "1 w0", -0.75))
-    translation = decoder.decode(list("ababab"), table)
+    rules = decoder.prepare(table)
+    scorer.__class__ = Spy
+    translation = decoder.decode(list("ababab"), rules)
+    assert {query[1:].count(NOTHING) for query in queries} == {0, 1, 2}  # of two words before: estimates know 0 or 1
     assert len(set(queries)) == len(queries) < len(translation.chart.edges.rule)
 
 
@@ -74,16 +81,16 @@ def test_questions_keep_their_numbers_when_there_is_more_room() -> None:
     orders, used = np.array([2, 4]), 0
     queries = new_queries(4, 3)
     numbers: dict[tuple[int, int, tuple[int, ...]], int] = {}
-    for _ in range(2000):
+    for _ in range(5000):
         model, word, context = int(rng.integers(2)), int(rng.integers(6)), rng.integers(0, 5, 3).astype(np.int32)
-        queries = queries_grown_to(queries, used, used + 1, orders)
-        known = int(orders[model]) - 1  # other words of the context do not matter
+        queries = queries_grown_to(queries, used, used + 1)
+        known = int(rng.integers(orders[model]))  # other words of the context do not matter
         number = query_number(queries, used, model, word, context, known)
         key = model, word, tuple(context[:known].tolist())
         assert number == numbers.setdefault(key, used)
         used = len(numbers)
         assert queries.keys[number, [MODEL, WORD]].tolist() == [model, word]
-        assert tuple(queries.keys[number, CONTEXT : CONTEXT + known].tolist()) == key[2]
+        assert tuple(queries.keys[number, CONTEXT:].tolist()) == key[2] + (NONE,) * (3 - known)
     assert used > 500
 
 

@@ -44,7 +44,7 @@ class ComparisonStep(Step[dict[str, Any]]):
     news: NewsText
     sentences: int
 
-    producer = Producer("comparison", 4, ("morphlm.translation", "morphlm.experiments.pairs"))
+    producer = Producer("comparison", 5, ("morphlm.translation", "morphlm.experiments.pairs"))
     is_evaluation = True
 
     @property

@@ -36,7 +36,7 @@ class TuningStep(Step[dict[str, Any]]):
     sentences: int
     runs: int
 
-    producer = Producer("tuning", 3, ("morphlm.translation", "morphlm.experiments.pairs"))
+    producer = Producer("tuning", 4, ("morphlm.translation", "morphlm.experiments.pairs"))
 
     @property
     def system(self) -> str:

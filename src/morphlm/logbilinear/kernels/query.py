@@ -12,7 +12,7 @@ from morphlm.arrays import Array
 from morphlm.compiling import njit
 from morphlm.logbilinear.kernels.numerics import FAST, compiled, inlined, mixed, prefetch
 from morphlm.logbilinear.kernels.prediction import ContextTable, predict
-from morphlm.logbilinear.kernels.scores import FOUR, log_sums, score_block
+from morphlm.logbilinear.kernels.scores import log_sums, score_block
 from morphlm.vocabulary.vocabulary import NOTHING
 
 F = np.float32
@@ -40,6 +40,7 @@ class CompiledModel(NamedTuple):
     position_of: Array  # int32 (V,): -1 for BEGIN, which has no probability
     class_of: Array  # int32 (positions,)
     starts: Array  # int64 (|C| + 1,): where the positions of each class begin; one class without classes
+    unknown: int  # position of UNK in its class, if its probability is shared by one more class, the last; else -1
 
 
 class Cache(NamedTuple):
@@ -54,7 +55,7 @@ class Cache(NamedTuple):
     values: Array  # float64 (sets, WAYS)
     oldest: Array  # uint8 (sets,): the way that is replaced next; no sets: nothing is cached
     counts: Array  # int64 (4,): hits and misses, of classes' words and of ALL_CLASSES
-    block: Array  # float32 (FOUR, d): p, and rows of 0
+    block: Array  # float32 (1, d): p
 
 
 # ---------------------------------------------------------------- the cache
@@ -130,7 +131,7 @@ def store(cache: Cache, context: Array, code: Any, number: int, value: float) ->
 @inlined
 def score_row(table: Array, biases: Array, row: int, block: Array) -> Any:
     """The score of one row with the prediction block[0], as all scores are computed."""
-    out = np.empty((FOUR, 1), F)
+    out = np.empty((1, 1), F)
     score_block(table, biases, row, row + 1, block, 1, out)
     return out[0, 0]
 
@@ -170,6 +171,28 @@ def log_normaliser(model: CompiledModel, c: int, block: Array, class_sum: float,
     return np.float64(score_row(model.class_vectors, model.class_biases, c, block)) - class_sum - word_sum
 
 
+@inlined
+def shares_unknown(model: CompiledModel, c: int) -> bool:
+    """Whether a class is the one more that shares the probability of UNK."""
+    return model.unknown >= 0 and c == len(model.starts) - 2
+
+
+@inlined
+def log_normaliser_of_members(
+    model: CompiledModel, block: Array, class_sum: float, unknown_sum: float, word_sum: float
+) -> float:
+    """ln P(UNK|h) - ln sum_w exp nu(w) over the members of UNK; `unknown_sum` is that of the words of UNK's class."""
+    value = log_normaliser(model, np.int64(model.class_of[model.unknown]), block, class_sum, unknown_sum)
+    return value + np.float64(score_row(model.output, model.biases, model.unknown, block)) - word_sum
+
+
+@inlined
+def class_of_unknown(model: CompiledModel) -> tuple[int, int]:
+    """Where the positions of the words of UNK's class begin and end."""
+    c = np.int64(model.class_of[model.unknown])
+    return model.starts[c], model.starts[c + 1]
+
+
 @compiled
 def compute_normaliser(model: CompiledModel, cache: Cache, context: Array, code: Any, c: int) -> float:
     """The log_normaliser of a class, computed and stored; the cache's block has p."""
@@ -178,7 +201,12 @@ def compute_normaliser(model: CompiledModel, cache: Cache, context: Array, code:
     if len(model.class_biases):
         class_sum = log_sum_of_classes(model, cache, context, code)
     word_sum = log_sum(model.output, model.biases, model.starts[c], model.starts[c + 1], cache.block)
-    value = log_normaliser(model, c, cache.block, class_sum, word_sum)
+    if shares_unknown(model, c):
+        begin, end = class_of_unknown(model)
+        unknown_sum = log_sum(model.output, model.biases, begin, end, cache.block)
+        value = log_normaliser_of_members(model, cache.block, class_sum, unknown_sum, word_sum)
+    else:
+        value = log_normaliser(model, c, cache.block, class_sum, word_sum)
     store(cache, context, code, c + 2, value)
     return value
 
@@ -216,3 +244,11 @@ def log_probability(model: CompiledModel, cache: Cache, context: Array, word: in
     else:
         value = compute_normaliser(model, cache, context, code, number - 2)
     return value + np.float64(score_row(model.output, model.biases, position, cache.block))
+
+
+@compiled
+def score_in_turn(model: CompiledModel, cache: Cache, words: Array, out: Array) -> None:
+    """out[i] = ln P(words[i] | words[i + 1 :]): a sentence, the last word first, so that contexts are slices of it."""
+    distances = len(words) - len(out)
+    for i in range(len(out)):
+        out[i] = log_probability(model, cache, words[i + 1 : i + 1 + distances], words[i])

@@ -16,13 +16,16 @@ from morphlm.logbilinear.kernels.query import (
     Cache,
     CompiledModel,
     begin_look_up,
+    class_of_unknown,
     contexts_of,
     hash_context,
     log_normaliser,
+    log_normaliser_of_members,
     look_up,
+    shares_unknown,
     store,
 )
-from morphlm.logbilinear.kernels.scores import BLOCK, FOUR, TILE, copy_row, log_sums, precise_exponential, score_block
+from morphlm.logbilinear.kernels.scores import BLOCK, TILE, copy_row, log_sums, precise_exponential, score_block
 
 F = np.float32
 QUERIES = 1 << 14  # queries that are sorted and scored together
@@ -162,7 +165,8 @@ def compute_pairs(
     class_sums = np.zeros(len(needed))
     if len(model.class_biases):
         class_sums = sum_classes(model, cache, contexts, codes, needed, predictions)
-    word_sums, chosen = np.empty(len(missing)), np.empty(len(missing), np.int64)
+    word_sums, unknown_sums = np.empty(len(missing)), np.empty(len(missing))
+    chosen = np.empty(len(missing), np.int64)
     for i in range(len(missing)):
         chosen[i] = pairs.groups[missing[i]]
     first = 0
@@ -173,12 +177,17 @@ def compute_pairs(
             last += 1
         begin, end = model.starts[c], model.starts[c + 1]
         log_sums(model.output, model.biases, begin, end, chosen[first:last], predictions, word_sums[first:last])
+        if shares_unknown(model, c):
+            begin, end = class_of_unknown(model)
+            log_sums(model.output, model.biases, begin, end, chosen[first:last], predictions, unknown_sums[first:last])
         first = last
-    block = np.zeros((FOUR, predictions.shape[1]), F)
     for i in range(len(missing)):
         group, c = chosen[i], pairs.classes[missing[i]]
-        copy_row(predictions[group], block[0])
-        value = log_normaliser(model, c, block, class_sums[group], word_sums[i])
+        block = predictions[group : group + 1]
+        if shares_unknown(model, c):
+            value = log_normaliser_of_members(model, block, class_sums[group], unknown_sums[i], word_sums[i])
+        else:
+            value = log_normaliser(model, c, block, class_sums[group], word_sums[i])
         values[missing[i]] = value
         store(cache, contexts[group], codes[group], c + 2, value)
 
@@ -218,21 +227,14 @@ def normalise_pairs(
 def add_scores(
     model: CompiledModel, predictions: Array, group_of: Array, words: Array, pair_of: Array, values: Array
 ) -> Array:
-    """values[pair_of[i]] + nu(words[i]); neighbours that ask the same word are scored together."""
-    out = np.full(len(words), -np.inf)
-    block, scores = np.zeros((FOUR, predictions.shape[1]), F), np.empty((FOUR, 1), F)
-    i = 0
-    while i < len(words):
-        position, size = np.int64(model.position_of[words[i]]), 1
-        while size < FOUR and i + size < len(words) and words[i + size] == words[i]:
-            size += 1
+    """values[pair_of[i]] + nu(words[i])."""
+    out, score = np.full(len(words), -np.inf), np.empty((1, 1), F)
+    for i in range(len(words)):
+        position, group = np.int64(model.position_of[words[i]]), group_of[i]
         if position >= 0:
-            for lane in range(size):
-                copy_row(predictions[group_of[i + lane]], block[lane])
-            score_block(model.output, model.biases, position, position + 1, block, size, scores)
-            for lane in range(size):
-                out[i + lane] = values[pair_of[i + lane]] + np.float64(scores[lane, 0])
-        i += size
+            block = predictions[group : group + 1]
+            score_block(model.output, model.biases, position, position + 1, block, 1, score)
+            out[i] = values[pair_of[i]] + np.float64(score[0, 0])
     return out
 
 
@@ -322,11 +324,14 @@ def score_positions(begin: int, end: int, model: CompiledModel, predictions: Arr
 def distribute(
     begin: int, end: int, model: CompiledModel, members: Array, predictions: Array, scores: Array, out: Array
 ) -> None:
-    """out[i] = P of every word, by id, with p = predictions[i], for i in begin .. end - 1; `scores` are all nu."""
-    block, class_sum = np.zeros((FOUR, predictions.shape[1]), F), np.zeros(1)
+    """out[i] = P of every word, by id, with p = predictions[i], for i in begin .. end - 1; `scores` are all nu.
+
+    UNK, if its probability is shared, is written twice: as that of all its members, then, in the last class, its own.
+    """
+    class_sum, unknown_sum = np.zeros(1), 0.0
     first = np.zeros(1, np.int64)
     for i in range(begin, end):
-        copy_row(predictions[i], block[0])
+        block = predictions[i : i + 1]
         if len(model.class_biases):
             log_sums(model.class_vectors, model.class_biases, 0, len(model.class_biases), first, block, class_sum)
         for c in range(len(model.starts) - 1):
@@ -338,6 +343,11 @@ def distribute(
             for position in range(low, high):
                 total += precise_exponential(np.float64(scores[i, position]) - np.float64(most))
             word_sum = np.float64(most) + np.log(total)
-            value = log_normaliser(model, c, block, class_sum[0], word_sum)
+            if model.unknown >= 0 and c == model.class_of[model.unknown]:
+                unknown_sum = word_sum
+            if shares_unknown(model, c):
+                value = log_normaliser_of_members(model, block, class_sum[0], unknown_sum, word_sum)
+            else:
+                value = log_normaliser(model, c, block, class_sum[0], word_sum)
             for position in range(low, high):
                 out[i, members[position]] = np.exp(value + np.float64(scores[i, position]))

@@ -14,11 +14,21 @@ from numba.extending import intrinsic
 
 from morphlm.arrays import Array
 from morphlm.logbilinear.kernels.numerics import compiled, inlined
+from morphlm.logbilinear.kernels.products import (
+    LANES,
+    ROWS_OF_MANY,
+    ROWS_OF_ONE,
+    in_order,
+    multiply_many,
+    multiply_row,
+    multiply_rows,
+    pack_lanes,
+)
 
 F = np.float32
 TILE = 1024  # rows that are scored at a time
-FOUR = 4  # predictions that are multiplied with a row at a time
-BLOCK = 16 * FOUR  # predictions that are multiplied with the rows of a tile, while these are in the cache
+FEW = 5  # from so many predictions on, a group of LANES is faster than one by one
+BLOCK = 4 * LANES  # predictions that are multiplied with the rows of a tile, while these are in the cache
 LOWEST = F(-3e38)
 
 LOG2_E, LN2_HIGH, LN2_LOW = 1.4426950408889634, 6.93145751953125e-1, 1.42860682030941723212e-6
@@ -55,26 +65,30 @@ def precise_exponential(x: float) -> Any:
     return y * double_of_bits((np.int64(np.int32(n)) + np.int64(1023)) << np.int64(52))  # type: ignore[call-arg]
 
 
-@compiled
+@in_order
 def score_block(table: Array, biases: Array, begin: int, end: int, block: Array, size: int, out: Array) -> None:
-    """out[i, w] = the score of row begin + w with the prediction block[i]; out[size:] may be overwritten.
+    """out[i, w] = the score of row begin + w with the prediction block[i], for i < size.
 
-    Four predictions and two rows at a time, always, so that every score is summed in the same way. There are few
-    predictions for a class: BLAS, which copies both sides to where it wants them, takes up to three times as long.
+    There are few predictions for a class: BLAS, which copies both sides to where it wants them, takes longer. Where a
+    group of rows is not full, it takes rows that were scored before.
     """
-    for i in range(0, size, FOUR):
-        p, q, r, s = block[i], block[i + 1], block[i + 2], block[i + 3]
-        for row in range(begin, end, 2):
-            following = min(row + 1, end - 1)
-            x, y = table[row], table[following]
-            px, qx, rx, sx = F(0.0), F(0.0), F(0.0), F(0.0)
-            py, qy, ry, sy = F(0.0), F(0.0), F(0.0), F(0.0)
-            for k in range(len(p)):
-                px, qx, rx, sx = px + p[k] * x[k], qx + q[k] * x[k], rx + r[k] * x[k], sx + s[k] * x[k]
-                py, qy, ry, sy = py + p[k] * y[k], qy + q[k] * y[k], ry + r[k] * y[k], sy + s[k] * y[k]
-            w, v, bx, by = row - begin, following - begin, biases[row], biases[following]
-            out[i, w], out[i + 1, w], out[i + 2, w], out[i + 3, w] = px + bx, qx + bx, rx + bx, sx + bx
-            out[i, v], out[i + 1, v], out[i + 2, v], out[i + 3, v] = py + by, qy + by, ry + by, sy + by
+    i, rows = 0, end - begin
+    while size - i >= FEW and rows >= ROWS_OF_MANY and i + LANES <= len(out):
+        packed = np.empty((table.shape[1], LANES), F)
+        pack_lanes(block, i, size, packed)
+        for first in range(0, rows, ROWS_OF_MANY):
+            w = min(first, rows - ROWS_OF_MANY)
+            multiply_many(table, begin + w, biases, packed, out, i, w)  # type: ignore[call-arg]
+        i += LANES
+    while i < size:
+        if rows >= ROWS_OF_ONE:
+            for first in range(0, rows, ROWS_OF_ONE):
+                w = min(first, rows - ROWS_OF_ONE)
+                multiply_rows(table, begin + w, biases, block, i, out, w)  # type: ignore[call-arg]
+        else:
+            for w in range(rows):
+                multiply_row(table, begin + w, biases, block, i, out, w)  # type: ignore[call-arg]
+        i += 1
 
 
 @inlined
@@ -102,7 +116,7 @@ def log_sums(table: Array, biases: Array, begin: int, end: int, chosen: Array, p
 
     To the last bit, it does not depend on what else is chosen.
     """
-    lanes = min(BLOCK, -(-len(chosen) // FOUR) * FOUR)
+    lanes = min(BLOCK, -(-len(chosen) // LANES) * LANES if len(chosen) >= FEW else FEW)
     block, scores = np.zeros((lanes, predictions.shape[1]), F), np.empty((lanes, min(TILE, end - begin)), F)
     highest, total = np.empty(lanes, F), np.empty(lanes)
     for a in range(0, len(chosen), BLOCK):

@@ -681,6 +681,10 @@ class Ngrams {
   // ln p(word | state), and the state after it. The word is one of the vocabulary.
   double score(std::int32_t state, WordId word, std::int32_t* next) const {
     double total = 0.0;
+    if (is_member(word)) {
+      total = static_cast<double>(logprob_[static_cast<std::size_t>(word)]);
+      word = UNKNOWN;
+    }
     std::int32_t node = checked(state);
     std::int64_t child = find_child(node, word);
     for (int step = 0; child < 0; ++step) {
@@ -715,9 +719,16 @@ class Ngrams {
     for (std::size_t word = 0; word < vocabulary_; ++word) {
       if (out[word] < 0) out[word] = weight * std::exp(static_cast<double>(logprob_[word]));
     }
+    for (std::size_t word = 0; word < vocabulary_; ++word) {
+      const bool shares = is_member(static_cast<WordId>(word));
+      if (shares) out[word] = out[UNKNOWN] * std::exp(static_cast<double>(logprob_[word]));
+    }
   }
 
  private:
+  // Whether a word has its share of the probability of UNK, and is UNK in contexts: a model was extended by it.
+  bool is_member(WordId word) const { return word > END && suffix_[static_cast<std::size_t>(word)] == UNKNOWN; }
+
   std::int32_t checked(std::int32_t state) const {
     return state >= 0 && static_cast<std::size_t>(state) < backoff_.size ? state : ROOT;
   }
@@ -856,7 +867,8 @@ class LogBilinear {
  public:
   LogBilinear(const Container& container, std::uint32_t model, std::size_t order)
       : kernels_(best_kernels()), distances_(order - 1), vocabulary_(container.words) {
-    const std::size_t positions = vocabulary_ - 1;
+    if (container.has(model, "unknown")) unknown_ = container.get<std::int32_t>(model, "unknown", {1});
+    const std::size_t positions = vocabulary_ - 1 + unknown_.size;
     output_ = Table::of(container, model, "output", {positions, Container::ANY});
     const std::size_t width = output_.width;
     Container::check(order >= 2 && width >= 1, "the width of the vectors");
@@ -865,8 +877,10 @@ class LogBilinear {
     classes_ = Table::of(container, model, "class_vectors", {class_biases_.size, width});
     class_of_ = container.get<std::int32_t>(model, "class_of", {positions});
     starts_ = container.get<std::int64_t>(model, "starts", {Container::ANY});
-    Container::check(starts_.size >= 2 && (class_biases_.size == 0 || class_biases_.size + 1 == starts_.size),
+    const std::size_t groups = starts_.size - 1 - unknown_.size;
+    Container::check(starts_.size >= 2 + unknown_.size && (class_biases_.size == 0 || class_biases_.size == groups),
                      "starts");
+    Container::check(!unknown_.size || class_of_unknown() < groups, "unknown");
     position_of_ = container.get<std::int32_t>(model, "position_of", {Container::ANY});
     const std::size_t words = position_of_.size;
     Container::check(words == container.words || words == container.listed, "position_of");
@@ -896,7 +910,7 @@ class LogBilinear {
       value = *found;
     } else {
       const double class_sum = sum_of_classes(context, code, prediction, cache);
-      value = normaliser(prediction, group, class_sum, sum_of_words(prediction, group, cache));
+      value = full_normaliser(prediction, group, class_sum, sum_of_words(prediction, group, cache), cache);
       cache.store(context, code, number, value);
     }
     return value + score_row(output_, biases_, position, prediction);
@@ -917,7 +931,7 @@ class LogBilinear {
     if (class_biases_.size) log_sums(classes_, class_biases_, 0, class_biases_.size, prediction, 1, &class_sum, cache);
     std::vector<double> normalisers(starts_.size - 1);
     for (std::size_t group = 0; group + 1 < starts_.size; ++group) {
-      normalisers[group] = normaliser(prediction, group, class_sum, sum_of_words(prediction, group, cache));
+      normalisers[group] = full_normaliser(prediction, group, class_sum, sum_of_words(prediction, group, cache), cache);
     }
     std::vector<float> scores(output_.rows);
     for (std::size_t begin = 0; begin < output_.rows; begin += TILE) {
@@ -1025,6 +1039,24 @@ class LogBilinear {
     return score_row(classes_, class_biases_, group, prediction) - class_sum - word_sum;
   }
 
+  // The last group has UNK and the words by which a model was extended: they share P(UNK|h).
+  bool shares_unknown(std::size_t group) const { return unknown_.size && group + 2 == starts_.size; }
+
+  std::size_t class_of_unknown() const {
+    const auto position = static_cast<std::size_t>(unknown_[0]);  // a negative one is too large
+    if (position >= class_of_.size || class_of_[position] < 0) return starts_.size;
+    return static_cast<std::size_t>(class_of_[position]);
+  }
+
+  // The same of any group: ln P(UNK|h) - ln sum_w exp nu(w) of the one that shares it.
+  double full_normaliser(const float* prediction, std::size_t group, double class_sum, double word_sum,
+                         SumCache& cache) const {
+    if (!shares_unknown(group)) return normaliser(prediction, group, class_sum, word_sum);
+    const std::size_t own = class_of_unknown();
+    const double value = normaliser(prediction, own, class_sum, sum_of_words(prediction, own, cache));
+    return value + score_row(output_, biases_, static_cast<std::size_t>(unknown_[0]), prediction) - word_sum;
+  }
+
   // Sums of several contexts are computed together, as rows then serve FOUR predictions at a time.
   void score_batch(const WordId* contexts, const WordId* words, std::size_t count, double* out, SumCache& cache) const {
     std::vector<Query> queries;
@@ -1118,7 +1150,7 @@ class LogBilinear {
       const auto [first, last] = range(group);
       log_sums(output_, biases_, first, last, block.data(), size, sums, cache);
       for (std::size_t i = 0; i < size; ++i) {
-        values[i] = normaliser(block.data() + i * width(), group, class_sums[blocked[i]], sums[i]);
+        values[i] = full_normaliser(block.data() + i * width(), group, class_sums[blocked[i]], sums[i], cache);
         const WordId* context = contexts + firsts[blocked[i]] * distances_;
         cache.store(context, codes[blocked[i]], static_cast<std::int32_t>(group + 2), values[i]);
       }
@@ -1133,7 +1165,7 @@ class LogBilinear {
   std::size_t distances_, vocabulary_;
   Table context_, output_, classes_;
   View<float> diagonals_, biases_, class_biases_;
-  View<std::int32_t> position_of_, class_of_;
+  View<std::int32_t> position_of_, class_of_, unknown_;
   View<std::int64_t> starts_;
 };
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from morphlm.arrays import release_pages
+from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer
 from morphlm.ngram import kernels
 from morphlm.ngram.trie import NgramTrie
@@ -18,6 +19,11 @@ _BUFFER_BYTES = 1 << 22
 
 def write_arpa(path: str | Path, trie: NgramTrie, vocabulary: Vocabulary) -> None:
     """Write the model in ARPA format, compressed if the name says so."""
+    if trie.has_members:
+        raise ConfigError(
+            "this model was extended by words that share the probability of UNK after every context, which an ARPA "
+            "file cannot say; export it as a compiled file, or write the model that was extended"
+        )
     forms = np.frombuffer("".join(vocabulary.words).encode(), np.uint8)
     lengths = np.array([len(word.encode()) for word in vocabulary.words], np.int64)
     form_starts = np.concatenate([[0], np.cumsum(lengths)])

@@ -92,7 +92,8 @@ class Decoder:
     def prepare(self, rules: Rules) -> PreparedRules:
         """Prepare rules for many sentences, so that it is done once; prepared ones only get this decoder's weights."""
         if not isinstance(rules, PreparedRules):
-            return prepare_rules(rules, self.models, self.weights)
+            with self._caches() as caches:
+                return prepare_rules(rules, self.models, self.weights, caches)
         if rules.models is not self.models:
             raise ConfigError("these rules were prepared for a decoder with other models; use their table")
         return rules if rules.weights == self.weights else rules.with_weights(self.weights)

@@ -26,8 +26,8 @@ from morphlm.ngram.trie import NgramTrie
 from morphlm.scoring.spelled import SpelledModel
 from morphlm.scoring.streaming import normaliser_of
 from morphlm.text.reading import RESERVED, UNKNOWN
-from morphlm.translation.decoder.kernels.records import CONTEXT, MODEL, WORD, LmQueries, NgramArrays
-from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID, Vocabulary
+from morphlm.translation.decoder.kernels.records import CONTEXT, MODEL, NONE, WORD, LmQueries, NgramArrays
+from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, NOTHING, UNK_ID, Vocabulary
 
 IMPOSSIBLE = -100 * np.log(10)  # ln p of a word that a model excludes; infinity would leave nothing to compare
 NO_MODEL = -1  # in place of a model's number: the heuristic is none of the models
@@ -56,6 +56,11 @@ class SearchModels:
     def orders(self) -> Int64Array:
         """n of each scorer."""
         return np.array([scorer.order for scorer in self.scorers], np.int64)
+
+    @property
+    def estimates(self) -> BoolArray:
+        """Whether each scorer gives estimates."""
+        return np.array([scorer.gives_estimates for scorer in self.scorers], bool)
 
     @property
     def context_size(self) -> int:
@@ -103,11 +108,13 @@ class SearchModels:
         """Fill in ln p of the queries begin .. end - 1. `ids` are of all words."""
         for b, scorer in enumerate(self.scorers):
             chosen = begin + np.flatnonzero(queries.keys[begin:end, MODEL] == b)
-            if len(chosen):
-                rows = ids[1 + b][queries.keys[chosen, WORD : CONTEXT + scorer.order - 1]]
-                contexts, words = np.ascontiguousarray(rows[:, 1:]), np.ascontiguousarray(rows[:, 0])
-                logprobs = scorer.log_probabilities(contexts, words, caches[b])
-                queries.logprob[chosen] = np.maximum(logprobs, IMPOSSIBLE)
+            numbers = queries.keys[chosen, WORD : CONTEXT + scorer.order - 1]
+            rows = np.where(numbers == NONE, np.int32(NOTHING), ids[1 + b][numbers])
+            is_estimate = numbers[:, -1] == NONE  # what is furthest away
+            for ask, asked in ((scorer.log_probabilities, ~is_estimate), (scorer.estimate, is_estimate)):
+                if asked.any():
+                    contexts, words = np.ascontiguousarray(rows[asked, 1:]), np.ascontiguousarray(rows[asked, 0])
+                    queries.logprob[chosen[asked]] = np.maximum(ask(contexts, words, caches[b]), IMPOSSIBLE)
 
 
 def prepare_models(
@@ -195,7 +202,8 @@ def _word_frequencies(vocabulary: Vocabulary) -> NgramTrie:
 
 def _ngram_arrays(trie: NgramTrie) -> NgramArrays:
     extends = np.zeros(len(trie.words), bool)
-    extends[trie.suffix[trie.suffix >= 0]] = True
+    suffixes = trie.suffix[trie.vocabulary_size :]  # those of unigrams are none, or mark members of UNK
+    extends[suffixes[suffixes >= 0]] = True
     logprob = trie.logprob
     if not np.isfinite(np.delete(logprob, BEGIN_ID)).all():
         logprob = np.maximum(logprob, np.float32(IMPOSSIBLE))

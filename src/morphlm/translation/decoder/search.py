@@ -67,7 +67,7 @@ class ChartSearch:
         self.nodes = _new_nodes(256, self.models.max_left, self.models.context_size)
         self.edges = _new_edges(256, len(self.models.columns))
         self.used_nodes, self.used_edges = 0, 0
-        self.orders = self.models.orders
+        self.orders, self.estimates = self.models.orders, self.models.estimates
         self.weights = model_weights(self.models, grammar.rules.weights)
         self.heuristic = Heuristic(self.models.heuristic, grammar.ids[0], new_memo())
         self.queries, self.scored_queries = new_queries(256, self.models.context_size), 0
@@ -119,20 +119,30 @@ class ChartSearch:
         """The best hypotheses of some cells, scored by all models and recombined."""
         if not len(cubes.cell):
             return
-        search = SearchArrays(self.rules, self.heuristic, self.cells, self.nodes, self.orders, self.weights)
+        search = SearchArrays(
+            self.rules, self.heuristic, self.cells, self.nodes, self.orders, self.estimates, self.weights
+        )
         output, used = pop_cubes(search, cubes, self.config.pop_limit, self.queries, self.scored_queries)
         hypotheses, self.queries = output.hypotheses, output.queries
         if is_last:  # nothing follows, so that all contexts are the same
             hypotheses.state[:], hypotheses.right[:] = 0, 0
         self.models.score_queries(self.queries, self.scored_queries, used.queries, self.grammar.ids, self.caches)
         self.scored_queries = used.queries
-        logprobs = sum_logprobs(output.uses, self.queries, used, len(self.orders))
+        logprobs, rest_costs = sum_logprobs(output.uses, self.queries, used, self.orders)
         self.nodes = _grown_to(self.nodes, self.used_nodes + used.hypotheses)
         self.edges = _grown_to(self.edges, self.used_edges + used.hypotheses)
         search = search._replace(nodes=self.nodes)
         groups = new_state_groups(used.hypotheses)
         self.used_nodes = recombine(
-            search, hypotheses, used.hypotheses, logprobs, self.edges, self.used_nodes, self.used_edges, groups
+            search,
+            hypotheses,
+            used.hypotheses,
+            logprobs,
+            rest_costs,
+            self.edges,
+            self.used_nodes,
+            self.used_edges,
+            groups,
         )
         self.used_edges += used.hypotheses
 

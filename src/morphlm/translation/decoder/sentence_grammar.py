@@ -27,7 +27,7 @@ from morphlm.translation.decoder.config import (
 from morphlm.translation.decoder.kernels.heuristic import estimate_rules
 from morphlm.translation.decoder.kernels.matching import build_trie
 from morphlm.translation.decoder.kernels.records import FIRST_GAP, SECOND_GAP, RuleArrays, SourceTrie
-from morphlm.translation.decoder.models import IMPOSSIBLE, SearchModels
+from morphlm.translation.decoder.models import IMPOSSIBLE, Caches, SearchModels
 from morphlm.translation.grammar.rules import RuleTable
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, NOTHING, UNK_ID
 
@@ -83,7 +83,7 @@ def model_weights(models: SearchModels, weights: Weights) -> Float64Array:
     )
 
 
-def prepare_rules(table: RuleTable, models: SearchModels, weights: Weights) -> PreparedRules:
+def prepare_rules(table: RuleTable, models: SearchModels, weights: Weights, caches: Caches) -> PreparedRules:
     """Do all the work on rules that does not depend on the sentence."""
     names = (*table.feature_names, *COUNTED, *names_of_models(models.names))
     check_features(names)
@@ -98,7 +98,7 @@ def prepare_rules(table: RuleTable, models: SearchModels, weights: Weights) -> P
         weights=weights,
         feature_names=names,
         features=_features(table, models, names, ids, symbols),
-        estimates=_estimates(models, ids, table.target_starts, symbols),
+        estimates=_estimates(models, ids, table.target_starts, symbols, caches),
         source_ids={word: number for number, word in enumerate(table.source_words)},
         ids=ids,
         numbers={column: number for number, column in enumerate(map(tuple, ids.T.tolist()))},
@@ -113,16 +113,18 @@ def prepare_rules(table: RuleTable, models: SearchModels, weights: Weights) -> P
     ).with_weights(weights)
 
 
-def _estimates(models: SearchModels, ids: Int32Array, starts: Int64Array, symbols: Int32Array) -> Float64Array:
+def _estimates(
+    models: SearchModels, ids: Int32Array, starts: Int64Array, symbols: Int32Array, caches: Caches
+) -> Float64Array:
     """ln p of the words of each rule, each after those that stand next to it, (R, columns)."""
     by_heuristic = estimate_rules(models.heuristic, ids[0], starts, symbols)
     estimates = np.repeat(by_heuristic[:, None], len(models.columns), axis=1)
     rule_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     words = np.flatnonzero(symbols >= 0)
     for column, scorer in enumerate(models.scorers, 1):
-        contexts = _contexts_in_rules(rule_of, symbols, ids[column], scorer.order - 1)[words]
-        logprobs = scorer.estimate(contexts, ids[column][symbols[words]])
-        if logprobs is not None:
+        if scorer.gives_estimates:
+            contexts = _contexts_in_rules(rule_of, symbols, ids[column], scorer.order - 1)[words]
+            logprobs = scorer.estimate(contexts, ids[column][symbols[words]], caches[column - 1])
             estimates[:, column] = np.bincount(rule_of[words], np.maximum(logprobs, IMPOSSIBLE), len(starts) - 1)
     return estimates
 

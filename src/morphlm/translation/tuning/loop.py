@@ -38,7 +38,7 @@ from morphlm.translation.tuning.schema import STATE_FILE, STATE_FORMAT
 
 TUNE = Producer(
     "tune",
-    revision=3,
+    revision=4,
     modules=("morphlm.translation.tuning", "morphlm.translation.decoder", "morphlm.translation.grammar"),
 )
 STATE, FIRST = "state.json", "first-{}.gz"

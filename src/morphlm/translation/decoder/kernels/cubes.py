@@ -2,8 +2,8 @@
 
 All combinations of a cell are in one heap. Each is scored once, since only one of its predecessors leads to it
 (Gesmundo and Henderson 2010). The order is that of the heuristic, an n-gram model, which also stands in for the other
-models, corrected by what these think of the words of each rule alone; they are asked later, in one batch, about what
-was good enough.
+models, corrected by what these think of the words of each rule alone and of the first words of partial translations;
+they are asked later, in one batch, about what was good enough.
 """
 
 from typing import NamedTuple
@@ -245,7 +245,7 @@ def pop_cubes(
     while first < len(cubes.cell):
         last = end_of_cell(cubes.cell, first, len(cubes.cell))
         _, limit = max_sizes(search, cubes, first, last, pop_limit)
-        queries = queries_grown_to(output.queries, used.queries, used.queries + limit * most_uses, orders)
+        queries = queries_grown_to(output.queries, used.queries, used.queries + limit * most_uses)
         output = RoundOutput(output.hypotheses, uses, queries)
         used = pop_cell(search, CellCubes(cubes, first, last, limit), weight, candidates, context, output, used)
         first = last

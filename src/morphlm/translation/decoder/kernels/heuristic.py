@@ -42,16 +42,19 @@ def new_memo() -> Records:
 @borrowing
 def fill_slot(ngrams: NgramArrays, memo: Records, slot: Int, state: Int, word: Int) -> None:
     """Ask the model and keep the result."""
+    share = 0.0
+    if ngrams.suffix[word] != ROOT:  # a member of UNK has its share of that
+        share, word = np.float64(ngrams.logprob[word]), np.int64(ngrams.suffix[word])
     child = find_child(state, word, ngrams.first_child, ngrams.words)
     memo[slot].longer = child if child >= 0 and ngrams.extends[child] else NONE
     if child >= 0:
-        memo[slot].logprob = ngrams.logprob[child]
+        memo[slot].logprob = ngrams.logprob[child] + share
         memo[slot].state = shortest_equivalent(child, ngrams.first_child, ngrams.backoff, ngrams.suffix)
         return
     logprob, after = score_word(
         state, word, ngrams.first_child, ngrams.words, ngrams.logprob, ngrams.backoff, ngrams.suffix
     )
-    memo[slot].logprob, memo[slot].state = logprob, after
+    memo[slot].logprob, memo[slot].state = logprob + share, after
 
 
 @inlined

@@ -1,6 +1,8 @@
-"""Queries to the models that are asked in batches: about a word when all of its context is known, and once a sentence.
+"""Queries to the models that are asked in batches, each once a sentence.
 
-Hypotheses mostly differ in few words, so that the same queries come up again and again, in other spans too.
+A word is scored when all of its context is known. For those at the left end of a hypothesis, which lack some of it,
+models are asked for estimates, which order the search. Hypotheses mostly differ in few words, so that the same queries
+come up again and again, in other spans too.
 """
 
 import numpy as np
@@ -26,6 +28,7 @@ from morphlm.translation.decoder.kernels.records import (
 )
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+ESTIMATE_CONTEXT = 1  # words before a word that its estimate is given: with 2, queries are twice as many, for little
 
 
 # ---------------------------------------------------------------- the table of queries
@@ -38,14 +41,14 @@ def new_queries(size: Int, context_size: Int) -> LmQueries:
     while slots < 2 * size:
         slots *= 2
     return LmQueries(
-        np.zeros((size, CONTEXT + context_size), np.int32),
+        np.full((size, CONTEXT + context_size), NONE, np.int32),
         np.empty(size, np.float64),
         np.full(slots, NONE, np.int32),
     )
 
 
 @owning
-def queries_grown_to(queries: LmQueries, used: Int, needed: Int, orders: Array) -> LmQueries:
+def queries_grown_to(queries: LmQueries, used: Int, needed: Int) -> LmQueries:
     """The same queries; at least as many rows as needed."""
     if needed <= len(queries.keys):
         return queries
@@ -54,13 +57,22 @@ def queries_grown_to(queries: LmQueries, used: Int, needed: Int, orders: Array) 
     larger.keys[:used], larger.logprob[:used] = queries.keys[:used], queries.logprob[:used]
     for number in range(used):
         model, word, context = larger.keys[number, MODEL], larger.keys[number, WORD], larger.keys[number, CONTEXT:]
-        larger.table[query_slot(larger, model, word, context, orders[model] - 1)] = number
+        larger.table[query_slot(larger, model, word, context, known_words(context))] = number
     return larger
 
 
 @inlined
+def known_words(context: Array) -> Int:
+    """How many words of a context are known."""
+    known = 0
+    while known < len(context) and context[known] != NONE:
+        known += 1
+    return known
+
+
+@inlined
 def query_slot(queries: LmQueries, model: Int, word: Int, context: Array, length: Int) -> Int:
-    """Where a query is in the hash table, or would be; `length` words of the context count."""
+    """Where a query is in the hash table, or would be; `length` words of the context count, others are not known."""
     code = np.uint64(word) * MULTIPLIER + np.uint64(model)
     for k in range(length):
         code = (code ^ (code >> np.uint64(32))) * MULTIPLIER + np.uint64(context[k])
@@ -73,7 +85,7 @@ def query_slot(queries: LmQueries, model: Int, word: Int, context: Array, length
         same = queries.keys[number, WORD] == word and queries.keys[number, MODEL] == model
         for k in range(length):
             same = same and queries.keys[number, CONTEXT + k] == context[k]
-        if same:
+        if same and (CONTEXT + length == queries.keys.shape[1] or queries.keys[number, CONTEXT + length] == NONE):
             return slot
         slot = (slot + 1) & mask
 
@@ -89,14 +101,22 @@ def query_number(queries: LmQueries, used: Int, model: Int, word: Int, context: 
     return np.int64(queries.table[slot])
 
 
+@inlined
+def is_estimate(queries: LmQueries, query: Int, orders: Array) -> bool:
+    """Whether the word that is furthest from the query's in its context is missing; without contexts, none can be."""
+    return bool(queries.keys[query, WORD + orders[queries.keys[query, MODEL]] - 1] == NONE)
+
+
 @owning
-def sum_logprobs(uses: QueryUses, queries: LmQueries, used: Used, models: Int) -> Array:
-    """The sum of ln p for each hypothesis and model."""
-    result = np.zeros((used.hypotheses, models))
+def sum_logprobs(uses: QueryUses, queries: LmQueries, used: Used, orders: Array) -> tuple[Array, Array]:
+    """The sum of ln p for each hypothesis and model: of what is certain, and of estimates."""
+    certain, estimated = np.zeros((used.hypotheses, len(orders))), np.zeros((used.hypotheses, len(orders)))
     for i in range(used.uses):
-        query = uses.query[i]
-        result[uses.hypothesis[i], queries.keys[query, MODEL]] += queries.logprob[query]
-    return result
+        query, sums = uses.query[i], certain
+        if is_estimate(queries, query, orders):
+            sums = estimated
+        sums[uses.hypothesis[i], queries.keys[query, MODEL]] += queries.logprob[query]
+    return certain, estimated
 
 
 # ---------------------------------------------------------------- the words at both ends of a hypothesis
@@ -135,12 +155,24 @@ def shift_in(context: Array, word: Int, known: Int) -> Int:
 
 @inlined
 def add_queries(
-    output: RoundOutput, used: Used, orders: Array, row: Int, word: Int, position: Int, context: Array, known: Int
+    search: SearchArrays,
+    output: RoundOutput,
+    used: Used,
+    row: Int,
+    word: Int,
+    position: Int,
+    context: Array,
+    known: Int,
 ) -> Used:
-    """Query the models that could not score a word before, when it was number `position` of a node, and now can."""
-    for b in range(len(orders)):
-        if position < orders[b] - 1 <= known:
-            number = query_number(output.queries, used.queries, b, word, context, orders[b] - 1)
+    """Query the models that could not score a word before, when it was number `position` of a node, and now can.
+
+    Where it still lacks some of its context, models that give estimates are asked for one.
+    """
+    for b in range(len(search.orders)):
+        needed = search.orders[b] - 1
+        if position < needed and (needed <= known or search.estimates[b]):
+            length = needed if needed <= known else min(known, ESTIMATE_CONTEXT)
+            number = query_number(output.queries, used.queries, b, word, context, length)
             output.uses.hypothesis[used.uses], output.uses.query[used.uses] = row, number
             used = Used(used.hypotheses, used.uses + 1, max(used.queries, number + 1))
     return used
@@ -152,21 +184,21 @@ def query_words(search: SearchArrays, context: Array, output: RoundOutput, used:
 
     `context` is space for the last words.
     """
-    rules, nodes, orders, hypotheses = search.rules, search.nodes, search.orders, output.hypotheses
+    rules, nodes, hypotheses = search.rules, search.nodes, output.hypotheses
     rule = np.int64(hypotheses.rule[row])
     context_size, known, pending = len(context), np.int64(0), np.int64(0)
     all_pending = True  # all words so far lack some of their context
     for position in range(rules.starts[rule], rules.starts[rule + 1]):
         symbol = rules.symbols[position]
         if symbol >= 0:
-            used = add_queries(output, used, orders, row, symbol, np.int64(-1), context, known)
+            used = add_queries(search, output, used, row, symbol, np.int64(-1), context, known)
             if all_pending:
                 pending += 1
             known = shift_in(context, symbol, known)
         else:
             t = hypotheses.tails[row, 0] if symbol == FIRST_GAP else hypotheses.tails[row, 1]
             for k in range(nodes.batch_pending[t]):
-                used = add_queries(output, used, orders, row, nodes.left[t, k], k, context, known)
+                used = add_queries(search, output, used, row, nodes.left[t, k], k, context, known)
                 if all_pending and pending < context_size:
                     pending += 1
                 known = shift_in(context, nodes.left[t, k], known)

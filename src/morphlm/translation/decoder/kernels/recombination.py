@@ -95,6 +95,7 @@ class ScoredCell(NamedTuple):
 
     hypotheses: Hypotheses
     logprobs: Array  # float64 (hypotheses, models)
+    rest_costs: Array  # float64 (hypotheses, models): estimates for words whose context is not known
     first: Int
     last: Int
 
@@ -143,13 +144,16 @@ def group_states(cell: ScoredCell, groups: StateGroups) -> Int:
 
 
 @inlined
-def with_rest_costs(search: SearchArrays, hypotheses: Hypotheses, h: Int, inside: float) -> float:
-    """The score with estimates, by the heuristic, for words whose context is not known."""
-    weights, orders = search.weights, search.orders
+def with_rest_costs(search: SearchArrays, cell: ScoredCell, h: Int, inside: float) -> float:
+    """The score with estimates for words whose context is not known: of each model, or else of the heuristic."""
+    hypotheses, weights, orders = cell.hypotheses, search.weights, search.orders
     estimated = inside + weights[0] * hypotheses.rest_cost[h]
     for b in range(len(orders)):
-        for k in range(min(hypotheses.batch_pending[h], orders[b] - 1)):
-            estimated += weights[1 + b] * hypotheses.first_logprobs[h, k]
+        if search.estimates[b]:
+            estimated += weights[1 + b] * cell.rest_costs[h, b]
+        else:
+            for k in range(min(hypotheses.batch_pending[h], orders[b] - 1)):
+                estimated += weights[1 + b] * hypotheses.first_logprobs[h, k]
     return estimated
 
 
@@ -176,7 +180,7 @@ def make_nodes(
     """A node for each state, the best first, with space for its hyperedges."""
     nodes, first = search.nodes, cell.first
     for s in range(states):
-        groups.estimated[s] = with_rest_costs(search, cell.hypotheses, first + groups.sample[s], groups.inside[s])
+        groups.estimated[s] = with_rest_costs(search, cell, first + groups.sample[s], groups.inside[s])
     best_first(groups.estimated, states, groups.heap, groups.order)
     for k in range(states):
         s, to = groups.order[k], used_nodes + k
@@ -211,6 +215,7 @@ def recombine(
     hypotheses: Hypotheses,
     count: Int,
     logprobs: Array,
+    rest_costs: Array,
     edges: Hyperedges,
     used_nodes: Int,
     used_edges: Int,
@@ -218,12 +223,12 @@ def recombine(
 ) -> Int:
     """Make the nodes and hyperedges of the cells of a round, for which there must be space; gives the number of nodes.
 
-    `logprobs` are of the batch models, (count, models); `groups` is space for all hypotheses.
+    `logprobs` and `rest_costs` are of the batch models, (count, models); `groups` is space for all hypotheses.
     """
     cells, first = search.cells, np.int64(0)
     while first < count:
         last = end_of_cell(hypotheses.cell, first, count)
-        cell = ScoredCell(hypotheses, logprobs, first, last)
+        cell = ScoredCell(hypotheses, logprobs, rest_costs, first, last)
         score_hypotheses(search, cell, groups)
         states = group_states(cell, groups)
         make_nodes(search, cell, states, groups, used_nodes, used_edges)

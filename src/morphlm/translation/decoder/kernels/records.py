@@ -130,6 +130,7 @@ class SearchArrays(NamedTuple):
     cells: Cells
     nodes: Nodes
     orders: Array  # int64: n of each model that is asked in batches
+    estimates: Array  # bool: whether it can be asked about words that lack some of their context
     weights: Array  # float64: of the models, the heuristic first
 
 
@@ -181,7 +182,8 @@ class Hypotheses(NamedTuple):
 class LmQueries(NamedTuple):
     """The different queries to the batch models about a sentence."""
 
-    keys: Array  # int32 (., 2 + context_size): which model, which word, after which words, the nearest first
+    # int32 (., 2 + context_size): which model, which word, after which words, the nearest first, NONE where not known
+    keys: Array
     logprob: Array  # float64
     table: Array  # int32: hash table of the queries, at least twice as many slots; NONE where nothing is
 

@@ -1,0 +1,1 @@
+"""Caches: words of the text before a sentence are likely to come again in it."""
