@@ -30,7 +30,7 @@ from morphlm.vocabulary.corpus import Corpus, read_corpus
 from morphlm.vocabulary.vocabulary import END_ID
 
 BLOCK_TOKENS = 1 << 21
-WORD_JUMPS, PAIR_JUMPS = 0.15, 0.25  # how often the walk goes on where the same word, or the same two, stand
+JUMPS = (0.0, 0.15, 0.25)  # how often the walk goes on anywhere, where the same word stands, or the same two words
 NEW_WORDS = 0.5  # how often a word that occurs once in the sources becomes another rare word
 MOST_NEW_WORDS = 3_000_000
 WAYS = ("bounded", "in memory", "lmplz")
@@ -56,6 +56,7 @@ def walk(
     pair_at: Any,
     rare: Any,
     words: int,
+    jumps: tuple[float, float, float],
     seed: int,
     out: Any,
 ) -> None:
@@ -71,9 +72,11 @@ def walk(
             at = starts[np.random.randint(len(starts))]
             continue
         chance = np.random.random()
-        if chance < WORD_JUMPS:
+        if chance < jumps[0]:
+            at = np.random.randint(len(tokens) - 1)
+        elif chance < jumps[0] + jumps[1]:
             at = places[first_place[token] + np.random.randint(first_place[token + 1] - first_place[token])]
-        elif chance < WORD_JUMPS + PAIR_JUMPS:
+        elif chance < jumps[0] + jumps[1] + jumps[2]:
             pair = pair_at[at]
             at = pairs[first_pair[pair] + np.random.randint(first_pair[pair + 1] - first_pair[pair])]
         at += 1
@@ -85,7 +88,7 @@ def grouped(numbers: Any) -> tuple[Any, Any]:
     return np.argsort(numbers, kind="stable").astype(np.int32), np.concatenate([[0], np.cumsum(counts)])
 
 
-def generate(path: Path, sources: list[Path], tokens: int) -> None:
+def generate(path: Path, sources: list[Path], tokens: int, jumps: tuple[float, ...]) -> None:
     """Write a text of so many tokens, in blocks."""
     raw = read_corpus(sentences_of(sources))
     corpus: Corpus = raw.encode(raw.words.vocabulary(0.0, 1))
@@ -99,7 +102,7 @@ def generate(path: Path, sources: list[Path], tokens: int) -> None:
     with partial.open("w") as file:
         for seed, begin in enumerate(range(0, tokens, BLOCK_TOKENS)):
             out = np.empty(min(BLOCK_TOKENS, tokens - begin), np.int64)
-            walk(*arguments, len(corpus.vocabulary), seed, out)
+            walk(*arguments, len(corpus.vocabulary), jumps, seed, out)
             out[-1] = END_ID
             file.write(" ".join(map(forms.__getitem__, out.tolist())).replace("\n ", "\n"))
     partial.rename(path)
@@ -157,6 +160,9 @@ def main() -> None:
     parser.add_argument("--order", type=int, default=4)
     parser.add_argument("--prune", default="")
     parser.add_argument("--lmplz")
+    parser.add_argument(
+        "--jumps", nargs=3, type=float, default=JUMPS, help="More of them, above all of the first, make more n-grams."
+    )
     parser.add_argument("--only-generate", action="store_true", help="Make the text and stop.")
     parser.add_argument("--skip", action="append", default=[], choices=WAYS)
     options = parser.parse_args()
@@ -164,7 +170,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     text = folder / f"text-{options.tokens}"
     if not text.exists() and options.only_generate:
-        generate(text, options.sources, options.tokens)
+        generate(text, options.sources, options.tokens, tuple(options.jumps))
     if options.only_generate:
         return
     # By another process: the peak of a process that is started is at least what the one that starts it takes.

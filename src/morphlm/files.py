@@ -373,10 +373,15 @@ def check_can_write(path: str | Path) -> None:
 
 def check_can_make(path: str | Path) -> None:
     """Refuse a file or folder that cannot be created with its parents, before any work is done."""
-    parent = checked_path(path).resolve().parent
-    while not parent.exists() and parent != parent.parent:
-        parent = parent.parent
-    _check_folder(parent, path, "choose another place")
+    _check_folder(existing_folder(checked_path(path).resolve().parent), path, "choose another place")
+
+
+def existing_folder(path: str | Path) -> Path:
+    """The folder itself, or the nearest one above it that is there."""
+    folder = checked_path(path).resolve()
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return folder
 
 
 def _check_folder(folder: Path, path: str | Path, advice: str) -> None:

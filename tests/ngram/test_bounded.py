@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from morphlm import load, memory
 from morphlm.arrays import Array, is_rising
+from morphlm.cli import train_mkn
 from morphlm.errors import ConfigError, FileAccessError
 from morphlm.memory import parse_memory
 from morphlm.ngram import counting
@@ -29,6 +31,7 @@ from morphlm.ngram.bounded.storage import TemporaryFolder
 from morphlm.ngram.counting import count_ngrams, pruning_thresholds
 from morphlm.ngram.discounts import Discounts
 from morphlm.ngram.estimation import estimate
+from morphlm.ngram.model import NgramModel
 from morphlm.ngram.training import train_ngram
 from morphlm.ngram.trie import NgramTrie
 from morphlm.vocabulary import corpus as corpus_module
@@ -300,3 +303,36 @@ def test_more_tokens_than_positions_are_refused(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(counting, "MAX_TOKENS", 5)
     with pytest.raises(ConfigError, match="4 tokens are too many for one model, which takes 5 with the begins"):
         train_ngram([["a"], ["b"]], 2)
+
+
+def test_too_little_memory_for_the_words_is_refused_before_counting() -> None:
+    assert plan._block_bytes(800 << 20, 500 << 20) == (300 << 20) - plan.RESERVED_BYTES
+    with pytest.raises(ConfigError, match=r"take 619 MB of the 629 MB that are allowed; give more memory="):
+        plan._block_bytes(600 << 20, 590 << 20)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "joined"),
+    [
+        (["a.txt", "--prune", "0", "0", "1", "b.txt"], ["a.txt", "--prune", "0 0 1", "b.txt"]),
+        (["--prune", "0", "1"], ["--prune", "0 1"]),
+        (["--prune", "0,1", "2"], ["--prune", "0,1", "2"]),
+        (["--prune"], ["--prune"]),
+        (["7"], ["7"]),
+    ],
+)
+def test_whole_numbers_after_prune_are_its_value(arguments: list[str], joined: list[str]) -> None:
+    assert train_mkn._joined_thresholds(arguments) == joined
+
+
+def test_the_command_prunes_and_quantises(tmp_path: Path) -> None:
+    arguments = [str(KENLM / "small.txt"), "--order", "3", "--out", str(tmp_path / "model"), "--memory", "1G"]
+    result = CliRunner().invoke(train_mkn.command, [*arguments, "--prune", "0", "1", "--quantise", "--json"])
+    assert result.exit_code == 0, result.output
+    expected = train_ngram(KENLM / "small.txt", 3, prune=(0, 1), quantise=True)
+    found = load(tmp_path / "model")
+    assert isinstance(found, NgramModel)
+    assert found.trie.sizes == expected.trie.sizes
+    assert found.sentence(["a", "b"]) == expected.sentence(["a", "b"])
+    for wrong in (["--prune"], ["--prune", "x"]):
+        assert CliRunner().invoke(train_mkn.command, [*arguments, *wrong]).exit_code != 0

@@ -74,6 +74,7 @@ def _mixture() -> LanguageModel:
 WRITERS: dict[str, Callable[[Path], None]] = {
     "mkn": lambda place: _ngram(3).save(place),
     "mkn of order 1": lambda place: _ngram(1).save(place),
+    "quantised mkn": lambda place: _ngram(3, quantise=True).save(place),
     "arpa": _write_arpa_model,
     "lbl": lambda place: _logbilinear("lbl").save(place),
     "lbl++ of n-grams, full": lambda place: _logbilinear("lbl++", "ngrams", diagonal=False).save(place),

@@ -64,6 +64,7 @@ def _thresholds(_: click.Context, __: click.Parameter, value: str | None) -> tup
     callback=_thresholds,
     help="Leave out n-grams with this count or less, for each order; the last number is for all that follow: 0 0 1.",
 )
+@click.option("--quantise", is_flag=True, help="Round to 256 values an order (8 bits), for small files.")
 @click.option("--memory", metavar="SIZE", help="What the whole process may take: 4G; else what is available.")
 @click.option("--temporary", type=click.Path(), metavar="DIR", help="Folder of temporary files, if it needs any.")
 @click.option("--restart", is_flag=True, help="Train anew, even if the model is complete.")
@@ -80,6 +81,7 @@ def command(
     is_open: bool,
     allow_unknown: bool,
     prune: tuple[int, ...],
+    quantise: bool,
     memory: str | None,
     temporary: str | None,
     restart: bool,
@@ -115,6 +117,7 @@ def command(
             vocabulary=None if vocab is None else load_vocabulary(vocab),
             allow_unknown=allow_unknown,
             prune=prune,
+            quantise=quantise,
             memory=memory,
             temporary=temporary,
             out=out,

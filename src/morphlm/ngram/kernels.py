@@ -172,6 +172,20 @@ def interpolate(
     return probabilities, gammas
 
 
+@njit(cache=True, nogil=True)
+def link_suffixes(words: Array, first_child: Array, suffix: Array) -> bool:
+    """Fill in the suffixes of all nodes but unigrams, from the shorter to the longer; False if one is missing."""
+    for parent in range(len(first_child) - 1):
+        shorter = suffix[parent]
+        low, end = (0, first_child[0]) if shorter == ROOT else (first_child[shorter], first_child[shorter + 1])
+        for child in range(first_child[parent], first_child[parent + 1]):
+            low = words[child] if shorter == ROOT else first_from(low, end, words[child], words)
+            if low >= end or words[low] != words[child]:
+                return False
+            suffix[child] = low
+    return True
+
+
 # ---------------------------------------------------------------- queries
 
 

@@ -9,20 +9,24 @@ from typing import Any
 import numpy as np
 
 from morphlm.arguments import whole_number
-from morphlm.arrays import Float64Array, Int32Array, Int64Array
-from morphlm.errors import ConfigError
+from morphlm.arrays import BLOCK_ITEMS, Array, Float64Array, Int32Array, Int64Array
+from morphlm.errors import ConfigError, FormatError
+from morphlm.files import existing_folder
 from morphlm.language_model.addition import EXTENDED, Addition
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.guards import Words, asked_words, state_list, states_and_words
 from morphlm.language_model.origin import Origin
 from morphlm.language_model.perplexity import UnknownContexts, composes
 from morphlm.lazy import cached_property
-from morphlm.modelfile import ModelFiles, check_self_test, write_model
+from morphlm.modelfile import TENSORS, ModelFiles, check_self_test, write_model
 from morphlm.ngram.arpa.reading import read_arpa
 from morphlm.ngram.arpa.writing import write_arpa
+from morphlm.ngram.bounded.storage import TemporaryFolder
 from morphlm.ngram.extending import extend_trie
 from morphlm.ngram.kernels import ROOT, score_word_at
+from morphlm.ngram.quantised import in_memory, pack, unpack
 from morphlm.ngram.trie import NgramTrie
+from morphlm.schema import SchemaError
 from morphlm.tables import counted
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID, VOCABULARY_FILE, Vocabulary, parse_vocabulary
 
@@ -180,12 +184,30 @@ class NgramModel(LanguageModel, checks_itself=True):
         """Write the model in ARPA format, compressed if the name says so."""
         write_arpa(path, self.trie, self.vocabulary)
 
+    @property
+    def is_quantised(self) -> bool:
+        """Whether its values are rounded to 256 an order, and its files compact.
+
+        An extended model is written like others: the compact file does not know which words are members of UNK.
+        """
+        return bool(self.training.get("quantise")) and not self.training.get(EXTENDED)
+
+    def _tensors(self, folder: TemporaryFolder) -> dict[str, Array]:
+        """What is stored; large arrays that are made for it lie in a folder, as they may not fit into memory."""
+        if not self.is_quantised:
+            return {name: getattr(self.trie, name) for name in _ARRAYS}
+        is_large = len(self.trie.words) > BLOCK_ITEMS
+        return pack(self.trie, folder.collect if is_large else in_memory)
+
     def save(self, directory: str | Path) -> None:
+        bits = {"bits": 8} if self.is_quantised else {}
+        with TemporaryFolder(existing_folder(directory)) as folder:
+            tensors = self._tensors(folder)
         files = ModelFiles(
             kind=self.kind,
-            configuration={"order": self.order, "sizes": list(self.trie.sizes)},
+            configuration={"order": self.order, "sizes": list(self.trie.sizes)} | bits,
             training=self.training,
-            tensors={name: getattr(self.trie, name) for name in _ARRAYS},
+            tensors=tensors,
             texts={VOCABULARY_FILE: self.vocabulary.to_tsv()},
             self_test=self.self_test(),
         )
@@ -200,10 +222,21 @@ def kind_of_source(training: Mapping[str, Any]) -> str:
 def ngram_from_files(directory: str | Path, files: ModelFiles) -> NgramModel:
     """The model that a checked directory holds; its self-test is run."""
     vocabulary = parse_vocabulary(files.texts[VOCABULARY_FILE], f"{directory}/{VOCABULARY_FILE}")
-    trie = NgramTrie(sizes=tuple(files.configuration["sizes"]), **{name: files.tensors[name] for name in _ARRAYS})
+    sizes = tuple(files.configuration["sizes"])
+    if "bits" in files.configuration:
+        trie = _unpacked(directory, files, sizes)
+    else:
+        trie = NgramTrie(sizes=sizes, **{name: files.tensors[name] for name in _ARRAYS})
     model = NgramModel(trie, vocabulary, files.training)
     check_self_test(directory, files.self_test, model._score_for_test)
     return model
+
+
+def _unpacked(directory: str | Path, files: ModelFiles, sizes: tuple[int, ...]) -> NgramTrie:
+    try:
+        return unpack(files.tensors, sizes)
+    except SchemaError as problem:
+        raise FormatError(f"{directory}/{TENSORS}: {problem}; copy or make the model again") from problem
 
 
 def ngram_from_arpa(path: str | Path) -> NgramModel:

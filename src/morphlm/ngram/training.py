@@ -23,6 +23,7 @@ from morphlm.ngram.discounts import Discounts
 from morphlm.ngram.estimation import estimate
 from morphlm.ngram.kind import MKN
 from morphlm.ngram.model import NgramModel, ngram_from_files
+from morphlm.ngram.quantised import quantise as quantise_trie
 from morphlm.ngram.trie import NgramTrie
 from morphlm.progress import ProgressOption, reports_progress
 from morphlm.settings import Settings, setting
@@ -51,9 +52,12 @@ class NgramConfig:
     open_vocabulary: bool = True  # words never seen share the mass of an unseen word; closed: they get nothing
     prune: tuple[int, ...] = ()  # for each order, the count up to which n-grams go; the last number is for the rest
 
+    quantise: bool = False  # round to 256 values an order, for compact files
+
     def record(self) -> dict[str, Any]:
-        """What models keep of it, and depend on; without pruning it is what it was before there was any."""
-        return {name: value for name, value in asdict(self).items() if name != "prune" or any(self.prune)}
+        """What models keep of it, and depend on; without the last two it is what it was before there were any."""
+        unused = {"prune": not any(self.prune), "quantise": not self.quantise}
+        return {name: value for name, value in asdict(self).items() if not unused.get(name)}
 
 
 @reports_progress
@@ -68,6 +72,7 @@ def train_ngram(
     allow_unknown: bool = False,
     language: str | None = None,
     prune: Sequence[int] = (),
+    quantise: bool = False,
     memory: int | str | None = None,
     temporary: str | Path | None = None,
     out: str | Path | None = None,
@@ -79,7 +84,8 @@ def train_ngram(
     Raw lines, which are strings, are prepared by the rules of the language.
 
     `order` is n. Without `open_vocabulary`, words that are not known have no probability. `prune` leaves out n-grams
-    that are rare: (0, 0, 1) those of order 3 and above that occur once, as lmplz does.
+    that are rare: (0, 0, 1) those of order 3 and above that occur once, as lmplz does. With `quantise`, probabilities
+    and back-offs are rounded to 256 values an order, and the files are a quarter as large.
 
     `memory`, in bytes or as '4G', bounds what the whole process takes, by default what is available: what does not fit
     is counted on disk, in files in the folder `temporary`. The model is the same.
@@ -89,7 +95,7 @@ def train_ngram(
     written to `out`; if it stands there already, from the same text with the same settings, it is not trained again
     unless `restart` says so.
     """
-    config = NgramConfig(order, kappa, seed, open_vocabulary, tuple(prune))
+    config = NgramConfig(order, kappa, seed, open_vocabulary, tuple(prune), bool(quantise))
     limits = counting_limits(memory, temporary, out)
     check_order(order)
     pruning_thresholds(config.prune, order)
@@ -169,6 +175,7 @@ def train_ngram_on(
     if plan is None:
         counts = count_ngrams(corpus, config.order, config.prune)
         trie, discounts = estimate(counts, open_vocabulary=config.open_vocabulary)
+        trie = quantise_trie(trie) if config.quantise else trie
     else:
         trie, discounts = _train_on_disk(corpus, config, limits, plan)
     training: dict[str, Any] = {
@@ -190,6 +197,7 @@ def _train_on_disk(
     thresholds, sizes = pruning_thresholds(config.prune, config.order), block_sizes(plan.block_bytes)
     with TemporaryFolder(limits.folder, plan.temporary_bytes) as folder:
         counts = count_on_disk(corpus, config.order, thresholds, folder, sizes)
-        return estimate_on_disk(
+        trie, discounts = estimate_on_disk(
             counts, open_vocabulary=config.open_vocabulary, folder=folder, sizes=sizes, is_pruned=any(thresholds)
         )
+        return (quantise_trie(trie, folder.collect) if config.quantise else trie), discounts

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from morphlm.arguments import as_integer, integers, word_id, word_ids
-from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array, Int64Array, read_only
+from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array, Int64Array, blocks_of, read_only
 from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.language_model.guards import no_state
@@ -25,6 +25,19 @@ def check_number_of_nodes(nodes: int) -> None:
     """Nodes are numbered in 32 bits."""
     if nodes >= 2**31:
         raise ConfigError(f"{nodes:,} n-grams are too many for one model; take less text or a lower order")
+
+
+def siblings_are_sorted(words: Int32Array, first_child: Int64Array, begin: int) -> bool:
+    """Whether, from a node on, each has a larger word than the one before it, or is the first child of its parent."""
+    node, last = begin, 0
+    for block in blocks_of(words[begin:]):
+        bounds = np.searchsorted(first_child, [node, node + len(block)])
+        is_first = np.zeros(len(block), bool)
+        is_first[first_child[bounds[0] : bounds[1]] - node] = True
+        if not (is_first | (np.diff(block, prepend=np.int32(last)) > 0)).all():
+            return False
+        node, last = node + len(block), int(block[-1])
+    return True
 
 
 @dataclass(frozen=True, eq=False)

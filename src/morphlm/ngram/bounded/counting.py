@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import BLOCK_ITEMS, Array, Int32Array, Int64Array, blocks_of
-from morphlm.errors import ConfigError
 from morphlm.ngram.bounded import kernels
 from morphlm.ngram.bounded.sorting import SORTING_BYTES, RecordRuns
 from morphlm.ngram.bounded.storage import ArrayFile, TemporaryFolder
-from morphlm.ngram.counting import MAX_TOKENS, LastNgram, histogram_of, with_raw_count
+from morphlm.ngram.counting import LastNgram, check_number_of_tokens, histogram_of, with_raw_count
 from morphlm.ngram.kernels import ROOT
 from morphlm.ngram.trie import check_number_of_nodes
 from morphlm.progress import progress_bar
@@ -99,9 +98,8 @@ def count_on_disk(
 
     N-grams of order n that occur thresholds[n - 1] times or less are marked as pruned.
     """
+    check_number_of_tokens(len(corpus.tokens), corpus.sentences)
     counting = _Counting(TextStream(corpus, sizes.tokens), len(corpus.vocabulary), order, folder, sizes)
-    if counting.stream.positions > MAX_TOKENS:
-        raise ConfigError(f"{len(corpus.tokens):,} tokens are too many for one model; train on less text")
     with progress_bar("counting", counting.stream.positions * order, "n-gram") as bar:
         counting.count_unigrams()
         bar.update(counting.stream.positions)
@@ -181,11 +179,13 @@ class _Counting:
         if self._shorter is not None:
             self._shorter.close()
         self._shorter = None if places is None else places.collect()
-        last_end = self._last_ends[n - 1]
-        if self._shorter is None or last_end is None:
-            self._last_ngrams.append(None)
-        else:
-            self._last_ngrams.append(self._last_ngram(int(self._shorter.read(last_end, last_end + 1)[0])))
+        self._last_ngrams.append(self._last_ngram_at(self._last_ends[n - 1]))
+
+    def _last_ngram_at(self, end: int | None) -> LastNgram | None:
+        """The n-gram of the order that was counted last that ends at a position; none is asked of the highest."""
+        if end is None or self._shorter is None:
+            return None
+        return self._last_ngram(int(self._shorter.read(end, end + 1)[0]))
 
     def _sort_records(self, n: int) -> RecordRuns:
         contexts = self.found.sizes[-1]

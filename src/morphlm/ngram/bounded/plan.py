@@ -15,6 +15,7 @@ import numpy as np
 
 from morphlm.costs import format_size
 from morphlm.errors import FileAccessError
+from morphlm.files import existing_folder
 from morphlm.memory import available_memory, memory_used_up, resident_memory
 from morphlm.ngram.bounded import kernels
 from morphlm.ngram.bounded.counting import TextStream
@@ -67,7 +68,7 @@ class Survey:
     @property
     def memory_bytes(self) -> float:
         """What counting and estimating take in memory, besides the text: two moments, of which either may be worse."""
-        return max(21 * self.positions + 25 * self.total, 5 * self.positions + 60 * self.total)
+        return max(21 * self.positions + 25 * self.total, 5 * self.positions + 66 * self.total)
 
     @property
     def model_bytes(self) -> float:
@@ -150,7 +151,7 @@ def _check_disks(plan: DiskPlan, survey: Survey, limits: CountingLimits) -> None
 
 
 def _check_disk(folder: Path, needed: float, what: str, advice: str) -> None:
-    free = shutil.disk_usage(_existing(folder)).free
+    free = shutil.disk_usage(existing_folder(folder)).free
     if free < needed:
         raise FileAccessError(
             f"{what} needs about {format_size(needed)} here, and {format_size(free)} are free; {advice}",
@@ -159,12 +160,4 @@ def _check_disk(folder: Path, needed: float, what: str, advice: str) -> None:
 
 
 def _is_same_disk(one: Path, other: Path) -> bool:
-    return _existing(one).stat().st_dev == _existing(other).stat().st_dev
-
-
-def _existing(path: Path) -> Path:
-    """The path or the nearest folder above it that is there."""
-    path = path.resolve()
-    while not path.exists():
-        path = path.parent
-    return path
+    return existing_folder(one).stat().st_dev == existing_folder(other).stat().st_dev

@@ -8,7 +8,7 @@ from __future__ import annotations
 import mmap
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -43,6 +43,13 @@ class TemporaryFolder:
         array = ArrayFile(self, np.dtype(dtype))
         self._open.add(array)
         return array
+
+    def collect(self, blocks: Iterable[Array], dtype: Any) -> Array:
+        """Blocks as one array, a map of a file."""
+        array = self.array(dtype)
+        for block in blocks:
+            array.append(block)
+        return array.mapped()
 
     def forget(self, array: ArrayFile) -> None:
         """An array that was closed."""
