@@ -131,8 +131,9 @@ def use_model(model: LanguageModel, directory: Path) -> None:
     if model.composes_contexts:
         model.perplexity(TEXT, unknown_contexts="composed")
     for part in model.parts:
-        if hasattr(part, "write_arpa") and not part.training.get("extended"):  # of which no ARPA file can tell
-            part.write_arpa(directory.with_name("out.arpa"))
+        if hasattr(part, "write_arpa"):
+            if not part.training.get("extended"):  # an ARPA file cannot tell of words that share P(UNK)
+                part.write_arpa(directory.with_name("out.arpa"))
         elif not isinstance(part, CacheModel):
             vectors = part.vectors
             vectors.neighbours("škola", 3)
