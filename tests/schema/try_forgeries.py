@@ -29,7 +29,7 @@ from morphlm.errors import MorphlmError
 from tests.schema.artefacts import use
 from tests.schema.forged_directories import Forgery, forgeries
 
-SECONDS = 60  # for one forgery, the first of a process compiles kernels
+SECONDS = 180  # for one forgery; the first of a process compiles kernels, on a busy machine for longer than a minute
 MEMORY = 6 << 30  # bytes of address space
 REFUSED, USED, DEFECT = "refused", "used", "defect"
 
