@@ -21,6 +21,7 @@ from morphlm.language_model.perplexity import Perplexity
 from morphlm.language_model.signature import common_signature
 from morphlm.modelfile import check_can_hold_model
 from morphlm.progress import ProgressOption, notify, reports_progress
+from morphlm.ranks import as_communicator, together
 from morphlm.settings import DeclaredSetting, Settings, former_name
 from morphlm.tables import format_columns
 from morphlm.text.preparation import PrepareOptions
@@ -179,6 +180,7 @@ def train(
     artefacts: str | Path | None = None,
     language: str | None = None,
     progress: ProgressOption = None,
+    comm: Any = None,
     **settings: Any,
 ) -> LanguageModel:
     """Train a model of any kind (`mkn`, `lbl`, ..., `clbl++`); gives the best by the development text.
@@ -193,11 +195,18 @@ def train(
 
     `progress` says how progress is shown: None as bars on terminals and in notebooks, True as bars in any case, False
     not at all; a function is called with a `morphlm.ProgressUpdate` again and again.
+
+    `comm` is a communicator of mpi4py whose ranks share the work: all of them make the same call, rank 0 reads and
+    writes, and all get the model. Results do not depend on the number of ranks.
     """
     artefacts = settings.pop("stages", artefacts)  # its name in 0.1
-    text = as_text(source, PrepareOptions(language=language))
-    inputs, options, run = sort_settings(settings, seed, RunOptions(resume=resume, threads=threads))
-    return train_one(kind, text, dev, out, inputs, options, run, artefacts=artefacts).model
+
+    def train_first() -> LanguageModel:
+        text = as_text(source, PrepareOptions(language=language))
+        inputs, options, run = sort_settings(settings, seed, RunOptions(resume=resume, threads=threads))
+        return train_one(kind, text, dev, out, inputs, options, run, artefacts=artefacts).model
+
+    return together(as_communicator(comm), train_first)
 
 
 def sort_settings(

@@ -21,12 +21,13 @@ from morphlm.logbilinear.kernels.numerics import (
     update_row,
 )
 from morphlm.logbilinear.kernels.records import AdaGrad, Layer, Predictions, SparseRows, SurfaceDropout
+from morphlm.logbilinear.kernels.shards import NOWHERE
 
 F = np.float32
+LOWEST = F(-3e38)  # below every score
 BLOCK = 128  # tokens that are scored at a time against all classes
 SCORES = 1 << 16  # scores of one class that are computed at a time, within the bounds of the next line: 256 KB
 SMALLEST_BLOCK, LARGEST_BLOCK = 16, 1024  # tokens
-PRIVATE = -1  # the number of a factor that is not shared
 PREFETCHED = 3  # words whose vectors are loaded before they are needed
 TILE = 1024  # words of a class scored at a time when nothing is learned
 
@@ -39,14 +40,12 @@ class OutputLayout(NamedTuple):
     starts: Array  # int64 (C + 1): where the positions of each class begin
     class_of: Array  # int32: the class of each position
     rows: SparseRows  # the output factors of the word at each position
-    shared: Array  # int32: the factors that several words have, or one of them twice
-    number_of: Array  # int32 (F): the number of each shared factor in this list, PRIVATE for those of one word alone
 
 
 @inlined
 def softmax_error(scores: Array, biases: Array, target: int, scale: float, bias_errors: Array) -> float:
     """Turn scores into errors, (probability - [target]) x scale; add these to the biases'; returns ln p(target)."""
-    highest = F(-3e38)
+    highest = LOWEST
     for i in range(scores.size):
         scores[i] += biases[i]
         highest = max(highest, scores[i])
@@ -111,10 +110,10 @@ def new_scratch(words: int, width: int) -> SoftmaxScratch:
 
 
 class SharedGradients(NamedTuple):
-    """Gradients of shared factors, by their numbers in the layout; those of several shards have one more dimension."""
+    """Gradients of shared factors, which every shard sums up in rows of its own."""
 
-    sums: Array  # float32 (shared, d); 0 where nothing was added
-    touched: Array  # bool (shared,): where something was
+    sums: Array  # float32 (rows, d); 0 where nothing was added
+    row_of_item: Array  # int32, by item of the layout's rows: where to add; NOWHERE for factors of one word alone
 
 
 @compiled
@@ -218,43 +217,24 @@ def learn_word(
     """A word's gradient goes to all its factors; to the first, its surface form, times its weight."""
     first = layout.rows.starts[position]
     for at in range(first + 1, layout.rows.starts[position + 1]):
-        learn_factor(layout.rows.items[at], layout, gradient, table, shared)
+        learn_factor(at, layout, gradient, table, shared)
     if weight == 0:
         return
     if weight != 1:
         for k in range(gradient.size):
             gradient[k] *= weight
-    learn_factor(layout.rows.items[first], layout, gradient, table, shared)
+    learn_factor(first, layout, gradient, table, shared)
 
 
 @inlined
-def learn_factor(factor: int, layout: OutputLayout, gradient: Array, table: AdaGrad, shared: SharedGradients) -> None:
+def learn_factor(item: int, layout: OutputLayout, gradient: Array, table: AdaGrad, shared: SharedGradients) -> None:
     """AdaGrad on a factor of one word alone; the gradient of a shared factor is added up."""
-    number = layout.number_of[factor]
-    if number == PRIVATE:
-        update_row(table, factor, gradient)
+    row = shared.row_of_item[item]
+    if row == NOWHERE:
+        update_row(table, layout.rows.items[item], gradient)
     else:
-        shared.touched[number] = True
         for k in range(gradient.size):
-            shared.sums[number, k] += gradient[k]
-
-
-@compiled
-def update_shared(begin: int, end: int, layout: OutputLayout, shared: SharedGradients, table: AdaGrad) -> None:
-    """AdaGrad on the shared factors begin .. end - 1 that some shard has touched; the shards are 0 afterwards."""
-    gradient = np.empty(table.weights.shape[1], F)
-    for number in range(begin, end):
-        gradient[:] = 0
-        is_touched = False
-        for shard in range(len(shared.sums)):
-            if shared.touched[shard, number]:
-                is_touched = True
-                shared.touched[shard, number] = False
-                for k in range(gradient.size):
-                    gradient[k] += shared.sums[shard, number, k]
-                    shared.sums[shard, number, k] = 0
-        if is_touched:
-            update_row(table, layout.shared[number], gradient)
+            shared.sums[row, k] += gradient[k]
 
 
 # ---------------------------------------------------------------- scoring alone
@@ -272,7 +252,7 @@ def score_classes(
         s = scores[: b - a]
         np.dot(predictions[a:b], layer.vectors.T, s)
         for i in range(b - a):
-            highest = F(-3e38)
+            highest = LOWEST
             for c in range(len(biases)):
                 s[i, c] += biases[c]
                 highest = max(highest, s[i, c])
@@ -283,26 +263,34 @@ def score_classes(
             out[a + i] += np.float64(own - highest) - np.log(np.float64(total))
 
 
+class PartialScores(NamedTuple):
+    """What a token's scores against some of the words come to; those against others can be added."""
+
+    highest: Array  # float32
+    total: Array  # float64: the sum of exponentials relative to the highest score
+    own: Array  # float32: the score of the token's own word; LOWEST if it is not among these
+
+
 @compiled
 def score_words(
     begin: int,
     end: int,
-    c: int,
+    first: int,
+    last: int,
     batch: Batch,
     layout: OutputLayout,
     predictions: Array,
     layer: Layer,
-    out: Array,
+    out: PartialScores,
 ) -> None:
-    """out += ln P(w|h,c) of tokens begin .. end - 1, all of class c; the layer has the words by position.
+    """Scores of tokens begin .. end - 1 against the words at positions first .. last - 1; the layer has all of these.
 
     The words are scored in tiles; the sum of exponentials is kept relative to the highest score so far.
     """
-    first, last = layout.starts[c], layout.starts[c + 1]
     scores = np.empty((end - begin) * min(TILE, last - first), F)
-    highest, total, own = np.empty(end - begin, F), np.zeros(end - begin), np.empty(end - begin, F)
+    highest, total, own = out.highest[begin:end], out.total[begin:end], out.own[begin:end]
     for i in range(end - begin):
-        highest[i], own[i] = F(-3e38), F(0.0)
+        highest[i], total[i], own[i] = LOWEST, 0.0, LOWEST
     for tile in range(first, last, TILE):
         stop = min(tile + TILE, last)
         s = scores[: (end - begin) * (stop - tile)].reshape(end - begin, stop - tile)
@@ -320,8 +308,20 @@ def score_words(
             target = layout.position_of[batch.targets[begin + i]]
             if tile <= target < stop:
                 own[i] = s[i, target - tile]
-    for i in range(end - begin):
-        out[begin + i] += np.float64(own[i] - highest[i]) - np.log(total[i])
+
+
+@compiled
+def add_scores(begin: int, end: int, parts: PartialScores, out: Array) -> None:
+    """out += ln P of tokens begin .. end - 1; the parts, of disjoint words, have one more dimension and one order."""
+    for i in range(begin, end):
+        highest, total, own = parts.highest[0, i], parts.total[0, i], parts.own[0, i]
+        for part in range(1, len(parts.highest)):
+            most = max(highest, parts.highest[part, i])
+            total *= np.exp(np.float64(highest - most))
+            total += parts.total[part, i] * np.exp(np.float64(parts.highest[part, i] - most))
+            highest = most
+            own = max(own, parts.own[part, i])
+        out[i] += np.float64(own - highest) - np.log(total)
 
 
 @compiled
