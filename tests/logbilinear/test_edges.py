@@ -1,4 +1,4 @@
-"""Where sentences, minibatches, vocabularies and numbers end: contexts, tiny sizes, NaN, and the exponential."""
+"""Where sentences, minibatches, vocabularies and numbers end: contexts, tiny sizes, NaN, exponential, float order."""
 
 from __future__ import annotations
 
@@ -315,3 +315,29 @@ def test_arranged_by_class_keeps_factors_and_has_surface_forms_first() -> None:
     np.testing.assert_array_equal(order[arranged.layout.rows.items], structure.layout.rows.items)
     first_factors = arranged.layout.rows.items[arranged.layout.rows.starts[:-1]]
     assert first_factors.tolist() == list(range(len(first_factors)))
+
+
+# ---------------------------------------------------------------- the largest of floats, by integers
+
+
+@njit
+def ordered(x: Float32Array, orders: Any, back: Float32Array) -> None:
+    for i in range(len(x)):
+        orders[i] = numerics.order_of(x[i])
+        back[i] = numerics.float_of_order(orders[i])
+
+
+@given(st.lists(st.floats(width=32, allow_nan=False), min_size=2, max_size=20))
+def test_integers_are_in_the_order_of_their_floats(numbers: list[float]) -> None:
+    x = np.array(numbers, np.float32)
+    orders, back = np.empty(len(x), np.int32), np.empty_like(x)
+    ordered(x, orders, back)
+    assert back.tobytes() == x.tobytes()
+    assert back[orders.argmax()] == x.max()
+    assert all((orders[i] < orders[j]) == (x[i] < x[j]) for i in range(len(x)) for j in range(len(x)) if x[i] != x[j])
+
+
+def test_the_softmax_begins_its_search_for_the_highest_score_below_all_that_occur() -> None:
+    x, orders, back = np.array([-3e38], np.float32), np.empty(1, np.int32), np.empty(1, np.float32)
+    ordered(x, orders, back)
+    assert orders[0] == numerics.LOWEST_ORDER

@@ -30,7 +30,14 @@ def _record(name: str) -> ModelKind:
         options="morphlm.training.config:LogBilinearOptions",
         unused_options=(*(() if has_factors else ("surface_dropout",)), *(NOISE if has_classes else ())),
         writes_checkpoints=True,
-        modules=("morphlm.logbilinear", "morphlm.training.batches", "morphlm.training.config", "morphlm.training.loop"),
+        modules=(
+            "morphlm.logbilinear",
+            "morphlm.training.batches",
+            "morphlm.training.config",
+            "morphlm.training.loop",
+            "morphlm.training.rank_state",
+        ),
+        revision=2,  # sums are over logical shards, along a tree
         needs_factors=has_factors,
         needs_classes=has_classes,
         has_vectors=True,

@@ -12,9 +12,12 @@ from morphlm.arrays import Array
 from morphlm.logbilinear.kernels.batch import Batch
 from morphlm.logbilinear.kernels.context import compose, gather_rows
 from morphlm.logbilinear.kernels.numerics import (
+    LOWEST_ORDER,
     compiled,
     exponential,
+    float_of_order,
     inlined,
+    order_of,
     prefetch_row,
     surface_weight,
     update_biases,
@@ -45,10 +48,11 @@ class OutputLayout(NamedTuple):
 @inlined
 def softmax_error(scores: Array, biases: Array, target: int, scale: float, bias_errors: Array) -> float:
     """Turn scores into errors, (probability - [target]) x scale; add these to the biases'; returns ln p(target)."""
-    highest = LOWEST
+    order = LOWEST_ORDER
     for i in range(scores.size):
         scores[i] += biases[i]
-        highest = max(highest, scores[i])
+        order = max(order, order_of(scores[i]))
+    highest = float_of_order(order)
     own = scores[target]
     total = F(0.0)
     for i in range(scores.size):
@@ -160,8 +164,8 @@ def word_softmax(
             compose(layer.vectors[w], table.weights, position, layout.rows, weights[w])
             layer.biases[w] = biases.weights[layout.members[position]]
         objectives[c] = score_class(c, batch, layout, layer, predictions, gradient, scratch)
-        for w in range(words):
-            learn_word(first + w, layout, weights[w], gradient.vectors[w], table, shared)
+        add_shared(first, layout, weights, gradient.vectors, table, shared)
+        update_firsts(first, layout, weights, gradient.vectors, table, shared)
         update_biases(layout.members[first : first + words], gradient.biases, biases)
 
 
@@ -210,31 +214,60 @@ def score_class(
     return objective
 
 
+# A word's gradient goes to all its factors; to the first, its surface form, times its weight. The rows of first factors
+# are neighbours in memory, those of the others are not. Two loops, one streaming and one that prefetches, take half as
+# long as one.
+
+
 @inlined
-def learn_word(
-    position: int, layout: OutputLayout, weight: float, gradient: Array, table: AdaGrad, shared: SharedGradients
+def add_shared(
+    first: int, layout: OutputLayout, weights: Array, gradients: Array, table: AdaGrad, shared: SharedGradients
 ) -> None:
-    """A word's gradient goes to all its factors; to the first, its surface form, times its weight."""
-    first = layout.rows.starts[position]
-    for at in range(first + 1, layout.rows.starts[position + 1]):
-        learn_factor(at, layout, gradient, table, shared)
-    if weight == 0:
-        return
-    if weight != 1:
-        for k in range(gradient.size):
-            gradient[k] *= weight
-    learn_factor(first, layout, gradient, table, shared)
+    """Add up the gradients of shared factors of words from position `first` on; AdaGrad on others but the first."""
+    words = len(gradients)
+    for w in range(words):
+        prefetch_shared(first + min(w + PREFETCHED, words - 1), layout, shared)
+        begin = layout.rows.starts[first + w]
+        for at in range(begin + 1, layout.rows.starts[first + w + 1]):
+            row = shared.row_of_item[at]
+            if row == NOWHERE:
+                update_row(table, layout.rows.items[at], gradients[w])
+            else:
+                add_gradient(shared, row, gradients[w], F(1.0))
+        row = shared.row_of_item[begin]
+        if row != NOWHERE and weights[w] != 0:
+            add_gradient(shared, row, gradients[w], weights[w])
 
 
 @inlined
-def learn_factor(item: int, layout: OutputLayout, gradient: Array, table: AdaGrad, shared: SharedGradients) -> None:
-    """AdaGrad on a factor of one word alone; the gradient of a shared factor is added up."""
-    row = shared.row_of_item[item]
-    if row == NOWHERE:
-        update_row(table, layout.rows.items[item], gradient)
-    else:
-        for k in range(gradient.size):
-            shared.sums[row, k] += gradient[k]
+def add_gradient(shared: SharedGradients, row: int, gradient: Array, weight: float) -> None:
+    """Add a word's gradient times a weight to that of one of its shared factors."""
+    for k in range(gradient.size):
+        shared.sums[row, k] += weight * gradient[k]
+
+
+@inlined
+def prefetch_shared(position: int, layout: OutputLayout, shared: SharedGradients) -> None:
+    """Begin to load the sums of a word's shared factors but the first."""
+    for at in range(layout.rows.starts[position] + 1, layout.rows.starts[position + 1]):
+        row = shared.row_of_item[at]
+        if row != NOWHERE:
+            prefetch_row(shared.sums, row)
+
+
+@inlined
+def update_firsts(
+    first: int, layout: OutputLayout, weights: Array, gradients: Array, table: AdaGrad, shared: SharedGradients
+) -> None:
+    """AdaGrad on the first factors, if they belong to one word alone, of words from position `first` on."""
+    for w in range(len(gradients)):
+        item = layout.rows.starts[first + w]
+        if shared.row_of_item[item] == NOWHERE and weights[w] != 0:
+            gradient = gradients[w]
+            if weights[w] != 1:
+                for k in range(gradient.size):
+                    gradient[k] *= weights[w]
+            update_row(table, layout.rows.items[item], gradient)
 
 
 # ---------------------------------------------------------------- scoring alone
