@@ -14,18 +14,22 @@ import os
 import pickle
 import socket
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any, TypeVar, cast
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from morphlm.arrays import Array
 from morphlm.errors import ConfigError, MorphlmError
 from morphlm.extras import import_extra
+from morphlm.progress import messages_to
 from morphlm.threads import available_cores
 
 # What mpirun and srun set: the number of processes, and that of this one.
@@ -34,6 +38,7 @@ NUMBERS = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK
 Result = TypeVar("Result")
 PURPOSE = "several ranks need"
 CHUNK = 1 << 28  # bytes that are sent at a time
+AHEAD = 3  # tasks for each rank that are taken before they are needed
 SPINS = 200  # looks at a message before the process sleeps between two of them
 SHORTEST_PAUSE, LONGEST_PAUSE = 2e-5, 2e-3  # seconds
 
@@ -83,6 +88,14 @@ class Communicator:
     def abort(self, status: int = 1) -> None:
         """End all ranks at once, those too that wait for this one."""
 
+    def farm_out(self, function: str, items: Iterable[Any], shared: Any = None) -> Generator[Outcome, None, None]:
+        """What `module:function` gives for each item, in their order; ranks take the next as they become free.
+
+        The function is called with `shared`, which every rank is sent once, and the item. Ranks work apart from each
+        other: what a task trains is not shared out again. Tasks that fail leave the others alone.
+        """
+        return (_outcome(_resolve(function), shared, item) for item in items)
+
     def threads_of(self, threads: int | None) -> int:
         """How many threads this rank should use, if nobody says."""
         return threads or available_cores()
@@ -92,6 +105,19 @@ def _resolve(function: str) -> Callable[..., Any]:
     module, _, name = function.partition(":")
     found: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return found
+
+
+class Outcome(NamedTuple):
+    """What became of a task."""
+
+    value: Any
+    error: BaseException | None
+
+    def result(self) -> Any:
+        """The value; the error is raised, if there was one."""
+        if self.error is not None:
+            raise self.error
+        return self.value
 
 
 ALONE = Communicator()
@@ -206,11 +232,109 @@ class MpiCommunicator(Communicator):
     def abort(self, status: int = 1) -> None:
         self._comm.Abort(status)
 
+    def new_status(self) -> Any:
+        """Where MPI says of whom a message is."""
+        return self._mpi.Status()
+
+    def farm_out(self, function: str, items: Iterable[Any], shared: Any = None) -> Generator[Outcome, None, None]:
+        self.summon("morphlm.ranks:take_tasks", function, shared)
+        return _Farm(self, self._comm, _resolve(function), shared).results(items)
+
+    def next_task(self, result: Any) -> Any:
+        """Hand in a result and wait for what to do next."""
+        self._comm.send(result, 0)
+        while not self._comm.iprobe(0):
+            time.sleep(LONGEST_PAUSE)
+        return self._comm.recv(source=0)
+
     def threads_of(self, threads: int | None) -> int:
         cores = available_cores()
         # A rank that is bound to some of the cores may use them all; without binding, the ranks of a machine share it.
         is_bound = cores < (os.cpu_count() or 1)
         return threads or max(1, cores if is_bound else cores // self.node_size)
+
+
+def take_tasks(comm: MpiCommunicator, function: str, shared: Any) -> None:
+    """What a rank does while tasks are farmed out."""
+    work, result = _resolve(function), None
+    while (task := comm.next_task(result)) is not None:
+        number, item = task
+        result = number, _outcome(work, shared, item)
+
+
+class _Farm:
+    """Tasks that are farmed out: a thread of rank 0 talks to the others, while rank 0 itself works too."""
+
+    def __init__(self, comm: MpiCommunicator, channel: Any, work: Callable[..., Any], shared: Any) -> None:
+        self._comm, self._channel, self._work, self._shared = comm, channel, work, shared
+        self._waiting: deque[tuple[int, Any]] = deque()
+        self._done: dict[int, Outcome] = {}
+        self._changed = threading.Condition()
+        self._is_over = False
+
+    def results(self, items: Iterable[Any]) -> Generator[Outcome, None, None]:
+        """Outcomes in order; a few items for each rank are taken ahead."""
+        talking = threading.Thread(target=self._talk)
+        talking.start()
+        source, taken, given = iter(enumerate(items)), 0, 0
+        try:
+            while True:
+                while taken - given < AHEAD * self._comm.size and (entry := next(source, None)) is not None:
+                    self._waiting.append(entry)
+                    taken += 1
+                if given == taken:
+                    return
+                yield self._result(given)
+                given += 1
+        finally:
+            self._is_over = True
+            talking.join()
+            self._comm.release()
+
+    def _result(self, number: int) -> Outcome:
+        """The outcome of one item; until it is there, this rank works on others."""
+        while number not in self._done:
+            try:
+                own, item = self._waiting.popleft()
+            except IndexError:
+                with self._changed:
+                    self._changed.wait(LONGEST_PAUSE)
+                continue
+            with Path(os.devnull).open("w", encoding="utf-8") as nowhere, messages_to(nowhere):  # as at other ranks
+                self._done[own] = _outcome(self._work, self._shared, item)
+        return self._done.pop(number)
+
+    def _talk(self) -> None:
+        """Take results from the ranks and give each its next item, until all have been told that there is no more."""
+        idle: list[int] = []
+        told = 0
+        while told < self._comm.size - 1:
+            if self._channel.iprobe():
+                status = self._comm.new_status()
+                result = self._channel.recv(status=status)
+                idle.append(status.Get_source())
+                if result is not None:
+                    self._done[result[0]] = result[1]
+                    with self._changed:
+                        self._changed.notify()
+            elif idle and self._waiting:
+                with suppress(IndexError):  # rank 0 may have taken it
+                    task = self._waiting.popleft()
+                    self._channel.send(task, idle.pop())
+            elif idle and self._is_over:
+                self._channel.send(None, idle.pop())
+                told += 1
+            else:
+                time.sleep(LONGEST_PAUSE)
+
+
+def _outcome(work: Callable[..., Any], shared: Any, item: Any) -> Outcome:
+    """Do one task, by this rank alone."""
+    try:
+        with using(ALONE):
+            return Outcome(work(shared, item), None)
+    except Exception as error:
+        return Outcome(None, _portable(error))
 
 
 def _bytes(array: Array) -> Array:

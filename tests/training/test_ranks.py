@@ -26,7 +26,7 @@ OVERSUBSCRIBED |= {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "O
 def launchers() -> dict[str, tuple[str, dict[str, str]]]:
     """The MPIs of this machine: mpirun, and what mpi4py needs to know to load the library that belongs to it."""
     own = Path(sys.executable).with_name("mpirun")
-    found = {"own": (str(own), {})} if own.exists() else {}
+    found: dict[str, tuple[str, dict[str, str]]] = {"own": (str(own), {})} if own.exists() else {}
     for name, library in (("mpich", "libmpich.so.12"), ("openmpi", "libmpi.so.40")):
         path = shutil.which(f"mpirun.{name}")
         if path:

@@ -14,7 +14,7 @@ from morphlm.errors import MorphlmError
 from morphlm.progress import messages_to
 from morphlm.ranks import Communicator
 
-COMMANDS = ("train", "tune", "reproduce", "translate")  # those that have work for several ranks
+COMMANDS = ("train", "tune", "reproduce")  # those that have work for several ranks
 
 
 def run_ranked(arguments: Sequence[str], command: Callable[[], int]) -> int:

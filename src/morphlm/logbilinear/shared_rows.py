@@ -63,6 +63,7 @@ class SharedRows:
         own = held[place.own.start : place.own.stop]
         self.row_of = np.full(held.shape, NOWHERE, np.int32)  # (shards, X): where a shard of this rank writes
         self.row_of[place.own.start : place.own.stop][own] = np.arange(own.sum(), dtype=np.int32)
+        self._all_at = np.ascontiguousarray(self.row_of.T)
         self._written, self._width = int(own.sum()), width
         self._static = self._route(held) if place.comm.size > 1 else None
         received = 0 if self._static is None else sum(self._static.receive_counts)
@@ -84,7 +85,7 @@ class SharedRows:
         """Add up and make the update; `touched` says which shards have written to which rows, if it was not all."""
         if not len(self):
             return
-        at = self.row_of.copy() if touched is None else np.where(touched, self.row_of, NOWHERE).astype(np.int32)
+        at = self._all_at.copy() if touched is None else np.where(touched.T, self._all_at, np.int32(NOWHERE))
         if self._place.comm.size == 1:
             self._update_own(at, table)
             return
@@ -107,14 +108,14 @@ class SharedRows:
 
     def _send_sums(self, at: Int32Array, route: _Route) -> None:
         """The sums of subtrees go to the owners of their rows."""
-        sources = [at[first, rows] for first, rows in route.sent]
+        sources = [at[rows, first] for first, rows in route.sent]
         sent = self._taken(np.concatenate(sources) if sources else np.zeros(0, np.int32), self.sums, clears=True)
         count = sum(route.receive_counts)
         received = self.sums[self._written : self._written + count]
         self._place.comm.exchange_rows(sent, route.send_counts, received, route.receive_counts)
         row = self._written
         for first, rows in route.received:
-            at[first, rows] = np.arange(row, row + len(rows), dtype=np.int32)
+            at[rows, first] = np.arange(row, row + len(rows), dtype=np.int32)
             row += len(rows)
 
     def _copy_updated(self, route: _Route, weights: Float32Array) -> None:

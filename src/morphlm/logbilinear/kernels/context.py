@@ -181,19 +181,18 @@ def update_factors(
 
     The gradients of shared factors are written down, to be added to those of other shards.
     """
-    gradient = np.empty(table.weights.shape[1], F)
+    own = np.empty(table.weights.shape[1], F)
     for slot in range(begin, end):
         factor = touched.factors[slot]
+        number = shared.number_of[factor]
+        gradient = own if number == NOWHERE else shared.sums[shared.row_of[number]]
         gather_rows(gradient, touched.holders, slot, gradients)
         if dropout.rate > 0 and factor < dropout.surfaces:
             word = touched.words[touched.holders.items[touched.holders.starts[slot]]]
             weight = surface_weight(word, rows.starts[word + 1] - rows.starts[word], factor, dropout)
-            if weight == 0:
-                continue
             for k in range(gradient.size):
                 gradient[k] *= weight
-        number = shared.number_of[factor]
+            if weight == 0:
+                continue
         if number == NOWHERE:
             update_row(table, factor, gradient)
-        else:
-            shared.sums[shared.row_of[number]] = gradient

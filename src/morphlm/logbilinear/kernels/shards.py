@@ -49,8 +49,8 @@ def mark_touched(words: Array, bounds: Array, shared: SparseRows, touched: Array
 
 
 @inlined
-def reduce_column(at: Array, x: int, first: int, last: int, sums: Array) -> None:
-    """Add up the rows at[s, x] of shards first .. last - 1, as far as whole subtrees of theirs go.
+def reduce_row(at: Array, first: int, last: int, sums: Array) -> None:
+    """Add up the rows at[s] of shards first .. last - 1, as far as whole subtrees of theirs go.
 
     The sum of a subtree is then at its first shard, and the rows that were added to others are 0.
     """
@@ -58,24 +58,24 @@ def reduce_column(at: Array, x: int, first: int, last: int, sums: Array) -> None
     while stride < len(at):
         for left in range(0, len(at), 2 * stride):
             right = left + stride
-            if left < first or left + 2 * stride > last or at[right, x] == NOWHERE:
+            if left < first or left + 2 * stride > last or at[right] == NOWHERE:
                 continue
-            if at[left, x] == NOWHERE:
-                at[left, x] = at[right, x]
+            if at[left] == NOWHERE:
+                at[left] = at[right]
             else:
-                into, added = at[left, x], at[right, x]
+                into, added = at[left], at[right]
                 for k in range(sums.shape[1]):
                     sums[into, k] += sums[added, k]
                     sums[added, k] = 0
-            at[right, x] = NOWHERE
+            at[right] = NOWHERE
         stride *= 2
 
 
 @compiled
 def reduce_rows(begin: int, end: int, first: int, last: int, at: Array, sums: Array) -> None:
-    """`reduce_column` for the shared rows begin .. end - 1."""
+    """`reduce_row` for the shared rows begin .. end - 1."""
     for x in range(begin, end):
-        reduce_column(at, x, first, last, sums)
+        reduce_row(at[x], first, last, sums)
 
 
 @compiled
@@ -84,12 +84,13 @@ def update_reduced(begin: int, end: int, chosen: Array, at: Array, sums: Array, 
 
     A gradient that is 0 throughout belongs to a row that nothing has touched; it is left as it is.
     """
+    shards = at.shape[1]
     for i in range(begin, end):
         x = chosen[i]
-        reduce_column(at, x, 0, len(at), sums)
-        if at[0, x] == NOWHERE:
+        reduce_row(at[x], 0, shards, sums)
+        if at[x, 0] == NOWHERE:
             continue
-        gradient = sums[at[0, x]]
+        gradient = sums[at[x, 0]]
         is_touched = False
         for k in range(gradient.size):
             is_touched |= gradient[k] != 0
