@@ -3,7 +3,7 @@
 #
 #     sudo benchmarks/ranks_network.sh PYTHON MPIRUN [options of benchmarks/ranks.py]
 #
-# MPIRUN is MPICH's, which uses shared memory where it can without a word: the counters show whether it did. A step's bytes
+# MPIRUN is MPICH's, which quietly uses shared memory wherever it can, so that has to be forbidden. A step's bytes
 # are the difference of two runs that differ in their number of steps, so that start-up does not count.
 set -euo pipefail
 python=$1 mpirun=$2
@@ -37,7 +37,7 @@ chmod +x "$launcher"
 received() { ip netns exec "$(ns 1)" cat /sys/class/net/veth1/statistics/rx_bytes; }
 run() {
     ip netns exec "$(ns 1)" "$mpirun" -launcher ssh -launcher-exec "$launcher" -hosts 10.77.0.1,10.77.0.2 \
-        -localhost 10.77.0.1 -iface veth1 -genv FI_PROVIDER tcp -genv PYTHONPATH "${PYTHONPATH:-}" \
+        -localhost 10.77.0.1 -iface veth1 -genv MPIR_CVAR_NOLOCAL 1 -genv FI_PROVIDER tcp -genv UCX_TLS tcp,self -genv PYTHONPATH "${PYTHONPATH:-}" \
         -n 2 "$python" "$here/ranks.py" --worker --steps "$1" "${@:2}"
 }
 few=4 many=12
