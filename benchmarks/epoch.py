@@ -16,6 +16,7 @@ import argparse  # noqa: E402
 
 from morphlm.logbilinear.config import VARIANTS  # noqa: E402
 from morphlm.logbilinear.engine import DECAY_EVERY, Learner  # noqa: E402
+from morphlm.logbilinear.gathering import gathering_of_epoch  # noqa: E402
 from morphlm.logbilinear.kernels.wide import TokenOrigin  # noqa: E402
 from morphlm.logbilinear.parameters import filled_like, initial_parameters  # noqa: E402
 from morphlm.logbilinear.structure import arranged_by_class  # noqa: E402
@@ -41,9 +42,12 @@ def measure(task: TrainingTask, pool: Workers, gathered: float) -> None:
     learner = Learner(task.config, structure, parameters, squares, training.learning, len(text), pool)
     origin = TokenOrigin(text, shuffled_positions(text, 1, 0))
     stream = text[origin.positions]
+    gathering = gathering_of_epoch(task.config, structure, training.learning)
     cpu, wall = time.process_time(), time.perf_counter()
     for number, begin in enumerate(range(0, len(stream), length)):
-        learner.step(stream, begin, min(begin + length, len(stream)), minibatch_key(1, 0, number), origin)
+        end = min(begin + length, len(stream))
+        gathered = None if gathering is None else gathering.next(stream, begin, end)
+        learner.step(stream, begin, end, minibatch_key(1, 0, number), origin, gathered)
         if number == 0:
             now = time.perf_counter()
             print(

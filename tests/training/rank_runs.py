@@ -24,6 +24,8 @@ CASES = (
     "clbl++,surface_dropout=0.3,context_dropout=0.2,prediction_dropout=0.2",
     "lbl++,surface_dropout=0.3,noise='token'",
     "clbl++,l2_in_gradient=True,evaluate_every=2",
+    "clbl++,gather=20,batch=40,surface_dropout=0.2,prediction_dropout=0.2",
+    "clbl,gather=20,batch=40,diagonal=False",
 )
 
 

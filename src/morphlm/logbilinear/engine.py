@@ -16,15 +16,16 @@ import numpy as np
 
 from morphlm.arrays import Array, BoolArray, Float32Array, Float64Array, Int32Array, Int64Array, read_only
 from morphlm.logbilinear.config import LearningConfig, LogBilinearConfig
+from morphlm.logbilinear.gathering import NONE, Gathered
 from morphlm.logbilinear.kernels import batch as batching
 from morphlm.logbilinear.kernels import context, noise, numerics, softmax
 from morphlm.logbilinear.kernels import shards as sharding
 from morphlm.logbilinear.kernels.batch import Batch, ContextDropout, Stretch
 from morphlm.logbilinear.kernels.context import SharedFactorSums
 from morphlm.logbilinear.kernels.noise import Contrast, ContrastErrors
-from morphlm.logbilinear.kernels.records import AdaGrad, Layer, Predictions, SurfaceDropout
+from morphlm.logbilinear.kernels.records import AdaGrad, Layer, Predictions, SparseRows, SurfaceDropout
 from morphlm.logbilinear.kernels.shards import NOWHERE
-from morphlm.logbilinear.kernels.softmax import PartialScores, SharedGradients
+from morphlm.logbilinear.kernels.softmax import PartialScores, SharedGradients, WordTokens
 from morphlm.logbilinear.kernels.wide import TokenOrigin, WideVectors, WideWindows
 from morphlm.logbilinear.parameters import Parameters, log_unigram
 from morphlm.logbilinear.shards import FactorShards, LocalModel, Place, Sharding, contiguous, undivided
@@ -86,9 +87,23 @@ class Engine:
         """Where the tokens of each shard begin: those of its classes, or without classes as many for each."""
         if self.config.classes:
             return [int(batch.class_starts[c]) for c in self.sharding.class_bounds]
-        shards, length = self.sharding.shards, len(batch.targets)
+        shards, length = self.sharding.shards, _length(batch)
         blocks = -(-length // self._token_block)
         return [min(blocks * shard // shards * self._token_block, length) for shard in range(shards + 1)]
+
+    def row_bounds(self, batch: Batch) -> list[list[int]]:
+        """Where the rows of each shard begin: those of the tokens, and those of earlier tokens, if there are any."""
+        bounds, length = [self.token_bounds(batch)], _length(batch)
+        if len(batch.targets) > length:
+            classes = self.structure.class_of[batch.targets[length:]]  # in rising order
+            bounds.append((length + np.searchsorted(classes, self.sharding.class_bounds)).tolist())
+        return bounds
+
+    def _run_own_rows(self, task: Callable[[int, int], None], batch: Batch) -> None:
+        """Call `task(begin, end)` by all threads for ranges of the rows of this rank."""
+        for bounds in self.row_bounds(batch):
+            begin, end = self.place.own_part(bounds)
+            self._run_rows(task, end, begin)
 
     def plan(
         self,
@@ -98,10 +113,14 @@ class Engine:
         key: int = 0,
         rate: float = 0.0,
         contexts: Int32Array | None = None,
+        earlier: Int64Array = NONE,
     ) -> Batch:
-        """The minibatch of tokens begin .. end - 1; `contexts` is the stream as contexts see it, if that differs."""
+        """The minibatch of tokens begin .. end - 1 and of some earlier ones.
+
+        `contexts` is the stream as contexts see it, if that differs.
+        """
         batch: Batch = batching.plan_batch(
-            Stretch(stream, stream if contexts is None else contexts, begin, end),
+            Stretch(stream, stream if contexts is None else contexts, begin, end, earlier),
             self.config.distances,
             self.structure.class_of,
             self.structure.classes,
@@ -143,10 +162,9 @@ class Engine:
         """(L, d): p = sum_j q_j C_j of the tokens of this rank."""
         length, transforms = len(batch.targets), read_only(self.parameters.C[: self.config.distances])
         out = self.space.rows("predictions", length, self.config.width)
-        begin, end = self.place.own_part(self.token_bounds(batch))
         if self.config.diagonal:
-            self._run_rows(
-                lambda a, b: context.predict_diagonal(a, b, batch.slots, vectors, transforms, out), end, begin
+            self._run_own_rows(
+                lambda a, b: context.predict_diagonal(a, b, batch.slots, vectors, transforms, out), batch
             )
             return out
         rows = self.space.rows("transformed", len(transforms) * len(vectors), self.config.width)
@@ -154,7 +172,7 @@ class Engine:
         self.workers.run_ranges(
             lambda a, b: context.transform_words(a, b, vectors, transforms, transformed), len(vectors), context.BLOCK
         )
-        self._run_rows(lambda a, b: context.predict_full(a, b, batch.slots, transformed, out), end, begin)
+        self._run_own_rows(lambda a, b: context.predict_full(a, b, batch.slots, transformed, out), batch)
         return out
 
     def widen(self, batch: Batch, origin: TokenOrigin | None) -> tuple[Batch, WideWindows | None]:
@@ -362,13 +380,23 @@ class Learner(Engine):
         for shared in self._shared_factors.values():
             shared.forget()
 
-    def step(self, stream: Int32Array, begin: int, end: int, key: int, origin: TokenOrigin | None = None) -> float:
+    def step(
+        self,
+        stream: Int32Array,
+        begin: int,
+        end: int,
+        key: int,
+        origin: TokenOrigin | None = None,
+        gathered: Gathered | None = None,
+    ) -> float:
         """Learn from tokens begin .. end - 1; `key` seeds everything random. Returns the sum of the objective.
 
         The objective is ln P, or with noise-contrastive estimation the log-likelihood of telling text from noise. Wide
-        contexts need the origin of the stream.
+        contexts need the origin of the stream. With `gathered`, all tokens are learned for their class but only some
+        classes learn their words, from these tokens and from earlier ones.
         """
-        batch = self.plan(stream, begin, end, key, self.learning.context_dropout)
+        earlier = NONE if gathered is None else gathered.earlier
+        batch = self.plan(stream, begin, end, key, self.learning.context_dropout, earlier=earlier)
         if origin is not None:
             origin = origin._replace(positions=origin.positions[begin:end])
         batch, wide = self.widen(batch, origin)
@@ -378,15 +406,16 @@ class Learner(Engine):
         p = self.predict(batch, composed)
         u = self.add_wide(batch, wide, composed, p)
         self._drop_out(batch, key, p)
-        predictions = Predictions(p, self.space.rows("errors", *p.shape), self._scale_of_errors(len(p)))
+        predictions = Predictions(p, self.space.rows("errors", *p.shape), self._scale_of_errors(end - begin))
         objectives = np.zeros((self.sharding.shards, 2))  # of each shard
         if self.config.classes:
             self._learn_classes(batch, predictions, objectives[:, 0])
-            self._learn_words(batch, key, predictions, objectives[:, 1])
+            self._learn_words(batch, key, predictions, self._word_tokens(batch, gathered), objectives[:, 1])
         else:
             self._learn_from_noise(batch, key, predictions, objectives[:, 0])
         self._drop_out(batch, key, predictions.errors)
-        self._gather(predictions.errors, self.token_bounds(batch))
+        for row_bounds in self.row_bounds(batch):
+            self._gather(predictions.errors, row_bounds)
         self._learn_context(batch, key, composed, predictions.errors, wide, u)
         self._gather(objectives, range(self.sharding.shards + 1))
         return math.fsum(objectives.reshape(-1))
@@ -412,8 +441,7 @@ class Learner(Engine):
         rate = self.learning.prediction_dropout
         if rate:
             dropout = np.uint64(key ^ PREDICTION_DROPOUT), np.float32(rate)
-            begin, end = self.place.own_part(self.token_bounds(batch))
-            self._run_rows(lambda a, b: context.drop_out(a, b, batch.offsets, *dropout, table), end, begin)
+            self._run_own_rows(lambda a, b: context.drop_out(a, b, batch.offsets, *dropout, table), batch)
 
     def _update_dense(self, name: str, length: int) -> None:
         table, shared = self._adagrad(name, length), self._dense[name]
@@ -433,30 +461,44 @@ class Learner(Engine):
             )
 
         self._run_shards(score)
-        self._update_dense("S", len(batch.targets))
-        self._update_dense("t", len(batch.targets))
+        predictions.errors[_length(batch) :] = 0
+        self._update_dense("S", _length(batch))
+        self._update_dense("t", _length(batch))
 
-    def _learn_words(self, batch: Batch, key: int, predictions: Predictions, objectives: Float64Array) -> None:
+    def _word_tokens(self, batch: Batch, gathered: Gathered | None) -> WordTokens:
+        """The rows of the minibatch from which each class learns its words: its tokens, or what has gathered."""
+        number = self.structure.classes
+        if gathered is None:
+            rows = SparseRows(batch.class_starts, np.arange(_length(batch), dtype=np.int32))
+            return WordTokens(batch.targets, rows, np.ones(number, np.int64))
+        classes = self.structure.class_of[batch.targets]
+        learning = np.where(gathered.pieces[classes] > 0, classes, np.int32(-1))
+        return WordTokens(batch.targets, numerics.group_by(learning, number), gathered.pieces)
+
+    def _learn_words(
+        self, batch: Batch, key: int, predictions: Predictions, tokens: WordTokens, objectives: Float64Array
+    ) -> None:
         """P(w|h,c): updates R and b, adds to the errors."""
-        layout, length = self.structure.layout, len(batch.targets)
+        layout, length = self.structure.layout, _length(batch)
         of_classes = np.zeros(self.structure.classes)
         table, biases = self._adagrad("R", length), self._adagrad("b", length)
         dropout = self._surface_dropout(self.structure.output, key ^ OUTPUT_SURFACES)
-        shared = SharedGradients(self._shared_factors["R"].sums, self._row_of_item)
+        sums = self._shared_factors["R"]
+        shared = SharedGradients(sums.sums, sums.touched, self._row_of_item)
 
         def score(shard: int) -> None:
-            classes = self._classes_of(shard, batch)
-            softmax.word_softmax(classes, batch, layout, dropout, predictions, table, biases, shared, of_classes)
+            classes = self._classes_of(shard, tokens.rows)
+            softmax.word_softmax(classes, tokens, layout, dropout, predictions, table, biases, shared, of_classes)
             objectives[shard] = math.fsum(of_classes[classes])
 
         self._run_shards(score)
-        self._shared_factors["R"].update(table)
+        sums.update(table)
 
-    def _classes_of(self, shard: int, batch: Batch) -> Int64Array:
-        """The classes of a shard that the minibatch has; a class of one word has nothing to learn."""
+    def _classes_of(self, shard: int, rows: SparseRows) -> Int64Array:
+        """The classes of a shard that learn in the minibatch; a class of one word has nothing to learn."""
         begin, end = self.sharding.class_bounds[shard : shard + 2]
         words = np.diff(self.structure.layout.starts[begin : end + 1])
-        tokens = np.diff(batch.class_starts[begin : end + 1])
+        tokens = np.diff(rows.starts[begin : end + 1])
         chosen: Int64Array = begin + np.flatnonzero((tokens > 0) & (words > 1))
         return chosen
 
@@ -559,7 +601,7 @@ class Learner(Engine):
             token_bounds, own_slots = self.token_bounds(batch), self.place.own_part(bounds)
             last = {shard: part(shard)[-1] for shard in self.place.own}
             self.wide.learn(batch, token_bounds, own_slots, wide, u, errors, transforms[-1], gradients, last)
-        length = len(batch.targets)
+        length = _length(batch)
         self._update_dense("C", length)
         self._update_factors("Q", batch.words, bounds, key, gradients, length)
 
@@ -589,3 +631,8 @@ class Learner(Engine):
 
     def _surface_dropout(self, side: FactorRows, key: int) -> SurfaceDropout:
         return SurfaceDropout(side.surfaces, np.uint64(key), np.float32(self.learning.surface_dropout))
+
+
+def _length(batch: Batch) -> int:
+    """L, the tokens of the minibatch without earlier ones."""
+    return int(batch.class_starts[-1])

@@ -68,6 +68,7 @@ class SharedRows:
         self._static = self._route(held) if place.comm.size > 1 else None
         received = 0 if self._static is None else sum(self._static.receive_counts)
         self.sums = np.zeros((self._written + received, width), np.float32)
+        self.touched = np.zeros(self._written + 1, np.bool_)  # by row of the sums: whether something was added
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -82,10 +83,17 @@ class SharedRows:
         self.sums = np.zeros(self.sums.shape, np.float32)
 
     def update(self, table: AdaGrad, touched: BoolArray | None = None) -> None:
-        """Add up and make the update; `touched` says which shards have written to which rows, if it was not all."""
+        """Add up and make the update; `touched` says which shards have written to which rows.
+
+        If nobody knows that, all that have a part in a row send it; a rank alone looks at the flags `self.touched`.
+        """
         if not len(self):
             return
         at = self._all_at.copy() if touched is None else np.where(touched.T, self._all_at, np.int32(NOWHERE))
+        if self.touched.any():
+            if self._place.comm.size == 1:
+                at[~self.touched[at]] = NOWHERE  # the last flag, that of NOWHERE, is never set
+            self.touched[:] = False
         if self._place.comm.size == 1:
             self._update_own(at, table)
             return

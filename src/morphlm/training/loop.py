@@ -23,6 +23,7 @@ from morphlm.kinds import kind_named
 from morphlm.lazy import cached_property
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.engine import DECAY_EVERY, Learner
+from morphlm.logbilinear.gathering import WordGathering, gathering_of_epoch
 from morphlm.logbilinear.kernels.wide import TokenOrigin
 from morphlm.logbilinear.model import LogBilinearModel, logbilinear_from_files
 from morphlm.logbilinear.parameters import Parameters, check_shapes, filled_like, initial_parameters
@@ -375,7 +376,7 @@ class TrainingRun:
         self.checkpoint_seconds, self.deadline = checkpoint_seconds, deadline
         self._arrangement = arrangement
         local = LocalModel.of(arrangement.structure, arrangement.sharding, comm)
-        self._state = RankState(task.config, task.structure, local)
+        self._state = RankState(task.config, task.structure, local, arrangement.structure.layout.members)
         self.progress = start.progress
         parameters, squares = self._parameters(start, local)
         learning, tokens = task.training.learning, len(task.train.tokens)
@@ -439,6 +440,9 @@ class TrainingRun:
         text = self.task.train.tokens
         origin = TokenOrigin(text, shuffled_positions(text, training.seed, epoch))
         stream = text[origin.positions]
+        gathering = gathering_of_epoch(self.task.config, self._arrangement.structure, training.learning)
+        if gathering is not None:
+            gathering.skip(stream, progress.batch * self.task.batch, self.task.batch)
         with progress_bar(f"epoch {epoch + 1}", len(stream)) as bar:
             bar.initial = bar.n = progress.batch * self.task.batch  # not counted as done since the bar began
             while progress.epoch == epoch and not progress.ended:
@@ -447,17 +451,18 @@ class TrainingRun:
                 if progress.due:
                     self._evaluate()
                 else:
-                    bar.update(self._minibatch(stream, origin))
+                    bar.update(self._minibatch(stream, origin, gathering))
                 self._pause()
 
-    def _minibatch(self, stream: Int32Array, origin: TokenOrigin) -> int:
+    def _minibatch(self, stream: Int32Array, origin: TokenOrigin, gathering: WordGathering | None) -> int:
         """Learn from the next minibatch; returns the number of its tokens."""
         training, progress, batch = self.task.training, self.progress, self.task.batch
         begin = progress.batch * batch
         end = min(begin + batch, len(stream))
         started = time.monotonic()
         key = minibatch_key(training.seed, progress.epoch, progress.batch)
-        objective = self.learner.step(stream, begin, end, key, origin)
+        gathered = None if gathering is None else gathering.next(stream, begin, end)
+        objective = self.learner.step(stream, begin, end, key, origin, gathered)
         if not math.isfinite(objective):
             self._fail(f"minibatch {progress.batch + 1} of epoch {progress.epoch + 1}")
         progress.batch += 1
@@ -633,8 +638,10 @@ class TrainingRun:
             return
         folder = None if self.out is None else self.out.resolve().parent
         if self.comm.size > 1:
+            output = self._state.collect_output(self.learner.output_vectors(), self.task.structure.layout, folder)
+            self.learner.tidy()
             whole = self._state.collect(parameters, folder, order)
-            self._write(lambda: self._save(whole))
+            self._write(lambda: self._save(whole, output))
             return
         with rows_by_factor(parameters.R, order):
             self._save(parameters)
@@ -645,13 +652,14 @@ class TrainingRun:
         others = {name: array.copy() for name, array in parameters.named() if name != "R"}
         return self._arrangement.classes_of_model(Parameters(**others, R=rows))
 
-    def _save(self, parameters: Parameters | None) -> None:
+    def _save(self, parameters: Parameters | None, output: Float32Array | None = None) -> None:
+        """`output` are the composed vectors of the output words, if they are known."""
         assert self.out is not None and parameters is not None
-        model = self._model(self._arrangement.classes_of_model(parameters))
+        model = self._model(self._arrangement.classes_of_model(parameters), output)
         model.threads = self.learner.workers.threads
         model.save(self.out, notes={LOG_FILE: log_text(self.progress.log)})
 
-    def _model(self, parameters: Parameters) -> LogBilinearModel:
+    def _model(self, parameters: Parameters, output: Float32Array | None = None) -> LogBilinearModel:
         task, progress = self.task, self.progress
         record = task.record | task.training.to_json()
         record |= {
@@ -666,7 +674,7 @@ class TrainingRun:
         }
         if progress.machines[:-1]:
             record["earlier_machines"] = progress.machines[:-1]
-        return LogBilinearModel(task.config, task.structure, parameters, record)
+        return LogBilinearModel(task.config, task.structure, parameters, record, output)
 
     # ------------------------------------------------------------ Ctrl-C
 

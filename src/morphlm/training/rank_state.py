@@ -16,6 +16,7 @@ import numpy as np
 
 from morphlm.arrays import Array, Float32Array, Int32Array, Int64Array
 from morphlm.logbilinear.config import LogBilinearConfig
+from morphlm.logbilinear.kernels.softmax import OutputLayout
 from morphlm.logbilinear.parameters import Parameters, shapes
 from morphlm.logbilinear.shards import LocalModel, Sharding, divide
 from morphlm.logbilinear.shared_rows import dense_owners
@@ -83,7 +84,11 @@ class _TableRows:
 class RankState:
     """Moves whole tables to the ranks and back."""
 
-    def __init__(self, config: LogBilinearConfig, whole: Structure, local: LocalModel) -> None:
+    def __init__(
+        self, config: LogBilinearConfig, whole: Structure, local: LocalModel, members: Int32Array | None = None
+    ) -> None:
+        """Of a model with this structure; `members` are all output words in the order of the training."""
+        self._local, self._members = local, whole.layout.members if members is None else members
         self._comm, self._shapes = local.place.comm, shapes(config, whole)
         place, shards, width = local.place, local.sharding.shards, config.width
         words = np.maximum(local.output_shards, 0)  # BEGIN, which is never predicted, goes with shard 0
@@ -149,6 +154,22 @@ class RankState:
                 whole[rows if order is None else order[rows]] = collected
                 release_pages(whole)
         return None if whole is None else whole.reshape(table.shape)
+
+    def collect_output(self, vectors: Float32Array, model: OutputLayout, folder: Path | None) -> Float32Array | None:
+        """The composed vectors of all output words at rank 0, in the order of a model's positions."""
+        comm, place = self._comm, self._local.place
+        bounds = np.array(place.rank_bounds(self._local.sharding.position_bounds))
+        whole = _new_table((int(bounds[-1]), vectors.shape[1]), folder) if comm.is_first else None
+        size = max(1, CHUNK // vectors.shape[1])
+        for begin in range(0, int(bounds[-1]), size):
+            cuts = np.clip(bounds, begin, begin + size)
+            first, last = cuts[comm.rank : comm.rank + 2] - bounds[comm.rank]
+            collected = comm.collect_rows(vectors[first:last], np.diff(cuts).tolist())
+            if whole is not None and collected is not None:
+                words = self._members[begin : begin + len(collected)]
+                whole[model.position_of[words]] = collected
+                release_pages(whole)
+        return whole
 
 
 _NAMES = Parameters._fields

@@ -53,7 +53,7 @@ def order_of(x: Any) -> Any:
 
     The compiler finds the largest of integers for many numbers at once, but not that of floats, where NaN has no place.
     """
-    bits = bits_of_float(x)  # type: ignore[call-arg]
+    bits: Any = bits_of_float(x)  # type: ignore[call-arg]
     return bits ^ ((bits >> np.int32(31)) & MAGNITUDE)
 
 
