@@ -3,6 +3,7 @@
     python benchmarks/ranks.py [--ranks 2,4] [--kind clbl++] [--words 206000] [--classes 454] [--width 100]
                                [--batch 40000] [--steps 4] [--mpirun mpirun]
     python benchmarks/ranks.py --memory [--words 1000000] [--classes 1000] [--ranks 4]
+    python benchmarks/ranks.py --model [--seconds 35] [--cores 8] [--gigabits 10] [--batch 10000] [--words 900000]
 
 The workload is that of benchmarks/logbilinear.py. Printed for each number of ranks: CPU seconds of a rank and step as a
 share of one process (the mean over ranks, and the largest), bytes that a rank receives in a step next to the formula of
@@ -42,6 +43,10 @@ from morphlm.training.rank_state import Arrangement
 from morphlm.vocabulary.corpus import Corpus
 
 WARM_UP = 2  # steps
+# Of the model: the share of a step's work that every rank does, measured with 2 and 4 ranks; different words of
+# contexts and morphemes in them, by token of a minibatch; messages of a step, seconds of one, TCP's share of a network
+REPLICATED, CONTEXT_WORDS, TOUCHED = 0.085, 0.6, 0.8
+MESSAGES, LATENCY, EFFICIENCY = 12, 3e-5, 0.8
 
 
 def make_task(arguments: argparse.Namespace, tokens: int) -> TrainingTask:
@@ -159,6 +164,23 @@ def report(ranks: int, alone: dict[str, Any], results: list[dict[str, Any]]) -> 
     )
 
 
+def model_table(arguments: argparse.Namespace) -> str:
+    """Hours for a billion tokens by 1 to 64 nodes, one rank each, as docs/scaling.md derives them."""
+    lines = ["nodes   computing   network   hours   times one"]
+    alone = 0.0
+    for nodes in (1, 2, 4, 8, 16, 32, 64):
+        step = arguments.seconds * arguments.batch / 1e6 / arguments.cores
+        computing = step * (REPLICATED + (1 - REPLICATED) / nodes)
+        rows = arguments.batch + CONTEXT_WORDS * arguments.batch + 2 * (arguments.morphemes + arguments.classes)
+        rows += 2 * min(arguments.morphemes, TOUCHED * arguments.batch)
+        received = 4 * arguments.width * rows * (nodes - 1) / nodes
+        network = received / (arguments.gigabits * 1e9 / 8 * EFFICIENCY) + MESSAGES * LATENCY * np.log2(nodes)
+        hours = (computing + network) * 1e9 / arguments.batch / 3600
+        alone = alone or hours
+        lines.append(f"{nodes:5} {computing:10.4f}s {network:8.4f}s {hours:7.1f} {alone / hours:10.1f}")
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--ranks", default="2,4")
@@ -172,7 +194,15 @@ def main() -> None:
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--one-core", action="store_true")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--model", action="store_true", help="a table of what to expect, computed and not measured")
+    parser.add_argument("--seconds", type=float, default=35.0, help="CPU seconds of one process for a million tokens")
+    parser.add_argument("--cores", type=int, default=8, help="of a node")
+    parser.add_argument("--gigabits", type=float, default=10.0, help="of the network in a second")
+    parser.add_argument("--morphemes", type=int, default=60_000, help="shared factors")
     arguments = parser.parse_args()
+    if arguments.model:
+        print(model_table(arguments))
+        return
     if arguments.worker:
         if arguments.one_core:
             os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
