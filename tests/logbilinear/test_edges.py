@@ -1,4 +1,4 @@
-"""Where sentences, minibatches, vocabularies and numbers end: contexts, tiny sizes, NaN, exponential, order of floats."""
+"""Where sentences, minibatches, vocabularies and numbers end: contexts, tiny sizes, NaN, exponential, order."""
 
 from __future__ import annotations
 
