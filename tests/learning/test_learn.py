@@ -40,7 +40,8 @@ def test_a_directory_with_everything_in_it(text: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in out.iterdir()) == names
     assert record == record_of(out) and record.complete
     model = load(out)
-    assert model.kind == "mixture" and [part.kind for part in model.parts] == ["mkn", "clbl++"]
+    assert model.kind == "mixture" and [part.kind for part in model.parts] == ["mkn", "neural-cache", "morpheme-cache"]
+    assert learned.record.result is not None and learned.record.result.caches == ("neural-cache", "morpheme-cache")
     assert record.text is not None and record.ngrams is not None and record.choice is not None
     assert record.result is not None
     # The figures are those that anybody measures on the texts that lie there.
@@ -89,7 +90,7 @@ def test_train_and_mix_repeat_it_to_the_byte(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     result = learn(text, Path("out"), language="cs").record.result
-    assert result is not None and len(result.commands) == 3
+    assert result is not None and len(result.commands) == 5
     for command in result.commands:
         program, *arguments = shlex.split(command)
         assert program == "morphlm" and morphlm_command(*arguments).status == 0

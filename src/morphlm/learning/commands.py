@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from morphlm.learning.choices import NgramChoice
 from morphlm.learning.directory import LearnDirectory
 from morphlm.learning.record import FinalChoice, LearnRecord
-from morphlm.learning.schema import MIXTURE
+from morphlm.learning.schema import CACHES, MIXTURE, MORPHEME_CACHE
 
 
-def repeat_commands(directory: LearnDirectory, record: LearnRecord, kind: str, *, weights_by: str) -> tuple[str, ...]:
+def repeat_commands(
+    directory: LearnDirectory, record: LearnRecord, kind: str, *, weights_by: str, caches: Collection[str] = ()
+) -> tuple[str, ...]:
     """`train` and `mix` with all settings that were chosen; each writes beside the directory it names."""
     assert record.ngrams is not None
     seed, unknown = record.settings["seed"], record.settings["allow_unknown"]
@@ -23,8 +25,14 @@ def repeat_commands(directory: LearnDirectory, record: LearnRecord, kind: str, *
     if kind == MIXTURE and record.choice is not None:
         options = clbl_options(record.choice, record.ngrams)
         commands.append(["train", "clbl++", "--train", train, "--dev", dev, *options, *common, "--out", "again.clbl++"])
-        mixed = ["mix", "again.mkn", "again.clbl++", "--dev", dev, "--test", test, "--weights-by", weights_by]
-        commands.append([*mixed, *(["--allow-unk"] if unknown else []), "--out", "again.mixture"])
+        parts, admitted = ["again.mkn", "again.clbl++"], ["--allow-unk"] if unknown else []
+        if caches:
+            kappa, parts = ["--kappa", f"{record.ngrams.kappa:g}"], ["again.mkn", *(f"again.{name}" for name in CACHES)]
+            commands.append(["cache", "again.clbl++", "--dev", dev, "--prepared", *admitted, "--out", parts[1]])
+            texts = ["--train", train, "--dev", dev]
+            commands.append(["train", MORPHEME_CACHE, *texts, *kappa, *common, "--out", parts[2]])
+        mixed = ["mix", *parts, "--dev", dev, "--test", test, "--weights-by", weights_by]
+        commands.append([*mixed, *admitted, "--out", "again.mixture"])
     return tuple(command_line(command) for command in commands)
 
 

@@ -22,7 +22,7 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.files import cannot_write, check_can_make, checked_path, make_folder
 from morphlm.learning.record import LearnRecord, RecordFile, read_record
 from morphlm.learning.request import LearnRequest, describe_changes, look_at_inputs
-from morphlm.learning.schema import CLBL, KNESER_NEY
+from morphlm.learning.schema import CLBL, KNESER_NEY, MORPHEME_CACHE, NEURAL_CACHE
 from morphlm.modelfile import LEARNED_MODEL, LEARNED_RECORD, LEARNED_SEGMENTER
 from morphlm.wording import either, option
 
@@ -79,6 +79,14 @@ class LearnDirectory:
     @property
     def clbl(self) -> Path:
         return self.work / CLBL
+
+    @property
+    def neural_cache(self) -> Path:
+        return self.work / NEURAL_CACHE
+
+    @property
+    def morpheme_cache(self) -> Path:
+        return self.work / MORPHEME_CACHE
 
     @property
     def artefacts(self) -> Path:

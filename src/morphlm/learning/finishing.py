@@ -15,7 +15,7 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.learning.commands import repeat_commands
 from morphlm.learning.directory import LearnDirectory
 from morphlm.learning.record import Figures, LearnRecord, ResultRecord
-from morphlm.learning.schema import CLBL, KNESER_NEY, MIXTURE
+from morphlm.learning.schema import CACHES, CLBL, KNESER_NEY, MIXTURE
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.modelfile import MANIFEST, copy_model, read_model
 from morphlm.report.document import write_report
@@ -41,6 +41,7 @@ class Kept:
 
     kind: str  # MIXTURE or KNESER_NEY
     weights_by: WeightsBy
+    caches: tuple[str, ...] = ()  # that are in the mixture
 
 
 def mix_or_keep(directory: LearnDirectory, *, allow_unknown: bool) -> Kept:
@@ -50,11 +51,24 @@ def mix_or_keep(directory: LearnDirectory, *, allow_unknown: bool) -> Kept:
     if (directory.clbl / MANIFEST).is_file():
         mixed = mix_and_test(parts, dev, weights_by=weights_by, allow_unknown=allow_unknown, prepared=True)
         if _is_better(mixed.model, load(directory.kneser_ney), dev, allow_unknown):
+            adaptive = _with_caches(directory, weights_by, allow_unknown)
+            if adaptive is not None and _is_better(adaptive, mixed.model, dev, allow_unknown):
+                adaptive.save(directory.model)
+                return Kept(MIXTURE, weights_by, CACHES)
             mixed.model.save(directory.model)
             return Kept(MIXTURE, weights_by)
     shutil.rmtree(directory.model, ignore_errors=True)
     copy_model(directory.kneser_ney, read_model(directory.kneser_ney).digest, directory.model)
     return Kept(KNESER_NEY, weights_by)
+
+
+def _with_caches(directory: LearnDirectory, weights_by: WeightsBy, allow_unknown: bool) -> LanguageModel | None:
+    """The mixture with caches; None if they were not made. The development text goes on from sentence to sentence."""
+    parts = [directory.kneser_ney, directory.neural_cache, directory.morpheme_cache]
+    if not all((part / MANIFEST).is_file() for part in parts):
+        return None
+    dev = directory.text("dev")
+    return mix_and_test(parts, dev, weights_by=weights_by, allow_unknown=allow_unknown, prepared=True).model
 
 
 def _is_better(mixture: LanguageModel, alone: LanguageModel, dev: Path, allow_unknown: bool) -> bool:
@@ -87,7 +101,8 @@ def describe(directory: LearnDirectory, record: LearnRecord, kept: Kept) -> Resu
         words=_telling_words(models),
         new_words=_new_words(vectors, directory.text("train"), text),
         beginnings=_beginnings(text.sentences),
-        commands=repeat_commands(directory, record, kept.kind, weights_by=kept.weights_by),
+        commands=repeat_commands(directory, record, kept.kind, weights_by=kept.weights_by, caches=kept.caches),
+        caches=kept.caches,
     )
 
 

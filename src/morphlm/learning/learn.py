@@ -27,6 +27,7 @@ from morphlm.learning.pace import READING_BYTE, TRIAL_EPOCHS, Budget, TextSize
 from morphlm.learning.plan import FINISH, NGRAMS, READING_TIME, RESERVE, SEARCH, SEARCH_TIME, TRAIN, Plan
 from morphlm.learning.record import FinalChoice, LearnRecord, RecordFile
 from morphlm.learning.request import LearnRequest, Texts, as_request_texts, is_prepared_already, with_hashes
+from morphlm.learning.schema import MORPHEME_CACHE
 from morphlm.learning.search import OutOfTimeError, TrialText, search
 from morphlm.learning.stages import Stages
 from morphlm.learning.texts import make_texts, write_part
@@ -34,6 +35,7 @@ from morphlm.machine import machine_type
 from morphlm.modelfile import MANIFEST
 from morphlm.ngram.training import train_ngram
 from morphlm.progress import ProgressOption, reports_progress
+from morphlm.scoring.caching import add_cache
 from morphlm.text.preparation import Case
 from morphlm.threads import available_cores
 from morphlm.training.inputs import InputOptions, TrainingInputs, find_segmenter, prepare_inputs
@@ -275,6 +277,7 @@ class Learning:
                 self._train_ngrams()
             if self.record.choice is not None:
                 self._train_clbl(self.record.choice)
+                self._train_caches(self.record.choice)
 
     def _train_ngrams(self) -> None:
         train_ngram(
@@ -303,6 +306,18 @@ class Learning:
             self.stages.say(f"warning: CLBL++ could not be trained ({error}); Kneser-Ney alone is kept")
             return
         self.note(choice=replace(choice, stop_after=model.training["stop_after"]))
+
+    def _train_caches(self, choice: FinalChoice) -> None:
+        """A neural cache around CLBL++, and one of stems; the development text decides later whether they are used."""
+        directory, unknown = self.directory, self.request.allow_unknown
+        if not (directory.clbl / MANIFEST).is_file():
+            return
+        if not (directory.neural_cache / MANIFEST).is_file():
+            add_cache(
+                directory.clbl, directory.text("dev"), directory.neural_cache, allow_unknown=unknown, prepared=True
+            )
+        run, options = RunOptions(keep_complete=True), ModelOptions(seed=self.request.seed)
+        fit(MORPHEME_CACHE, self._inputs(choice.classes), options, run, directory.morpheme_cache)
 
     def _inputs(self, classes: int) -> TrainingInputs:
         train, dev = self.directory.text("train"), self.directory.text("dev")

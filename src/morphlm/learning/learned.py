@@ -84,7 +84,8 @@ class Learned(Tabular):
         assert result is not None
         if len(result.perplexities) == 1:
             return []
-        names = {KNESER_NEY: "Kneser-Ney", CLBL: "CLBL++", MIXTURE: "both mixed"}
+        names = {KNESER_NEY: "Kneser-Ney", CLBL: "CLBL++"}
+        names |= {MIXTURE: "both mixed, with caches" if result.caches else "both mixed"}
         figures = ", ".join(f"{names[name]} {entry.test:.1f}" for name, entry in result.perplexities.items())
         return [f"Perplexity of the test text: {figures}."]
 

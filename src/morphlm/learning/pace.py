@@ -26,6 +26,7 @@ NGRAM_WORD = 60e-6  # of its words, whose spelling is learned for each kappa
 INPUT_TOKEN, INPUT_WORD = 4e-6, 150e-6  # to learn morphemes and classes
 TRAINING_SECONDS, TRAINING_SHARE = 0.3, 0.35  # to begin, and of the estimate for large texts: wide models do better
 FINISH_SECONDS, FINISH_WORD = 4.0, 250e-6  # to mix, measure, write vectors and report
+CACHE_TOKEN = 150e-6  # of the development text, to fit the caches
 WORDS_EXPONENT = 0.7  # a text of half the length has about 0.5 ** 0.7 of the words
 
 
@@ -99,7 +100,7 @@ class TextSize:
         return self.tokens * INPUT_TOKEN + self.words * INPUT_WORD
 
     def finish_seconds(self) -> float:
-        return FINISH_SECONDS + self.words * FINISH_WORD
+        return FINISH_SECONDS + self.words * FINISH_WORD + self.held_out * CACHE_TOKEN
 
     def training_seconds(self, choice: ModelChoice, epochs: int = FULL_EPOCHS) -> float:
         options = LogBilinearOptions.from_values(choice.settings() | {"epochs": epochs}, seed=1)

@@ -128,18 +128,22 @@ class ResultRecord:
     new_words: tuple[str, ...]  # some that only the test text has, and that can be composed
     beginnings: tuple[str, ...]  # of sentences
     commands: tuple[str, ...]  # that give the same model again
+    caches: tuple[str, ...] = ()  # that the mixture has besides: "neural-cache" in place of "clbl++", "morpheme-cache"
 
     __repr__ = dataclass_repr
 
     def to_json(self) -> dict[str, Any]:
         figures = {name: entry.to_json() for name, entry in self.perplexities.items()}
         lists = {name: list(getattr(self, name)) for name in ("words", "new_words", "beginnings", "commands")}
-        return vars(self) | {"perplexities": figures} | lists
+        plain = {name: value for name, value in vars(self).items() if name != "caches"}
+        caches = {"caches": list(self.caches)} if self.caches else {}
+        return plain | {"perplexities": figures} | lists | caches
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> ResultRecord:
         figures = {name: Figures.from_json(entry) for name, entry in content["perplexities"].items()}
         lists = {name: tuple(content[name]) for name in ("words", "new_words", "beginnings", "commands")}
+        lists |= {"caches": tuple(content.get("caches", ()))}
         return cls(**dict(content) | {"perplexities": figures} | lists)
 
 

@@ -21,6 +21,7 @@ from morphlm.schema import (
 
 FORMAT = 1
 KNESER_NEY, CLBL, MIXTURE = "mkn", "clbl++", "mixture"  # the models, as the record names them
+NEURAL_CACHE, MORPHEME_CACHE = CACHES = "neural-cache", "morpheme-cache"
 _COUNT = Integer(0)
 _SECONDS = Number(0, 1e12)
 _PERPLEXITY = nullable(Number(0))
@@ -80,7 +81,8 @@ RESULT = Record(
         "new_words": ListOf(_WORD, longest=100),
         "beginnings": ListOf(String(longest=100_000), longest=100),
         "commands": ListOf(String(longest=1 << 16), longest=100),
-    }
+    },
+    optional={"caches": ListOf(String(choices=CACHES), longest=len(CACHES))},  # only where some are in the model
 )
 
 
