@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import morphlm
-from morphlm import compiling_helpers
+from morphlm import command, compiling_helpers
 from morphlm.compiling_helpers import PARTS, Helpers, helpers_wanted, planned_kernels
 from morphlm.kernel_signatures import kernel_named, parse_signature, signature_text
 
@@ -118,7 +118,7 @@ def test_kernels_that_nobody_planned_are_the_command_s_own(compiled: Path) -> No
 
 def test_no_helpers_in_programs_of_others_on_one_core_or_beside_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     assert helpers_wanted() == 0  # this is no command
-    monkeypatch.setattr(compiling_helpers, "command", ("ppl",))
+    monkeypatch.setattr(command, "arguments", ("ppl",))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
     monkeypatch.setattr(threading, "active_count", lambda: 1)
     assert helpers_wanted() == (2 if sys.platform == "linux" else 0)
