@@ -1,6 +1,6 @@
 """Processes that compile kernels beside the command that needs them, so that a first start takes half of the time.
 
-Numba compiles one function at a time in a process. Which kernels a command needs is written in `kernel_plans.tsv`. When
+Numba compiles one function at a time in a process. Which kernels a command needs is written in `plans.tsv`. When
 the first of them is not in the cache, and there are idle cores, the command forks: helpers compile from the end of the
 list, the command from its beginning, and each looks into the cache before. A helper ends with the command, however that
 ends: it is stopped, or the system tells it that its parent is gone. Where processes cannot be forked safely, that is
@@ -25,7 +25,7 @@ from pathlib import Path
 from morphlm import command
 from morphlm.signals import signals_blocked
 
-PLANS = Path(__file__).with_name("kernel_plans.tsv")
+PLANS = Path(__file__).with_name("plans.tsv")
 # Commands that run others.
 PARTS = {
     "learn": ("train mkn", "train clbl++", "mix", "ppl"),

@@ -1,22 +1,4 @@
-"""How kernels are compiled: each with copies of its own of what it calls; where machine code is kept; who owns arrays.
-
-Numba links what a kernel calls into its machine code, as weak symbols: if another library that is loaded already has a
-function of that name, its code runs instead. The process that compiles has loaded all callees by themselves, later ones
-have not; copies may add up in another order, and so round otherwise. Here these symbols are private to the kernel: its
-results depend on its own machine code alone, compiled or cached, whatever was loaded before.
-
-So the code that a kernel links, its *callee*, is another than the one that Python calls, which nobody links. A callee
-stays in LLVM's bitcode: it gets neither machine code nor the functions that translate Python's objects, which took more
-than half of the time to compile. All integers that it is called with are int64, so that there is one of it, not four.
-
-Numba counts who uses an array, by atomic instructions, whenever one is taken out of a tuple or handed over: in inner
-loops that takes longer than all they do. Without its run-time (`_nrt`) functions only borrow arrays from their caller:
-they can neither make nor return any. Where nothing is said, the first function that calls would decide.
-
-Numba's own cache reads code from folders that others can write to, mixes up code that two processes store at once,
-knows nothing of inlined functions of other files or of NUMBA_BOUNDSCHECK, and fails where it cannot write. So kernels
-take `njit` from here.
-"""
+"""What `njit` makes of a function, how it is compiled and where its code is kept."""
 
 from __future__ import annotations
 
@@ -53,11 +35,11 @@ from numba.core.typed_passes import NativeLowering
 from numba.core.typing.templates import make_concrete_template
 from numba.extending import register_model
 
-from morphlm import compiling_helpers, kernel_cache
-from morphlm.compiling_lowering import KernelLowering
-from morphlm.compiling_shortcuts import shortcuts
-from morphlm.compiling_wrappers import shared_unboxing
-from morphlm.kernel_signatures import kernel_named, parse_signature, signature_text
+from morphlm.compiling import code_files, helpers
+from morphlm.compiling.lowering import KernelLowering
+from morphlm.compiling.shortcuts import shortcuts
+from morphlm.compiling.signatures import kernel_named, parse_signature, signature_text
+from morphlm.compiling.wrappers import shared_unboxing
 from morphlm.progress import SilentBar, notify, shows_bars, step_bar
 
 # Numba has no types for these.
@@ -77,7 +59,7 @@ map_layout: Any = importlib.import_module("numba.np.numpy_support").map_layout
 
 PYTHON_WRAPPER = "_ZN7cpython"  # how names of functions begin that Python calls
 QUIETLY = "MORPHLM_COMPILING"  # an environment variable; with the value `quiet` nothing is said
-SOURCES = kernel_cache.KernelSources(kernel_cache.PACKAGE)
+SOURCES = code_files.KernelSources(code_files.PACKAGE)
 # Of Numba's compiler: for closures, `with` blocks, `literally`, `literal_unroll`, inlined overloads and `prange`, which
 # no kernel has, for branches that a constant decides, and for those who debug Numba.
 UNUSED_PASSES = {
@@ -320,7 +302,7 @@ class Compilations:
         self._expected, self._compiled = 0, 0
         self.seconds = 0.0  # that the program has waited for machine code
         self._shown: Any = None  # the bar, while something is compiled
-        self._helpers: compiling_helpers.Helpers | None = None
+        self._helpers: helpers.Helpers | None = None
 
     def was_done_by_helper(self, kernel: Kernel, arguments: tuple[Any, ...]) -> bool:
         """Whether a kernel that was missing is in the cache by now. The first time, helpers are started."""
@@ -363,15 +345,15 @@ class Compilations:
 
     def _start_helpers(self, first: str) -> None:
         """For the kernels that the command will need, `first` before all others."""
-        planned, processes = compiling_helpers.planned_kernels(), compiling_helpers.helpers_wanted()
-        if first not in planned or kernel_cache.code_folder(kernel_cache.PACKAGE, config.CACHE_DIR) is None:
+        planned, processes = helpers.planned_kernels(), helpers.helpers_wanted()
+        if first not in planned or code_files.code_folder(code_files.PACKAGE, config.CACHE_DIR) is None:
             return
         missing = [first, *(name for name in planned if name != first and not _is_kept(name))]
         self._expected = len(missing)
         if processes and len(missing) > 1:
             cpu_target.typing_context.refresh()  # what Numba knows of NumPy is loaded once, for all processes
             cpu_target.target_context.refresh()
-            self._helpers = compiling_helpers.Helpers(missing, compile_planned, processes)
+            self._helpers = helpers.Helpers(missing, compile_planned, processes)
 
 
 COMPILATIONS = Compilations()
@@ -538,7 +520,7 @@ class Kernel(CPUDispatcher):
 
 
 class KernelCache(_Cache):
-    """The code of one kernel, in files that `kernel_cache` keeps: one for each signature and type of CPU."""
+    """The code of one kernel, in files that `code_files` keeps: one for each signature and type of CPU."""
 
     def __init__(self, function: FunctionType) -> None:
         self._function = function
@@ -574,7 +556,7 @@ class KernelCache(_Cache):
     def has_overload(self, sig: Any, target_context: Any) -> bool:
         """Whether there is a file for a signature."""
         name = self._file_name(sig, target_context.codegen(), "kernel")
-        folders = kernel_cache.readable_folders(self._source.parent, config.CACHE_DIR)
+        folders = code_files.readable_folders(self._source.parent, config.CACHE_DIR)
         return self._enabled and any((folder / name).is_file() for folder in folders)
 
     def load_callee(self, arguments: tuple[Any, ...], target_context: Any, kind: str) -> Any:
@@ -597,8 +579,8 @@ class KernelCache(_Cache):
         if not self._enabled:
             return None
         name = self._file_name(sig, target_context.codegen(), kind)
-        for place in kernel_cache.readable_folders(self._source.parent, config.CACHE_DIR):
-            content = kernel_cache.read_code(place / name)
+        for place in code_files.readable_folders(self._source.parent, config.CACHE_DIR):
+            content = code_files.read_code(place / name)
             if content is not None:
                 stored_sig, stored = pickle.loads(content)
                 return stored if stored_sig == sig else None
@@ -606,12 +588,12 @@ class KernelCache(_Cache):
 
     def _write(self, sig: Any, kind: str, cres: Any, code: Any, *others: Any) -> None:
         folder = self._folder()
-        kernel_cache.say_notes()
+        code_files.say_notes()
         if folder is None or cres.library.has_dynamic_globals or cres.lifted:
             return
         cres.fndesc.typemap = cres.fndesc.calltypes = None  # of no use later, and cannot always be pickled
         content = dumps((sig, (code, cres.fndesc, cres.environment, cres.signature, *others)))
-        kernel_cache.write_code(folder / self._file_name(sig, cres.codegen, kind), content)
+        code_files.write_code(folder / self._file_name(sig, cres.codegen, kind), content)
 
     def enable(self) -> None:
         self._enabled = True
@@ -623,7 +605,7 @@ class KernelCache(_Cache):
         """Nothing: code of an older source has another name."""
 
     def _folder(self) -> Path | None:
-        return kernel_cache.code_folder(self._source.parent, config.CACHE_DIR) if self._enabled else None
+        return code_files.code_folder(self._source.parent, config.CACHE_DIR) if self._enabled else None
 
     def _file_name(self, sig: Any, codegen: Any, kind: str) -> str:
         """The same in every folder, and another for whatever gives other code."""
@@ -634,7 +616,7 @@ class KernelCache(_Cache):
         described = repr((kind, sig, codegen.magic_tuple(), _VERSIONS, settings, digest, code.co_code, dumps(closure)))
         key = hashlib.sha256(described.encode()).hexdigest()[:32]
         name = f"{self._source.stem}.{function.__qualname__}-{code.co_firstlineno}".replace("<", "").replace(">", "")
-        return f"{name}.{kind}.{key}{kernel_cache.SUFFIX}"
+        return f"{name}.{kind}.{key}{code_files.SUFFIX}"
 
 
 @cache
