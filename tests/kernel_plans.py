@@ -16,8 +16,8 @@ from pathlib import Path
 import morphlm
 from morphlm.cli.main import run
 from morphlm.compiling import COMPILATIONS
+from morphlm.compiling.compilations import text_of
 from morphlm.compiling.helpers import PLANS
-from morphlm.compiling.kernel import text_of
 
 MARK = "kernel\t"
 

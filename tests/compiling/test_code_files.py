@@ -395,8 +395,8 @@ def test_old_machine_code_is_not_run(place: Path) -> None:
     (package / "kernels").mkdir(parents=True)
     (package / "__init__.py").write_text(
         "from pathlib import Path\n"
-        "from morphlm.compiling import code_files, kernel\n"
-        "kernel.SOURCES = code_files.KernelSources(Path(__file__).parent)\n"
+        "from morphlm.compiling import code_cache, code_files\n"
+        "code_cache.SOURCES = code_files.KernelSources(Path(__file__).parent)\n"
     )
     (package / "kernels/__init__.py").write_text("")
     head = "from morphlm.compiling import njit\n"

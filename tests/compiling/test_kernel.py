@@ -13,7 +13,8 @@ from numba import types
 
 from morphlm.compiling import code_files, helpers, njit
 from morphlm.compiling.code_files import PACKAGE
-from morphlm.compiling.kernel import QUIETLY, Compilations, callee_type
+from morphlm.compiling.compilations import QUIETLY, Compilations
+from morphlm.compiling.kernel import callee_type
 
 
 def smallest_and_largest(values: Any) -> Any:

@@ -40,7 +40,7 @@ ALLOWED = {
         "compiledfile.py",
         "mmap.mmap",
     ): "header, table and digest are checked; then `compiled/schema.py` checks all content",
-    ("compiling/kernel.py", "pickle"): "machine code, from folders that nobody else can write to",
+    ("compiling/code_cache.py", "pickle"): "machine code, from folders that nobody else can write to",
     ("compiling/helpers.py", "mmap.mmap"): "memory that processes share, without a file",
     ("arrays.py", "numpy.memmap"): "takes the name of a file away from a map, reads nothing",
     ("arrays.py", "mmap.mmap"): "gives back the memory of maps that others have made",

@@ -20,6 +20,7 @@ take `njit` from here.
 
 from __future__ import annotations
 
-from morphlm.compiling.kernel import COMPILATIONS, borrowing, inlined, njit, owning
+from morphlm.compiling.compilations import COMPILATIONS
+from morphlm.compiling.kernel import borrowing, inlined, njit, owning
 
 __all__ = ["COMPILATIONS", "borrowing", "inlined", "njit", "owning"]
