@@ -109,6 +109,7 @@ def assert_as_if_never_stopped(wanted: TrainingTask, out: Path, whole: Path, **o
 STOPS = [(crash, 0.0), (crash, 10.0), (control_c, 10.0)]
 CASES: list[dict[str, Any]] = [
     {"kind": "clbl++", "epochs": 3},
+    {"kind": "clbl++", "epochs": 2, "batch": 30, "gather": 40, "prediction_dropout": 0.3, "evaluate_every": 5},
     {"kind": "lbl", "epochs": 2, "evaluate_every": 3, "patience": 9},
     {"kind": "clbl", "epochs": 4, "order": 2, "diagonal": False, "batch": 200},
     {"kind": "lbl++", "epochs": 2, "batch": 10, "l2_in_gradient": False, "surface_dropout": 0.3, "evaluate_every": 5},

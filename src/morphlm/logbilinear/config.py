@@ -80,6 +80,11 @@ class LearningConfig(Settings):
     noise_accumulator: float = setting(
         0.1, "The same for models without classes, whose gradients are smaller.", above=0
     )
+    gather: int = setting(
+        0,
+        "Tokens of a class to gather from several minibatches before its words are learned; 0: learn in each.",
+        at_least=0,
+    )
     samples: int = setting(
         500, "k: noise words for each token (models without classes).", at_least=1, option="--noise-samples"
     )
@@ -96,6 +101,13 @@ class LearningConfig(Settings):
     prediction_dropout: float = setting(0.0, "Rate at which features of p are dropped.", at_least=0, below=1)
 
     __repr__ = dataclass_repr
+
+    def tokens_to_gather(self, config: LogBilinearConfig) -> int:
+        """`gather`, or 0 for a model without classes, with a wide context, or with the L2 term in every gradient.
+
+        A wide context is computed for consecutive tokens, and tokens that have waited would each need their own.
+        """
+        return self.gather if config.classes and not config.wide and not self.l2_in_gradient else 0
 
     def first_squares(self, config: LogBilinearConfig) -> float:
         """What AdaGrad's sums of squares begin with in a model."""

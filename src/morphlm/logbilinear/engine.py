@@ -14,12 +14,13 @@ import numpy as np
 
 from morphlm.arrays import Float32Array, Float64Array, Int32Array, Int64Array, read_only
 from morphlm.logbilinear.config import LearningConfig, LogBilinearConfig
+from morphlm.logbilinear.gathering import NONE, Gathered
 from morphlm.logbilinear.kernels import batch as batching
 from morphlm.logbilinear.kernels import context, noise, numerics, softmax
 from morphlm.logbilinear.kernels.batch import Batch, ContextDropout, Stretch
 from morphlm.logbilinear.kernels.noise import ContrastErrors
-from morphlm.logbilinear.kernels.records import AdaGrad, Layer, Predictions, SurfaceDropout
-from morphlm.logbilinear.kernels.softmax import SharedGradients
+from morphlm.logbilinear.kernels.records import AdaGrad, Layer, Predictions, SparseRows, SurfaceDropout
+from morphlm.logbilinear.kernels.softmax import SharedGradients, WordTokens
 from morphlm.logbilinear.kernels.wide import TokenOrigin, WideVectors, WideWindows
 from morphlm.logbilinear.parameters import Parameters, log_unigram
 from morphlm.logbilinear.structure import FactorRows, Structure
@@ -61,10 +62,14 @@ class Engine:
         key: int = 0,
         rate: float = 0.0,
         contexts: Int32Array | None = None,
+        earlier: Int64Array = NONE,
     ) -> Batch:
-        """The minibatch of tokens begin .. end - 1; `contexts` is the stream as contexts see it, if that differs."""
+        """The minibatch of tokens begin .. end - 1 and of some earlier ones.
+
+        `contexts` is the stream as contexts see it, if that differs.
+        """
         batch: Batch = batching.plan_batch(
-            Stretch(stream, stream if contexts is None else contexts, begin, end),
+            Stretch(stream, stream if contexts is None else contexts, begin, end, earlier),
             self.config.distances,
             self.structure.class_of,
             self.structure.classes,
@@ -230,13 +235,23 @@ class Learner(Engine):
             sums = np.zeros(self._shared.sums.shape, np.float32)  # takes memory only where it is touched again
             self._shared = self._shared._replace(sums=sums)
 
-    def step(self, stream: Int32Array, begin: int, end: int, key: int, origin: TokenOrigin | None = None) -> float:
+    def step(
+        self,
+        stream: Int32Array,
+        begin: int,
+        end: int,
+        key: int,
+        origin: TokenOrigin | None = None,
+        gathered: Gathered | None = None,
+    ) -> float:
         """Learn from tokens begin .. end - 1; `key` seeds everything random. Returns the sum of the objective.
 
         The objective is ln P, or with noise-contrastive estimation the log-likelihood of telling text from noise. Wide
-        contexts need the origin of the stream.
+        contexts need the origin of the stream. With `gathered`, all tokens are learned for their class but only some
+        classes learn their words, from these tokens and from earlier ones.
         """
-        batch = self.plan(stream, begin, end, key, self.learning.context_dropout)
+        earlier = NONE if gathered is None else gathered.earlier
+        batch = self.plan(stream, begin, end, key, self.learning.context_dropout, earlier=earlier)
         if origin is not None:
             origin = origin._replace(positions=origin.positions[begin:end])
         batch, wide = self.widen(batch, origin)
@@ -246,9 +261,10 @@ class Learner(Engine):
         p = self.predict(batch, composed)
         u = self.add_wide(batch, wide, composed, p)
         self._drop_out(batch, key, p)
-        predictions = Predictions(p, self.space.rows("errors", *p.shape), self._scale_of_errors(len(p)))
+        predictions = Predictions(p, self.space.rows("errors", *p.shape), self._scale_of_errors(end - begin))
         if self.config.classes:
-            objective = self._learn_classes(batch, predictions) + self._learn_words(batch, key, predictions)
+            objective = self._learn_classes(batch, predictions)
+            objective += self._learn_words(batch, key, predictions, self._word_tokens(batch, gathered))
         else:
             objective = self._learn_from_noise(batch, key, predictions)
         self._drop_out(batch, key, predictions.errors)
@@ -287,7 +303,7 @@ class Learner(Engine):
 
     def _learn_classes(self, batch: Batch, predictions: Predictions) -> float:
         """P(c|h): updates S and t, writes the errors."""
-        length, shape = len(batch.targets), self.parameters.S.shape
+        length, shape = _length(batch), self.parameters.S.shape
         vector_shards, bias_shards = self.space.rows("S", SHARDS, *shape), self.space.rows("t", SHARDS, shape[0])
         layer, objectives = Layer(self.parameters.S, self.parameters.t), np.zeros(SHARDS)
         cuts = tapered_bounds(length, SHARDS)
@@ -300,29 +316,40 @@ class Learner(Engine):
             )
 
         self.workers.run_pieces(score, SHARDS)
+        predictions.errors[length:] = 0
         self._update_dense("S", vector_shards, length)
         self._update_dense("t", bias_shards, length)
         return math.fsum(objectives)
 
-    def _learn_words(self, batch: Batch, key: int, predictions: Predictions) -> float:
+    def _word_tokens(self, batch: Batch, gathered: Gathered | None) -> WordTokens:
+        """The rows of the minibatch from which each class learns its words: its tokens, or what has gathered."""
+        number = self.structure.classes
+        if gathered is None:
+            rows = SparseRows(batch.class_starts, np.arange(_length(batch), dtype=np.int32))
+            return WordTokens(batch.targets, rows, np.ones(number, np.int64))
+        classes = self.structure.class_of[batch.targets]
+        learning = np.where(gathered.pieces[classes] > 0, classes, np.int32(-1))
+        return WordTokens(batch.targets, numerics.group_by(learning, number), gathered.pieces)
+
+    def _learn_words(self, batch: Batch, key: int, predictions: Predictions, tokens: WordTokens) -> float:
         """P(w|h,c): updates R and b, adds to the errors."""
-        layout, length = self.structure.layout, len(batch.targets)
+        layout, length = self.structure.layout, _length(batch)
         objectives = np.zeros(self.structure.classes)
-        shards = self._class_shards(batch)
+        shards = self._class_shards(tokens.rows)
         table, biases = self._adagrad("R", length), self._adagrad("b", length)
         dropout = self._surface_dropout(self.structure.output, key ^ OUTPUT_SURFACES)
 
         def score(shard: int, _: int) -> None:
             shared = SharedGradients(self._shared.sums[shard], self._shared.touched[shard])
-            softmax.word_softmax(shards[shard], batch, layout, dropout, predictions, table, biases, shared, objectives)
+            softmax.word_softmax(shards[shard], tokens, layout, dropout, predictions, table, biases, shared, objectives)
 
         self.workers.run_pieces(score, len(shards))
         self._run_rows(lambda a, b: softmax.update_shared(a, b, layout, self._shared, table), len(layout.shared))
         return math.fsum(objectives)
 
-    def _class_shards(self, batch: Batch) -> list[Int64Array]:
+    def _class_shards(self, rows: SparseRows) -> list[Int64Array]:
         """The classes of the minibatch in shards of about equal cost; a class of one word has nothing to learn."""
-        words, tokens = np.diff(self.structure.layout.starts), np.diff(batch.class_starts)
+        words, tokens = np.diff(self.structure.layout.starts), np.diff(rows.starts)
         costs = (words * (tokens + 8.0)).tolist()
         present = np.flatnonzero((tokens > 0) & (words > 1)).tolist()
         shards = balance_by_cost([(costs[c], c) for c in present], len(self._shared.sums))
@@ -392,7 +419,7 @@ class Learner(Engine):
         self.workers.run_pieces(learn, SHARDS)
         if self.wide is not None and wide is not None and u is not None:
             self.wide.learn(batch, wide, u, errors, transforms[-1], gradients, shards[:, -1])
-        length = len(batch.targets)
+        length = _length(batch)
         self._update_dense("C", shards, length)
         self._update_factors(batch.words, self.structure.context, key, gradients, "Q", length)
 
@@ -409,6 +436,11 @@ class Learner(Engine):
 
     def _surface_dropout(self, side: FactorRows, key: int) -> SurfaceDropout:
         return SurfaceDropout(side.surfaces, np.uint64(key), np.float32(self.learning.surface_dropout))
+
+
+def _length(batch: Batch) -> int:
+    """L, the tokens of the minibatch without earlier ones."""
+    return int(batch.class_starts[-1])
 
 
 def _even_cuts(batch: Batch, distances: int) -> list[int]:

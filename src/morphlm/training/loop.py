@@ -23,6 +23,7 @@ from morphlm.kinds import kind_named
 from morphlm.lazy import cached_property
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.engine import DECAY_EVERY, Learner
+from morphlm.logbilinear.gathering import WordGathering, gathering_of_epoch
 from morphlm.logbilinear.kernels.wide import TokenOrigin
 from morphlm.logbilinear.model import LogBilinearModel, logbilinear_from_files
 from morphlm.logbilinear.parameters import Parameters, check_shapes, filled_like, initial_parameters
@@ -331,6 +332,9 @@ class TrainingRun:
         text = self.task.train.tokens
         origin = TokenOrigin(text, shuffled_positions(text, training.seed, epoch))
         stream = text[origin.positions]
+        gathering = gathering_of_epoch(self.task.config, self.learner.structure, training.learning)
+        if gathering is not None:
+            gathering.skip(stream, progress.batch * self.task.batch, self.task.batch)
         with progress_bar(f"epoch {epoch + 1}", len(stream)) as bar:
             bar.initial = bar.n = progress.batch * self.task.batch  # not counted as done since the bar began
             while progress.epoch == epoch and not progress.ended:
@@ -339,17 +343,18 @@ class TrainingRun:
                 if progress.due:
                     self._evaluate()
                 else:
-                    bar.update(self._minibatch(stream, origin))
+                    bar.update(self._minibatch(stream, origin, gathering))
                 self._pause()
 
-    def _minibatch(self, stream: Int32Array, origin: TokenOrigin) -> int:
+    def _minibatch(self, stream: Int32Array, origin: TokenOrigin, gathering: WordGathering | None) -> int:
         """Learn from the next minibatch; returns the number of its tokens."""
         training, progress, batch = self.task.training, self.progress, self.task.batch
         begin = progress.batch * batch
         end = min(begin + batch, len(stream))
         started = time.monotonic()
         key = minibatch_key(training.seed, progress.epoch, progress.batch)
-        objective = self.learner.step(stream, begin, end, key, origin)
+        gathered = None if gathering is None else gathering.next(stream, begin, end)
+        objective = self.learner.step(stream, begin, end, key, origin, gathered)
         if not math.isfinite(objective):
             self._fail(f"minibatch {progress.batch + 1} of epoch {progress.epoch + 1}")
         progress.batch += 1

@@ -8,11 +8,19 @@ import numpy as np
 
 from morphlm.arrays import Array
 from morphlm.logbilinear.kernels.batch import DROPPED, Batch, TouchedFactors
-from morphlm.logbilinear.kernels.numerics import compiled, dropped, inlined, surface_weight, update_row
+from morphlm.logbilinear.kernels.numerics import (
+    compiled,
+    dropped,
+    inlined,
+    prefetch_row,
+    surface_weight,
+    update_row,
+)
 from morphlm.logbilinear.kernels.records import AdaGrad, SparseRows, SurfaceDropout
 
 F = np.float32
 BLOCK = 128  # words that are transformed at a time
+PREFETCHED = 4  # rows, or tokens with their context words, that are loaded before they are needed
 
 
 @inlined
@@ -67,6 +75,7 @@ def predict_diagonal(begin: int, end: int, slots: Array, vectors: Array, diagona
         for k in range(predictions.shape[1]):
             predictions[i, k] = 0
         for j in range(slots.shape[1]):
+            prefetch_row(vectors, max(slots[min(i + PREFETCHED, end - 1), j], 0))
             if slots[i, j] != DROPPED:
                 for k in range(predictions.shape[1]):
                     predictions[i, k] += vectors[slots[i, j], k] * diagonals[j, k]
@@ -90,6 +99,7 @@ def gather_rows(out: Array, rows: SparseRows, row: int, table: Array) -> None:
     for k in range(out.size):
         out[k] = 0
     for at in range(rows.starts[row], rows.starts[row + 1]):
+        prefetch_row(table, rows.items[min(at + PREFETCHED, len(rows.items) - 1)])  # of this row or the next ones
         i = rows.items[at]
         for k in range(out.size):
             out[k] += table[i, k]

@@ -103,6 +103,7 @@ class SoftmaxScratch(NamedTuple):
     """Working space for the words of one class after another; allocating it for each class is slow."""
 
     scores: Array  # flat
+    predictions: Array  # (LARGEST_BLOCK, d)
     back: Array  # (LARGEST_BLOCK, d)
     part: Array  # (words, d)
 
@@ -111,7 +112,8 @@ class SoftmaxScratch(NamedTuple):
 def new_scratch(words: int, width: int) -> SoftmaxScratch:
     """Working space for classes of up to `words` words."""
     scores = max(SCORES, SMALLEST_BLOCK * words)
-    return SoftmaxScratch(np.empty(scores, F), np.empty((LARGEST_BLOCK, width), F), np.empty((words, width), F))
+    blocks = np.empty((2, LARGEST_BLOCK, width), F)
+    return SoftmaxScratch(np.empty(scores, F), blocks[0], blocks[1], np.empty((words, width), F))
 
 
 class SharedGradients(NamedTuple):
@@ -130,10 +132,18 @@ def largest_class(classes: Array, layout: OutputLayout) -> int:
     return largest
 
 
+class WordTokens(NamedTuple):
+    """From which rows of a minibatch the classes learn their words."""
+
+    targets: Array  # int32 (rows): the words to predict, of all rows
+    rows: SparseRows  # those of each class
+    pieces: Array  # int64 (C,): the tokens of a class are learned in so many pieces, one after the other
+
+
 @compiled
 def word_softmax(
     classes: Array,
-    batch: Batch,
+    tokens: WordTokens,
     layout: OutputLayout,
     dropout: SurfaceDropout,
     predictions: Predictions,
@@ -145,17 +155,17 @@ def word_softmax(
     """Tokens of some classes against the words of their class: nu = p R' + b; adds to dL/dp.
 
     Biases and factors that belong to one word alone are updated at once, while their gradients are in the cache; the
-    gradients of shared factors are added up in `shared`.
+    gradients of shared factors are added up in `shared`, those of all pieces together.
     """
     largest, width = largest_class(classes, layout), table.weights.shape[1]
     all_vectors, all_gradients = np.empty((largest, width), F), np.empty((largest, width), F)
+    totals = np.empty((largest if most_pieces(classes, tokens) > 1 else 0, width), F)
     weights, own_biases, all_bias_gradients = np.empty(largest, F), np.empty(largest, F), np.empty(largest, F)
     scratch = new_scratch(largest, width)
     for c in classes:
         first, words = layout.starts[c], layout.starts[c + 1] - layout.starts[c]
         layer = Layer(all_vectors[:words], own_biases[:words])
         gradient = Layer(all_gradients[:words], all_bias_gradients[:words])
-        gradient.biases[:] = 0
         for w in range(words):
             position = first + w
             prefetch_factors(min(position + PREFETCHED, first + words - 1), layout.rows, table.weights)
@@ -164,10 +174,41 @@ def word_softmax(
             weights[w] = surface_weight(layout.members[position], count, layout.rows.items[at], dropout)
             compose(layer.vectors[w], table.weights, position, layout.rows, weights[w])
             layer.biases[w] = biases.weights[layout.members[position]]
-        objectives[c] = score_class(c, batch, layout, layer, predictions, gradient, scratch)
-        add_shared(first, layout, weights, gradient.vectors, table, shared)
+        objectives[c] = 0.0
+        begin, pieces = tokens.rows.starts[c], tokens.pieces[c]
+        count = tokens.rows.starts[c + 1] - begin
+        for piece in range(pieces):
+            rows = tokens.rows.items[begin + count * piece // pieces : begin + count * (piece + 1) // pieces]
+            gradient.biases[:] = 0
+            objectives[c] += score_class(first, tokens.targets, rows, layout, layer, predictions, gradient, scratch)
+            if piece < pieces - 1:
+                add_up(totals[:words], gradient.vectors, piece)
+                follow_firsts(first, layout, weights, gradient.vectors, table, layer.vectors)
+                update_biases(layout.members[first : first + words], gradient.biases, biases)
+                for w in range(words):
+                    layer.biases[w] = biases.weights[layout.members[first + w]]
+        if pieces > 1:
+            add_up(totals[:words], gradient.vectors, pieces - 1)
+        add_shared(first, layout, weights, totals[:words] if pieces > 1 else gradient.vectors, table, shared)
         update_firsts(first, layout, weights, gradient.vectors, table)
         update_biases(layout.members[first : first + words], gradient.biases, biases)
+
+
+@compiled
+def most_pieces(classes: Array, tokens: WordTokens) -> int:
+    """The number of pieces of that class, of some, which has most."""
+    most = 0
+    for c in classes:
+        most = max(most, tokens.pieces[c])
+    return most
+
+
+@inlined
+def add_up(totals: Array, gradients: Array, piece: int) -> None:
+    """Add the gradients of a piece to those of the pieces before; number 0 is the first."""
+    for w in range(len(gradients)):
+        for k in range(gradients.shape[1]):
+            totals[w, k] = gradients[w, k] if piece == 0 else totals[w, k] + gradients[w, k]
 
 
 @inlined
@@ -179,33 +220,36 @@ def prefetch_factors(position: int, rows: SparseRows, table: Array) -> None:
 
 @inlined
 def score_class(
-    c: int,
-    batch: Batch,
+    first: int,
+    targets: Array,
+    rows: Array,
     layout: OutputLayout,
     layer: Layer,
     predictions: Predictions,
     gradient: Layer,
     scratch: SoftmaxScratch,
 ) -> float:
-    """ln P(w|h,c) of the tokens of class c, and the gradients."""
+    """ln P(w|h,c) of some rows, tokens of one class whose words begin at position `first`, and the gradients."""
     words, width = layer.vectors.shape
-    start, stop = batch.class_starts[c], batch.class_starts[c + 1]
-    block = min(stop - start, tokens_per_block(words))
+    block = min(len(rows), tokens_per_block(words))
     back, part = scratch.back, scratch.part[:words]
     objective = 0.0
-    for a in range(start, stop, block):
-        b = min(a + block, stop)
-        p = predictions.vectors[a:b]
+    for a in range(0, len(rows), block):
+        b = min(a + block, len(rows))
+        p = scratch.predictions[: b - a]
+        for i in range(b - a):
+            for k in range(width):
+                p[i, k] = predictions.vectors[rows[a + i], k]
         s = scratch.scores[: (b - a) * words].reshape(b - a, words)
         np.dot(p, layer.vectors.T, s)
         for i in range(b - a):
-            target = layout.position_of[batch.targets[a + i]] - layout.starts[c]
+            target = layout.position_of[targets[rows[a + i]]] - first
             objective += softmax_error(s[i], layer.biases, target, predictions.scale, gradient.biases)
         np.dot(s, layer.vectors, back[: b - a])
         for i in range(b - a):
             for k in range(width):
-                predictions.errors[a + i, k] += back[i, k]
-        if a == start:
+                predictions.errors[rows[a + i], k] += back[i, k]
+        if a == 0:
             np.dot(s.T, p, gradient.vectors)
         else:
             np.dot(s.T, p, part)
@@ -255,6 +299,24 @@ def prefetch_shared(position: int, layout: OutputLayout, shared: SharedGradients
         number = layout.number_of[layout.rows.items[at]]
         if number != PRIVATE:
             prefetch_row(shared.sums, number)
+
+
+@inlined
+def follow_firsts(
+    first: int, layout: OutputLayout, weights: Array, gradients: Array, table: AdaGrad, vectors: Array
+) -> None:
+    """`update_firsts` between two pieces; the composed vectors of the words change by as much."""
+    step = table.step
+    for w in range(len(gradients)):
+        factor = layout.rows.items[layout.rows.starts[first + w]]
+        if layout.number_of[factor] == PRIVATE:
+            row, squares, weight = table.weights[factor], table.squares[factor], weights[w]
+            for k in range(gradients.shape[1]):
+                g = weight * gradients[w, k]
+                squares[k] += g * g
+                change = step * g / np.sqrt(squares[k])
+                row[k] -= change
+                vectors[w, k] -= weight * change
 
 
 @inlined
