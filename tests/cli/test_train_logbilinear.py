@@ -105,6 +105,7 @@ SETTINGS: list[tuple[list[str], str, Any]] = [
     (["--seed", "5"], "seed", 5),
     (["--stop-after", "500"], "stop_after", 500),
     (["--recipe", "paper"], "recipe", "paper+"),
+    (["--shards", "16"], "shards", 16),
 ]
 
 NAMES_OF_VERSION_0_1: list[tuple[list[str], str, Any]] = [

@@ -149,7 +149,7 @@ def test_pieces_are_steps_one_after_the_other(kind: str, one: Workers) -> None:
 
     follows = np.zeros(len(tables["R"]), bool)
     follows[: case.structure.output.surfaces] = True
-    follows[case.structure.layout.shared] = False
+    follows[learner.local.output.shared.factors] = False
     squares = {"R": np.full_like(tables["R"], 0.5), "b": np.full_like(tables["b"], 0.5)}
     total = np.zeros_like(tables["R"])
     fixed = {name: table.copy() for name, table in tables.items()}

@@ -9,6 +9,7 @@ from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.settings import Settings, setting
 
+SHARDS = 8
 VARIANTS = ("lbl", "lbl+c", "lbl+o", "lbl++", "clbl", "clbl+c", "clbl+o", "clbl++")
 _MARKS = {(False, False): "", (True, False): "+c", (False, True): "+o", (True, True): "++"}
 
@@ -100,7 +101,19 @@ class LearningConfig(Settings):
     )
     prediction_dropout: float = setting(0.0, "Rate at which features of p are dropped.", at_least=0, below=1)
 
+    shards: int = setting(
+        SHARDS,
+        "Parts that the work of a minibatch is divided into, a power of two; at most so many ranks can share it.",
+        at_least=1,
+        at_most=1024,
+    )
+
     __repr__ = dataclass_repr
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.shards & (self.shards - 1):
+            raise ConfigError(f"shards is {self.shards}; it must be a power of two, such as {SHARDS}")
 
     def tokens_to_gather(self, config: LogBilinearConfig) -> int:
         """`gather`, or 0 for a model without classes, with a wide context, or with the L2 term in every gradient.

@@ -24,7 +24,7 @@ class Batch(NamedTuple):
     class_starts: Array  # int64 (C + 1): the first L tokens of class c are class_starts[c] .. class_starts[c + 1] - 1
     slots: Array  # int32 (rows, n - 1): the slots of the words before each, the nearest first; DROPPED: left out
     words: Array  # int32 (U): the word in each slot
-    occurrences: SparseRows  # U x (n - 1): row u (n - 1) + j has the tokens with the word of slot u at distance j
+    slot_bounds: Array  # int64 (shards + 1): where the slots of the words of each shard begin
 
 
 class Stretch(NamedTuple):
@@ -74,7 +74,7 @@ def plan_batch(
             slots[i, j] = slot_of[word]
     for slot in range(size):
         slot_of[words[slot]] = -1
-    return Batch(targets, offsets, class_starts, slots, words[:size].copy(), list_occurrences(slots, size))
+    return Batch(targets, offsets, class_starts, slots, words[:size].copy(), np.array([0, size]))
 
 
 @compiled
@@ -104,7 +104,7 @@ def sort_by_class(stretch: Stretch, class_of: Array, classes: int) -> tuple[Arra
 
 @compiled
 def list_occurrences(slots: Array, size: int) -> SparseRows:
-    """The tokens by slot and distance."""
+    """The tokens by slot and distance: row u (n - 1) + j has those with the word of slot u at distance j."""
     length, distances = slots.shape
     rows = np.empty(length * distances, np.int64)
     for i in range(length):

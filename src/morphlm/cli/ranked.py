@@ -1,0 +1,64 @@
+"""A command that mpirun or srun has started several times: rank 0 runs it, the others help where it asks for them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from morphlm import compiling_helpers, ranks
+from morphlm.errors import MorphlmError
+from morphlm.progress import messages_to
+from morphlm.ranks import Communicator
+
+COMMANDS = ("train", "tune", "reproduce")  # those that have work for several ranks
+
+
+def run_ranked(arguments: Sequence[str], command: Callable[[], int]) -> int:
+    """The exit status of the command, at rank 0; the others have 0."""
+    number, count = ranks.started_rank()
+    if count == 1 or arguments[:1] == [] or arguments[0] not in COMMANDS:
+        return command()
+    try:
+        comm = ranks.world()
+    except MorphlmError:
+        if number == 0:
+            raise
+        return 2  # rank 0 says why
+    compiling_helpers.command = ()  # what MPI has in memory does not bear being forked
+    return _lead(comm, command) if comm.is_first else _follow(comm)
+
+
+def _lead(comm: Communicator, command: Callable[[], int]) -> int:
+    """Run the command, then let the others go; if they are in the midst of something, they are stopped."""
+    status = 1
+    try:
+        with ranks.using(comm):
+            status = command()
+    except BaseException as error:
+        if comm.are_waiting or isinstance(error, SystemExit):
+            raise
+        traceback.print_exception(error)
+    finally:
+        if comm.are_waiting:
+            comm.dismiss()
+        else:
+            sys.stdout.flush()
+            comm.abort(status or 1)
+    return status
+
+
+def _follow(comm: Communicator) -> int:
+    """Help rank 0, which hears of Ctrl-C too, and say nothing."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with Path(os.devnull).open("w", encoding="utf-8") as nowhere, messages_to(nowhere):
+            comm.serve()
+    except BaseException as error:
+        print(f"morphlm: rank {comm.rank} on {comm.host} failed:", file=sys.stderr)
+        traceback.print_exception(error)
+        comm.abort()
+    return 0
