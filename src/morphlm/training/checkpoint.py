@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from morphlm.arrays import Array, release_pages
+from morphlm.arrays import Array
 from morphlm.errors import ConfigError, FormatError
 from morphlm.files import partial_path, remove_leftovers, remove_leftovers_in
 from morphlm.logbilinear.parameters import Parameters

@@ -14,14 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from morphlm.arrays import Array, Float32Array, Int32Array, Int64Array
+from morphlm.arrays import Array, Float32Array, Int32Array, Int64Array, release_pages
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.kernels.softmax import OutputLayout
 from morphlm.logbilinear.parameters import Parameters, shapes
 from morphlm.logbilinear.shards import LocalModel, Sharding, divide
 from morphlm.logbilinear.shared_rows import dense_owners
 from morphlm.logbilinear.structure import Structure, arranged_by_class
-from morphlm.tensorfile import release_pages
 
 CHUNK = 1 << 24  # numbers that are handed out or collected at a time
 
