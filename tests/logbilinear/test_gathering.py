@@ -90,15 +90,22 @@ def test_pieces_are_no_more_than_the_minibatches_in_them() -> None:
 
 
 def test_recipes() -> None:
-    """The paper's is AdaGrad on plain minibatches. A wide context or L2 in the gradient leaves no token waiting."""
+    """The paper's is AdaGrad on plain minibatches; the default waits where there are many words to learn."""
     case = make_case("clbl++")
-    for name, gathers in (("default", True), ("paper", False)):
-        learning = recipe(name).learning
-        assert (gathering_of_epoch(case.config, case.structure, learning) is not None) == gathers
-    default = recipe("default").learning
-    assert default.tokens_to_gather(variant("clbl++")) == default.gather > 0
-    assert default.tokens_to_gather(variant("clbl++", wide=50)) == default.tokens_to_gather(variant("lbl++")) == 0
-    assert replace(default, l2_in_gradient=True).tokens_to_gather(variant("clbl++")) == 0
+    default, paper = recipe("default").learning, recipe("paper").learning
+    for learning in (default, paper):
+        assert gathering_of_epoch(case.config, case.structure, learning) is None
+    assert gathering_of_epoch(case.config, case.structure, replace(default, gather=2)) is not None
+    assert [default.tokens_to_gather(case.config, words) for words in (2, 99_999, 100_000, 10**6)] == [1, 1, 64, 64]
+    assert paper.tokens_to_gather(case.config, 10**6) == 1
+
+
+def test_a_wide_context_or_l2_in_the_gradient_leaves_no_token_waiting() -> None:
+    learning = replace(recipe("default").learning, gather=64)
+    assert learning.tokens_to_gather(variant("clbl++"), 10) == 64
+    assert learning.tokens_to_gather(variant("clbl++", wide=50), 10) == 1
+    assert learning.tokens_to_gather(variant("lbl++"), 10) == 1
+    assert replace(learning, l2_in_gradient=True).tokens_to_gather(variant("clbl++"), 10) == 1
 
 
 # ---------------------------------------------------------------- what is learned

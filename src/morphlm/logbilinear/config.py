@@ -10,6 +10,7 @@ from morphlm.errors import ConfigError
 from morphlm.settings import Settings, setting
 
 SHARDS = 8
+GATHERED, MANY_WORDS = 64, 100_000  # tokens of a class that are enough, in a vocabulary of at least so many words
 VARIANTS = ("lbl", "lbl+c", "lbl+o", "lbl++", "clbl", "clbl+c", "clbl+o", "clbl++")
 _MARKS = {(False, False): "", (True, False): "+c", (False, True): "+o", (True, True): "++"}
 
@@ -82,8 +83,9 @@ class LearningConfig(Settings):
         0.1, "The same for models without classes, whose gradients are smaller.", above=0
     )
     gather: int = setting(
-        0,
-        "Tokens of a class to gather from several minibatches before its words are learned; 0: learn in each.",
+        1,
+        "Tokens of a class to gather from several minibatches before its words are learned; 1: learn in each; "
+        f"0: {GATHERED} if there are at least {MANY_WORDS:,} words, else 1.",
         at_least=0,
     )
     samples: int = setting(
@@ -115,12 +117,15 @@ class LearningConfig(Settings):
         if self.shards & (self.shards - 1):
             raise ConfigError(f"shards is {self.shards}; it must be a power of two, such as {SHARDS}")
 
-    def tokens_to_gather(self, config: LogBilinearConfig) -> int:
-        """`gather`, or 0 for a model without classes, with a wide context, or with the L2 term in every gradient.
+    def tokens_to_gather(self, config: LogBilinearConfig, words: int) -> int:
+        """How many tokens of a class are enough to learn its words; 1 where none may wait.
 
-        A wide context is computed for consecutive tokens, and tokens that have waited would each need their own.
+        A wide context is computed for consecutive tokens, and tokens that have waited would each need their own. With
+        the L2 term in every gradient, the number of updates counts.
         """
-        return self.gather if config.classes and not config.wide and not self.l2_in_gradient else 0
+        if not config.classes or config.wide or self.l2_in_gradient:
+            return 1
+        return self.gather or (GATHERED if words >= MANY_WORDS else 1)
 
     def first_squares(self, config: LogBilinearConfig) -> float:
         """What AdaGrad's sums of squares begin with in a model."""

@@ -34,8 +34,8 @@ def gathering_of_epoch(
     config: LogBilinearConfig, structure: Structure, learning: LearningConfig
 ) -> WordGathering | None:
     """For an epoch that begins; None if every minibatch learns all that is in it."""
-    tokens = learning.tokens_to_gather(config)
-    return WordGathering(structure.class_of, np.diff(structure.layout.starts), tokens) if tokens else None
+    tokens = learning.tokens_to_gather(config, len(structure.class_of))
+    return WordGathering(structure.class_of, np.diff(structure.layout.starts), tokens) if tokens > 1 else None
 
 
 class WordGathering:
