@@ -32,9 +32,6 @@ from morphlm.extras import import_extra
 from morphlm.progress import messages_to
 from morphlm.threads import available_cores
 
-# What mpirun and srun set: the number of processes, and that of this one.
-SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
-NUMBERS = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK")
 Result = TypeVar("Result")
 PURPOSE = "several ranks need"
 CHUNK = 1 << 28  # bytes that are sent at a time
@@ -345,20 +342,8 @@ def _row_bytes(table: Array) -> int:
     return table.itemsize * int(np.prod(table.shape[1:], dtype=np.int64))
 
 
-def _variable(names: Sequence[str]) -> int | None:
-    return next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdigit()), None)
-
-
-def started_rank() -> tuple[int, int]:
-    """Which of how many processes of mpirun or srun this is; (0, 1) if it is none. Nothing is imported."""
-    number, count = _variable(NUMBERS), _variable(SIZES)
-    return (0, 1) if number is None or count is None else (number, count)
-
-
 def world() -> Communicator:
-    """All processes that mpirun or srun has started; this one alone if neither has."""
-    if started_rank()[1] < 2:
-        return ALONE
+    """All processes that mpirun or srun has started."""
     return MpiCommunicator(import_extra("mpi4py.MPI", "mpi", PURPOSE).COMM_WORLD)
 
 

@@ -8,20 +8,38 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from morphlm import compiling_helpers, ranks
+from morphlm import compiling_helpers
 from morphlm.errors import MorphlmError
 from morphlm.progress import messages_to
-from morphlm.ranks import Communicator
 
+if TYPE_CHECKING:
+    from morphlm.ranks import Communicator
+
+# What mpirun and srun set: the number of processes, and that of this one.
+SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
+NUMBERS = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK")
 COMMANDS = ("train", "tune", "reproduce")  # those that have work for several ranks
+
+
+def _variable(names: Sequence[str]) -> int | None:
+    return next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdigit()), None)
+
+
+def started_rank() -> tuple[int, int]:
+    """Which of how many processes of mpirun or srun this is; (0, 1) if it is none."""
+    number, count = _variable(NUMBERS), _variable(SIZES)
+    return (0, 1) if number is None or count is None else (number, count)
 
 
 def run_ranked(arguments: Sequence[str], command: Callable[[], int]) -> int:
     """The exit status of the command, at rank 0; the others have 0."""
-    number, count = ranks.started_rank()
+    number, count = started_rank()
     if count == 1 or arguments[:1] == [] or arguments[0] not in COMMANDS:
         return command()
+    from morphlm import ranks  # noqa: PLC0415  # with NumPy, which takes longer to load than a page of help
+
     try:
         comm = ranks.world()
     except MorphlmError:
@@ -34,6 +52,8 @@ def run_ranked(arguments: Sequence[str], command: Callable[[], int]) -> int:
 
 def _lead(comm: Communicator, command: Callable[[], int]) -> int:
     """Run the command, then let the others go; if they are in the midst of something, they are stopped."""
+    from morphlm import ranks  # noqa: PLC0415
+
     status = 1
     try:
         with ranks.using(comm):
