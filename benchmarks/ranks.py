@@ -30,12 +30,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 from logbilinear import make_workload
+from morphlm.cli.ranked import started_rank
 from morphlm.logbilinear.config import variant
 from morphlm.logbilinear.engine import Learner
 from morphlm.logbilinear.parameters import filled_like
 from morphlm.logbilinear.shards import LocalModel
 from morphlm.logbilinear.structure import build_structure
-from morphlm.ranks import Communicator, world
+from morphlm.ranks import ALONE, Communicator, world
 from morphlm.threads import workers
 from morphlm.training.config import recipe
 from morphlm.training.loop import TrainingTask, _initial_parameters, train_model
@@ -206,7 +207,7 @@ def main() -> None:
     if arguments.worker:
         if arguments.one_core:
             os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-        comm = world()
+        comm = world() if started_rank()[1] > 1 else ALONE
         result = (measure_memory if arguments.memory else time_steps)(comm, arguments)
         results = comm.all_values(result)
         if comm.is_first:

@@ -13,7 +13,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from morphlm.ranks import world
+from morphlm.cli.ranked import started_rank
+from morphlm.ranks import ALONE, world
 from morphlm.training.checkpoint import checkpoint_path
 from morphlm.training.loop import TrainingTask, train_model
 from tests.training.small import task
@@ -39,7 +40,7 @@ def task_of(case: str) -> TrainingTask:
 
 
 def run(folder: Path, threads: int, cases: list[str]) -> None:
-    comm = world()
+    comm = world() if started_rank()[1] > 1 else ALONE
     (folder / "ranks").mkdir(parents=True, exist_ok=True)
     (folder / "ranks" / str(comm.rank)).write_text(str(os.getpid()))
     if not comm.is_first:
