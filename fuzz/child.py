@@ -37,8 +37,9 @@ AFRESH = 0.15  # share that begins from a seed again: libFuzzer drifts to the sm
 
 def kernel_modules() -> list[str]:
     """The modules that Numba compiles from their bytecode, which must stay as it is."""
-    files = [*PACKAGE.rglob("kernels.py"), *PACKAGE.rglob("kernels/*.py"), PACKAGE / "compiling.py"]
-    return [".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in files]
+    files = [*PACKAGE.rglob("kernels.py"), *PACKAGE.rglob("kernels/*.py"), *PACKAGE.glob("compiling/*.py")]
+    names = [".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in files]
+    return [name.removesuffix(".__init__") for name in names]
 
 
 @contextlib.contextmanager

@@ -72,7 +72,7 @@ class Session:
 
 def child_environment() -> dict[str, str]:
     """Compiled code checks bounds. Numba's cache does not know that: it has a folder for each state of the code."""
-    sources = sorted([*PACKAGE.rglob("kernels.py"), *PACKAGE.rglob("kernels/*.py"), PACKAGE / "compiling.py"])
+    sources = sorted([*PACKAGE.rglob("kernels.py"), *PACKAGE.rglob("kernels/*.py"), *PACKAGE.glob("compiling/*.py")])
     state = hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     folder = KERNELS / state
     folder.mkdir(parents=True, exist_ok=True)

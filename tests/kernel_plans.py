@@ -1,4 +1,4 @@
-"""The recorded kernels of commands: `python -m tests.kernel_plans` renews src/morphlm/kernel_plans.tsv.
+"""The recorded kernels of commands: `python -m tests.kernel_plans` renews src/morphlm/compiling/plans.tsv.
 
 A command whose kernels are not in the cache lets helpers compile those that it will need; the record says which these
 are. It also shows in a diff when a command needs more of them than before. `python -m tests.kernel_plans COMMAND...`
@@ -15,8 +15,9 @@ from pathlib import Path
 
 import morphlm
 from morphlm.cli.main import run
-from morphlm.compiling import COMPILATIONS, text_of
-from morphlm.compiling_helpers import PLANS
+from morphlm.compiling import COMPILATIONS
+from morphlm.compiling.compilations import text_of
+from morphlm.compiling.helpers import PLANS
 
 MARK = "kernel\t"
 

@@ -16,10 +16,10 @@ def start() -> None:
     atexit.register(gc.freeze)  # at the end, memory goes as a whole: nobody needs cycles to be found in it
     os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")  # colours that nobody sees take time
     try:
-        from morphlm import compiling_helpers, threads  # noqa: PLC0415
+        from morphlm import command  # noqa: PLC0415
         from morphlm.cli.main import run  # noqa: PLC0415
 
-        threads.runs_command, compiling_helpers.command = True, tuple(sys.argv[1:])
+        command.arguments = tuple(sys.argv[1:])
     except KeyboardInterrupt:
         sys.exit(130)
     run()

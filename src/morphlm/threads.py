@@ -22,9 +22,10 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from morphlm import command
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-runs_command = False  # whether this process is the command `morphlm`, so that nobody else's code runs in it
 PIECES_PER_THREAD = 3  # more than one, so that a thread that is done early takes work from the others
 
 
@@ -76,7 +77,7 @@ def _load_blas() -> None:
     other programs somebody may want to find it as an attribute of its package.
     """
     name = "scipy.linalg.cython_blas"
-    if not runs_command or "scipy.linalg" in sys.modules:
+    if command.arguments is None or "scipy.linalg" in sys.modules:
         importlib.import_module(name)
     elif name not in sys.modules:
         folder = Path(importlib.import_module("scipy").__file__ or "").parent / "linalg"

@@ -18,13 +18,16 @@ from hypothesis import strategies as st
 import morphlm
 from morphlm.arrays import Int32Array
 from morphlm.cache.config import NeuralCacheConfig
+from morphlm.cache.frozen_neural import FrozenNeuralCache
 from morphlm.cache.neural import NeuralCacheModel, NeuralState, neural_cache_from_files
 from morphlm.cache.states import CacheState
 from morphlm.errors import ConfigError, FormatError, StateError
 from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.wrapped import WrappedModel
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.modelfile import read_model
 from morphlm.scoring.caching import fit_cache
+from morphlm.scoring.spelled import with_spelling
 from morphlm.translation.decoder.models import prepare_models
 from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID, UNK_ID
 from tests.segmentation.small import KNOWN
@@ -170,6 +173,17 @@ def test_after_no_text_it_is_the_model_without_a_cache() -> None:
     fixed = small_neural_cache().after_text([])
     assert isinstance(fixed, LogBilinearModel)
     assert np.array_equal(fixed.distribution(fixed.begin()), narrow_model().distribution(narrow_model().begin()))
+
+
+def test_classes_and_vectors_are_those_of_the_model_in_it() -> None:
+    model = small_neural_cache()
+    fixed = model.after_text([["škola"]])
+    assert isinstance(fixed, FrozenNeuralCache)
+    for cached in (model, fixed, with_spelling(model)):
+        assert isinstance(cached, WrappedModel)
+        assert cached.partition is cached.model.partition is not None
+        assert cached.vectors is cached.model.vectors
+        assert cached.composes_contexts is cached.model.composes_contexts is True
 
 
 def test_what_is_fixed_by_a_text_is_not_written(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import joblib
 import pytest
 
-from morphlm.kernel_cache import PACKAGE
+from morphlm.compiling.code_files import PACKAGE
 from tests.scoring.travelling import MAKERS, answers, fresh, total
 
 pytestmark = pytest.mark.full

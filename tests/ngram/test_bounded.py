@@ -8,13 +8,13 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,7 +36,7 @@ from morphlm.ngram.training import train_ngram
 from morphlm.ngram.trie import NgramTrie
 from morphlm.vocabulary import corpus as corpus_module
 from morphlm.vocabulary.corpus import Corpus, read_corpus
-from tests.conftest import GOLDEN
+from tests.conftest import GOLDEN, Outcome
 from tests.ngram.test_training import assert_same_arpa
 from tests.strategies import texts
 
@@ -185,6 +185,7 @@ def test_a_disk_that_fills_up_is_one_line_with_the_space_that_is_needed(
 
 KILLED = """
 import sys
+from collections.abc import Callable
 from morphlm.ngram.bounded import plan
 from morphlm.ngram.bounded.counting import TextStream
 plan.available_memory = lambda: 1000
@@ -325,7 +326,7 @@ def test_whole_numbers_after_prune_are_its_value(arguments: list[str], joined: l
     assert train_mkn._joined_thresholds(arguments) == joined
 
 
-def test_the_command_prunes_and_quantises(tmp_path: Path) -> None:
+def test_the_command_prunes_and_quantises(tmp_path: Path, morphlm_command: Callable[..., Outcome]) -> None:
     """In a process of its own: `--memory` is for all that a process takes, and that of the tests has a history."""
     arguments = [str(KENLM / "small.txt"), "--order", "3", "--out", str(tmp_path / "model"), "--memory", "1G"]
     command = [sys.executable, "-m", "morphlm", "train", "mkn", *arguments, "--prune", "0", "1", "--quantise", "--json"]
@@ -337,4 +338,4 @@ def test_the_command_prunes_and_quantises(tmp_path: Path) -> None:
     assert found.trie.sizes == expected.trie.sizes
     assert found.sentence(["a", "b"]) == expected.sentence(["a", "b"])
     for wrong in (["--prune"], ["--prune", "x"]):
-        assert CliRunner().invoke(train_mkn.command, [*arguments, *wrong]).exit_code != 0
+        assert morphlm_command("train", "mkn", *arguments, *wrong).status == 2

@@ -14,17 +14,18 @@ from morphlm.cache.config import NeuralCacheConfig
 from morphlm.cache.kernels import neural as kernels
 from morphlm.cache.kernels.neural import Keys
 from morphlm.errors import ConfigError
-from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.guards import Words, states_and_words
 from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.language_model.signature import Signature
+from morphlm.language_model.wrapped import WrappedModel
 from morphlm.logbilinear.model import LogBilinearModel
-from morphlm.vectors.vectors import WordVectors
 from morphlm.vocabulary.vocabulary import END_ID
 
 
-class FrozenNeuralCache(LanguageModel, checks_itself=True):
+class FrozenNeuralCache(WrappedModel, checks_itself=True):
     """For the sentences that may come after a text. It lives as long as the program."""
+
+    model: LogBilinearModel
 
     kind = "frozen-neural-cache"
 
@@ -89,17 +90,6 @@ class FrozenNeuralCache(LanguageModel, checks_itself=True):
         queries = read_only(kernels.normalise(read_only(self.model.states.predictions(states)), self._centre))
         size, shape = len(self.vocabulary), self.config.shape
         return [kernels.word_masses(query, self._keys, self._start, shape, size) for query in queries]
-
-    def _compile_queries(self) -> None:
-        self.model._compile_queries()
-
-    @property
-    def composes_contexts(self) -> bool:
-        return self.model.composes_contexts
-
-    @property
-    def vectors(self) -> WordVectors:
-        return self.model.vectors
 
     @property
     def signature(self) -> Signature:

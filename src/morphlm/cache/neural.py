@@ -27,18 +27,17 @@ from morphlm.cache.frozen_neural import FrozenNeuralCache
 from morphlm.cache.kernels import neural as kernels
 from morphlm.cache.kernels.neural import Keys
 from morphlm.cache.states import CacheState, history_of, is_cache_state, tokens_before
-from morphlm.classes.partition import Partition
 from morphlm.errors import FormatError
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.guards import Words, check_sentences, composed_ids, states_and_words
 from morphlm.language_model.origin import Origin
 from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.language_model.signature import Signature
+from morphlm.language_model.wrapped import WrappedModel
 from morphlm.logbilinear.model import LogBilinearModel, logbilinear_from_files
 from morphlm.modelfile import COMPONENTS, ModelFiles, check_self_test, write_model
 from morphlm.text.reading import END
 from morphlm.threads import available_cores, one_worker, workers
-from morphlm.vectors.vectors import WordVectors
 from morphlm.vocabulary.vocabulary import END_ID, UNK_ID
 
 KIND, PART, CENTRE = "neural-cache", "model", "centre"
@@ -53,8 +52,10 @@ class NeuralState(NamedTuple):
     cache: CacheState  # the text before the sentence, and the words of the sentence
 
 
-class NeuralCacheModel(LanguageModel, checks_itself=True):
+class NeuralCacheModel(WrappedModel, checks_itself=True):
     """A log-bilinear model with a neural cache."""
+
+    model: LogBilinearModel
 
     kind = KIND
 
@@ -208,21 +209,6 @@ class NeuralCacheModel(LanguageModel, checks_itself=True):
         return logprobs
 
     # ------------------------------------------------------------ what it is
-
-    def _compile_queries(self) -> None:
-        self.model._compile_queries()
-
-    @property
-    def composes_contexts(self) -> bool:
-        return self.model.composes_contexts
-
-    @property
-    def partition(self) -> Partition | None:
-        return self.model.partition
-
-    @property
-    def vectors(self) -> WordVectors:
-        return self.model.vectors
 
     @property
     def signature(self) -> Signature:

@@ -12,7 +12,7 @@ from morphlm.scoring.caching import add_and_test
 @click.command(name="cache")
 @click.argument("model", metavar="MODEL")
 @click.option("--dev", required=True, metavar="FILE", help="Development text to fit the cache to.")
-@click.option("--out", required=True, type=click.Path(), metavar="DIR", help="Output: the model directory.")
+@options.model_out
 @click.option(
     "--window",
     type=click.IntRange(1, LONGEST_WINDOW),
@@ -23,7 +23,7 @@ from morphlm.scoring.caching import add_and_test
 @click.option(
     "--cache-unk", "cache_unknown", is_flag=True, help="Unknown words count too, which raises P(UNK) and no word's."
 )
-@click.option("--test", metavar="FILE", help="Also measure perplexities of this text.")
+@options.also_test
 @options.prepared
 @options.encoding
 @options.allow_unk

@@ -12,7 +12,7 @@ from morphlm.scoring.loading import load
 @click.command(name="extend")
 @click.argument("model_path", metavar="MODEL")
 @click.argument("words", metavar="WORDS")
-@click.option("--out", required=True, type=click.Path(), metavar="DIR", help="Output: the model directory.")
+@options.model_out
 @click.option("--text", metavar="FILE", help="Text that has the words, to tell how frequent they are.")
 @options.prepared
 @options.as_json

@@ -21,7 +21,7 @@ def _weights(text: str | None) -> list[float] | None:
 @click.command(name="mix")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...")
 @click.option("--dev", metavar="FILE", help="Development text to fit the weights to.")
-@click.option("--out", required=True, type=click.Path(), metavar="DIR", help="Output: the model directory.")
+@options.model_out
 @click.option("--weights", metavar="W,W...", help="Fixed weights in the order of the models, instead of fitting.")
 @click.option(
     "--weights-by",
@@ -29,7 +29,7 @@ def _weights(text: str | None) -> list[float] | None:
     help="Fit weights for each kind of context, by its length and reliability, or the same for all.  "
     "[default: context, if weights are fitted]",
 )
-@click.option("--test", metavar="FILE", help="Also measure perplexities of this text.")
+@options.also_test
 @options.prepared
 @options.encoding
 @options.allow_unk

@@ -87,6 +87,8 @@ HEADINGS = ("Text", "Model", "Run", "More settings", "Help")
 
 text_files = click.argument("files", nargs=-1, metavar="[FILE]...")
 header = click.option("--header", "has_header", is_flag=True, help="Print the names of the columns first.")
+model_out = click.option("--out", required=True, type=click.Path(), metavar="DIR", help="Output: the model directory.")
+also_test = click.option("--test", metavar="FILE", help="Also measure perplexities of this text.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 seed = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, help="Equal seeds give equal results.")
 allow_unk = click.option(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from morphlm import compiling_helpers
+from morphlm import command
 from morphlm.errors import MorphlmError
 from morphlm.progress import messages_to
 
@@ -33,11 +33,11 @@ def started_rank() -> tuple[int, int]:
     return (0, 1) if number is None or count is None else (number, count)
 
 
-def run_ranked(arguments: Sequence[str], command: Callable[[], int]) -> int:
+def run_ranked(arguments: Sequence[str], run: Callable[[], int]) -> int:
     """The exit status of the command, at rank 0; the others have 0."""
     number, count = started_rank()
     if count == 1 or arguments[:1] == [] or arguments[0] not in COMMANDS:
-        return command()
+        return run()
     from morphlm import ranks  # noqa: PLC0415  # with NumPy, which takes longer to load than a page of help
 
     try:
@@ -46,18 +46,18 @@ def run_ranked(arguments: Sequence[str], command: Callable[[], int]) -> int:
         if number == 0:
             raise
         return 2  # rank 0 says why
-    compiling_helpers.command = ()  # what MPI has in memory does not bear being forked
-    return _lead(comm, command) if comm.is_first else _follow(comm)
+    command.arguments = ()  # no helpers compile beside: what MPI has in memory does not bear being forked
+    return _lead(comm, run) if comm.is_first else _follow(comm)
 
 
-def _lead(comm: Communicator, command: Callable[[], int]) -> int:
+def _lead(comm: Communicator, run: Callable[[], int]) -> int:
     """Run the command, then let the others go; if they are in the midst of something, they are stopped."""
     from morphlm import ranks  # noqa: PLC0415
 
     status = 1
     try:
         with ranks.using(comm):
-            status = command()
+            status = run()
     except BaseException as error:
         if comm.are_waiting or isinstance(error, SystemExit):
             raise

@@ -28,11 +28,13 @@ array_at: Any = getattr(numba, "carray")  # noqa: B009  which Numba's types do n
 
 
 @njit(cache=True, nogil=True)
-def with_begins(tokens: Array, sentences: int) -> tuple[Array, Array]:
-    """Put BEGIN before each sentence; also each position's distance from it, at most 255."""
-    stream = np.empty(len(tokens) + sentences, np.int32)
-    depth = np.empty(len(stream), np.uint8)
-    at, distance = 0, 0
+def add_begins(tokens: Array, distance: int, stream: Array, depth: Array) -> tuple[int, int]:
+    """Put BEGIN before each sentence of a block of tokens; also each position's distance from it, at most 255.
+
+    `distance` is that of the token before the block, 0 after an END. Gives the length of the stream and the distance
+    of its last token.
+    """
+    at = 0
     for token in tokens:
         if distance == 0:
             stream[at] = BEGIN_ID
@@ -44,6 +46,15 @@ def with_begins(tokens: Array, sentences: int) -> tuple[Array, Array]:
         at += 1
         if token == END_ID:
             distance = 0
+    return at, distance
+
+
+@njit(cache=True, nogil=True)
+def with_begins(tokens: Array, sentences: int) -> tuple[Array, Array]:
+    """Put BEGIN before each sentence; also each position's distance from it, at most 255."""
+    stream = np.empty(len(tokens) + sentences, np.int32)
+    depth = np.empty(len(stream), np.uint8)
+    add_begins(tokens, 0, stream, depth)
     return stream, depth
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from morphlm.arrays import Float64Array, Int32Array
-from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError
 from morphlm.language_model.addition import Addition
 from morphlm.language_model.base import LanguageModel
@@ -21,15 +20,15 @@ from morphlm.language_model.guards import Words, asked_words, states_and_words
 from morphlm.language_model.open_vocabulary import Spelling
 from morphlm.language_model.perplexity import Perplexity, ScoredText, UnknownContexts
 from morphlm.language_model.signature import Signature
+from morphlm.language_model.wrapped import WrappedModel
 from morphlm.scoring.spelling import train_spelling
 from morphlm.text.reading import UNKNOWN
-from morphlm.vectors.vectors import WordVectors
 from morphlm.vocabulary.corpus import Source
 
 REMEMBERED = 1 << 16  # words whose shares are kept
 
 
-class SpelledModel(LanguageModel, checks_itself=True):
+class SpelledModel(WrappedModel, checks_itself=True):
     """Another model with unknown words spelled; `with_spelling` makes one."""
 
     kind = "spelled"
@@ -120,10 +119,6 @@ class SpelledModel(LanguageModel, checks_itself=True):
     def score_composed(self, tokens: Int32Array, forms: Sequence[str]) -> Float64Array:
         return self.model.score_composed(tokens, forms)
 
-    @property
-    def composes_contexts(self) -> bool:
-        return self.model.composes_contexts
-
     # ------------------------------------------------------------ texts
 
     def perplexity(self, source: Source, *, spelling: Spelling | None = None, **options: Any) -> Perplexity:
@@ -143,14 +138,6 @@ class SpelledModel(LanguageModel, checks_itself=True):
     @property
     def parts(self) -> tuple[LanguageModel, ...]:
         return self.model.parts
-
-    @property
-    def partition(self) -> Partition | None:
-        return self.model.partition
-
-    @property
-    def vectors(self) -> WordVectors:
-        return self.model.vectors
 
     @property
     def scores_unknown(self) -> bool:

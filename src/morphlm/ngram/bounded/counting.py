@@ -20,7 +20,7 @@ from morphlm.ngram.bounded import kernels
 from morphlm.ngram.bounded.sorting import SORTING_BYTES, RecordRuns
 from morphlm.ngram.bounded.storage import ArrayFile, TemporaryFolder
 from morphlm.ngram.counting import LastNgram, check_number_of_tokens, histogram_of, with_raw_count
-from morphlm.ngram.kernels import ROOT
+from morphlm.ngram.kernels import ROOT, add_begins
 from morphlm.ngram.trie import check_number_of_nodes
 from morphlm.progress import progress_bar
 from morphlm.vocabulary.corpus import Corpus
@@ -69,7 +69,7 @@ class TextStream:
         position, distance = 0, 0
         stream, depth = np.empty(2 * self._block, np.int32), np.empty(2 * self._block, np.uint8)
         for tokens in blocks_of(self._tokens, self._block):
-            length, distance = kernels.add_begins(tokens, distance, stream, depth)
+            length, distance = add_begins(tokens, distance, stream, depth)
             yield position, stream[:length], depth[:length]
             position += length
 

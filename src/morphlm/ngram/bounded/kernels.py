@@ -10,33 +10,10 @@ import numpy as np
 
 from morphlm.arrays import Array
 from morphlm.compiling import njit
-from morphlm.vocabulary.vocabulary import BEGIN_ID, END_ID
 
 DIGIT_BITS = 12  # of the radix sort: 48 bits in four passes; with 8, six passes take 1.7 times as long
 LOW_HALF = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
-
-
-@njit(cache=True, nogil=True)
-def add_begins(tokens: Array, distance: int, stream: Array, depth: Array) -> tuple[int, int]:
-    """Put BEGIN before each sentence of a block of tokens; also each position's distance from it, at most 255.
-
-    `distance` is that of the token before the block, 0 after an END. Gives the length of the stream and the distance
-    of its last token.
-    """
-    at = 0
-    for token in tokens:
-        if distance == 0:
-            stream[at] = BEGIN_ID
-            depth[at] = 0
-            at += 1
-        distance += 1
-        stream[at] = token
-        depth[at] = min(distance, 255)
-        at += 1
-        if token == END_ID:
-            distance = 0
-    return at, distance
 
 
 @njit(cache=True, nogil=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from functools import partial
 from importlib.resources import files
 from typing import Annotated
 
@@ -16,12 +17,12 @@ from pydantic import Field
 
 from morphlm.report.explorer.comparison import ComparisonView
 from morphlm.report.explorer.examples import ExamplesView
-from morphlm.report.explorer.guard import HOST, Guard
+from morphlm.report.explorer.guard import Guard
 from morphlm.report.explorer.maps import MapView
 from morphlm.report.explorer.models import ModelCard, TextIs
 from morphlm.report.explorer.operations import Explorer, PlaceView
 from morphlm.report.explorer.sentences import CompletionView, SentenceView
-from morphlm.report.explorer.serving import NO_TELEMETRY, RequestBody, handle_errors, refusals, server_of
+from morphlm.report.explorer.serving import NO_TELEMETRY, RequestBody, handle_errors, refusals, run_server, server_of
 from morphlm.report.explorer.throttle import Throttle
 from morphlm.report.explorer.words import MorphemeView, WordView
 from morphlm.version import __version__
@@ -181,11 +182,4 @@ def make_server(explorer: Explorer, port: int, throttle: Throttle | None = None)
 
 def serve(explorer: Explorer, bound: socket.socket, ready: Callable[[str], None]) -> None:
     """Answer until Ctrl-C; `ready` is called with the address."""
-    throttle = Throttle(explorer.limits)
-    port = bound.getsockname()[1]
-    server = make_server(explorer, port, throttle)
-    ready(f"http://{HOST}:{port}/")
-    try:
-        server.run(sockets=[bound])
-    finally:
-        throttle.stop()
+    run_server(partial(make_server, explorer), explorer.limits, bound, ready)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from morphlm.errors import ConfigError, MorphlmError
 from morphlm.report.explorer.connections import connection_class
 from morphlm.report.explorer.guard import HOST, error_response
 from morphlm.report.explorer.limits import RequestLimits, TooBusyError, TooSlowError
+from morphlm.report.explorer.throttle import Throttle
 from morphlm.wording import option
 
 CONNECTIONS = 64  # at a time, of those that wait for a request
@@ -125,3 +127,20 @@ def server_of(app: ASGIApp, limits: RequestLimits) -> uvicorn.Server:
         timeout_graceful_shutdown=1,
     )
     return uvicorn.Server(config)
+
+
+def run_server(
+    make_server: Callable[[int, Throttle], uvicorn.Server],
+    limits: RequestLimits,
+    bound: socket.socket,
+    ready: Callable[[str], None],
+) -> None:
+    """Answer until Ctrl-C; `ready` is called with the address."""
+    throttle = Throttle(limits)
+    port = bound.getsockname()[1]
+    server = make_server(port, throttle)
+    ready(f"http://{HOST}:{port}/")
+    try:
+        server.run(sockets=[bound])
+    finally:
+        throttle.stop()

@@ -26,8 +26,7 @@ from morphlm.translation.decoder.kernels.constraints import (
     TargetSides,
     constrain_cubes,
 )
-from morphlm.translation.decoder.kernels.matching import cubes_of_width, match_width
-from morphlm.translation.decoder.kernels.records import NONE, Cells, Cubes, DottedItems, RuleArrays
+from morphlm.translation.decoder.kernels.records import NONE, Cells, Cubes, RuleArrays
 from morphlm.translation.decoder.models import Caches
 from morphlm.translation.decoder.search import Chart, ChartSearch
 from morphlm.translation.decoder.sentence_grammar import SentenceGrammar
@@ -114,13 +113,7 @@ class _ConstrainedSearch(ChartSearch):
         return number
 
     def _spans(self) -> None:
-        grammar, trie = self.grammar, self.grammar.rules.trie
-        ranges = np.zeros((2, self.words, self.widest + 1), np.int64)
-        items, used = DottedItems(np.zeros(64, np.int32), np.zeros((64, 2), np.int32), ranges[0], ranges[1]), 0
-        first_pass = grammar.group_of(grammar.first_pass)
-        for width in range(1, min(self.widest, self.words) + 1):
-            items, used = match_width(width, self.widest, grammar.sentence, trie, self.filled, items, used)
-            plain = cubes_of_width(width, self.widest, self.words, items, trie, first_pass, self.config.pass_all)
+        for plain in self._cubes_by_width(self.filled):
             cubes, count = constrain_cubes(
                 self.automaton, plain, self.rules, self.first_single, self.targets, self.states, _no_cubes()
             )

@@ -6,6 +6,7 @@ beside the heuristic; they are scored in one batch, and the hypotheses are recom
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -102,13 +103,18 @@ class ChartSearch:
         self.cells.ends[cell] = self.used_nodes = 1
 
     def _spans(self) -> None:
+        for cubes in self._cubes_by_width(self.cells):
+            self._round(cubes)
+
+    def _cubes_by_width(self, filled: Cells) -> Iterator[Cubes]:
+        """Rules and the spans that they match, the shortest first; what is `filled` meanwhile can be matched by X."""
         grammar, trie = self.grammar, self.grammar.rules.trie
         ranges = np.zeros((2, self.words, self.widest + 1), np.int64)
         items, used = DottedItems(np.zeros(64, np.int32), np.zeros((64, 2), np.int32), ranges[0], ranges[1]), 0
         first_pass = grammar.group_of(grammar.first_pass)
         for width in range(1, min(self.widest, self.words) + 1):
-            items, used = match_width(width, self.widest, grammar.sentence, trie, self.cells, items, used)
-            self._round(cubes_of_width(width, self.widest, self.words, items, trie, first_pass, self.config.pass_all))
+            items, used = match_width(width, self.widest, grammar.sentence, trie, filled, items, used)
+            yield cubes_of_width(width, self.widest, self.words, items, trie, first_pass, self.config.pass_all)
 
     def _glue(self) -> None:
         glue = self.grammar.group_of(self.grammar.first_glue), self.grammar.group_of(self.grammar.glue)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from functools import partial
 
 import uvicorn
 from fastapi import APIRouter, FastAPI
 from pydantic import Field
 
-from morphlm.report.explorer.guard import HOST, Guard
-from morphlm.report.explorer.serving import NO_TELEMETRY, RequestBody, handle_errors, refusals, server_of
+from morphlm.report.explorer.guard import Guard
+from morphlm.report.explorer.serving import NO_TELEMETRY, RequestBody, handle_errors, refusals, run_server, server_of
 from morphlm.report.explorer.throttle import Throttle
 from morphlm.translation.serving.operations import SystemView, TranslationQuery, TranslationView, Translator
 from morphlm.version import __version__
@@ -73,11 +74,4 @@ def make_server(translator: Translator, port: int, throttle: Throttle | None = N
 
 def serve(translator: Translator, bound: socket.socket, ready: Callable[[str], None]) -> None:
     """Answer until Ctrl-C; `ready` is called with the address."""
-    throttle = Throttle(translator.limits)
-    port = bound.getsockname()[1]
-    server = make_server(translator, port, throttle)
-    ready(f"http://{HOST}:{port}/")
-    try:
-        server.run(sockets=[bound])
-    finally:
-        throttle.stop()
+    run_server(partial(make_server, translator), translator.limits, bound, ready)

@@ -1,4 +1,4 @@
-"""Where the machine code of kernels is kept, and for which sources it holds. `compiling` reads and writes it.
+"""Where the machine code of kernels is kept, and for which sources it holds. `code_cache` reads and writes it.
 
 Such a file is a pickle: to read it is to run it. So only folders that nobody else can write to are used, in this order:
 the one of NUMBA_CACHE_DIR, `__pycache__` beside the source, the user's cache, one for this user among the temporary
@@ -30,7 +30,7 @@ from typing import Any
 from morphlm.progress import notify
 from morphlm.signals import signals_blocked
 
-PACKAGE = Path(__file__).resolve().parent
+PACKAGE = Path(__file__).resolve().parents[1]  # morphlm
 RECORD = "kernels.json"
 SUFFIX = ".nbc"  # as Numba's own
 _IMPORT = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
@@ -86,12 +86,14 @@ class KernelSources:
 
 def find_kernels(package: Path) -> dict[str, Path]:
     """Files of kernels, and of how they are compiled, by the names of their modules."""
-    paths = [*package.glob("compiling*.py"), *package.rglob("kernels.py"), *package.rglob("kernels/*.py")]
+    paths = [*package.glob("compiling/*.py"), *package.rglob("kernels.py"), *package.rglob("kernels/*.py")]
     return {_module_name(path, package): path for path in sorted(paths)}
 
 
 def _module_name(path: Path, package: Path) -> str:
-    return ".".join(path.relative_to(package.parent).with_suffix("").parts)
+    """By which it is imported: that of a package is that of its folder."""
+    parts = path.relative_to(package.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def _date_of(path: Path) -> list[int]:

@@ -17,9 +17,10 @@ from pathlib import Path
 import pytest
 
 import morphlm
-from morphlm import compiling_helpers
-from morphlm.compiling_helpers import PARTS, Helpers, helpers_wanted, planned_kernels
-from morphlm.kernel_signatures import kernel_named, parse_signature, signature_text
+from morphlm import command
+from morphlm.compiling import helpers as compiling_helpers
+from morphlm.compiling.helpers import PARTS, Helpers, helpers_wanted, planned_kernels
+from morphlm.compiling.signatures import kernel_named, parse_signature, signature_text
 
 KERNELS = [f"kernel {number}" for number in range(6)]
 forks = pytest.mark.skipif(sys.platform != "linux", reason="helpers are forked on Linux only")
@@ -118,7 +119,7 @@ def test_kernels_that_nobody_planned_are_the_command_s_own(compiled: Path) -> No
 
 def test_no_helpers_in_programs_of_others_on_one_core_or_beside_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     assert helpers_wanted() == 0  # this is no command
-    monkeypatch.setattr(compiling_helpers, "command", ("ppl",))
+    monkeypatch.setattr(command, "arguments", ("ppl",))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
     monkeypatch.setattr(threading, "active_count", lambda: 1)
     assert helpers_wanted() == (2 if sys.platform == "linux" else 0)
@@ -169,7 +170,7 @@ def environment(cache: Path, **changes: str) -> dict[str, str]:
     if not copy.exists():
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(Path(morphlm.__file__).parent, copy / "morphlm", ignore=ignored)
-    source = os.pathsep.join([str(copy), str(Path(__file__).parents[1] / "generated")])
+    source = os.pathsep.join([str(copy), str(Path(__file__).parents[2] / "generated")])
     kept = {name: value for name, value in os.environ.items() if name != "MORPHLM_COMPILING"}
     return kept | {"PYTHONPATH": source, "NUMBA_CACHE_DIR": str(cache), "XDG_CACHE_HOME": str(cache)} | changes
 

@@ -156,7 +156,7 @@ def inline_function(worker: Any, *arguments: Any) -> Any:
 
 
 def plain_message(_scheme: Any, message: str) -> str:
-    """For Numba: the text of an error without colours. It raises one for each way that does not fit."""
+    """For Numba: an error's text without colours. It raises one for each way that does not fit, and tries the next."""
     return message
 
 

@@ -11,9 +11,10 @@ import pytest
 from llvmlite.binding import Linkage
 from numba import types
 
-from morphlm import compiling_helpers, kernel_cache
-from morphlm.compiling import QUIETLY, Compilations, callee_type, njit
-from morphlm.kernel_cache import PACKAGE
+from morphlm.compiling import code_files, helpers, njit
+from morphlm.compiling.code_files import PACKAGE
+from morphlm.compiling.compilations import QUIETLY, Compilations
+from morphlm.compiling.kernel import callee_type
 
 
 def smallest_and_largest(values: Any) -> Any:
@@ -172,10 +173,10 @@ def test_what_cannot_be_kept_is_not_said_to_be_compiled_once(
 def test_without_a_place_for_code_there_are_no_helpers(talking: Compilations, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = njit()(smallest_and_largest)
     planned = [f"{__name__}.smallest_and_largest\tfloat64[1C]", f"{__name__}.smallest_and_largest\tint64[1C]"]
-    monkeypatch.setattr(compiling_helpers, "planned_kernels", lambda: planned)
-    monkeypatch.setattr(compiling_helpers, "helpers_wanted", lambda: 1)
-    monkeypatch.setattr(kernel_cache, "code_folder", lambda *_: None)
-    monkeypatch.setattr(compiling_helpers, "Helpers", lambda *_: pytest.fail("a helper was started"))
+    monkeypatch.setattr(helpers, "planned_kernels", lambda: planned)
+    monkeypatch.setattr(helpers, "helpers_wanted", lambda: 1)
+    monkeypatch.setattr(code_files, "code_folder", lambda *_: None)
+    monkeypatch.setattr(helpers, "Helpers", lambda *_: pytest.fail("a helper was started"))
     assert not talking.was_done_by_helper(kernel, (types.float64[::1],))
 
 

@@ -22,8 +22,8 @@ MOST_COMPILED = {"segment": (16, 66), "train clbl++": (45, 106), "ppl": (8, 14),
 FEW = ("segment", "train clbl++", "neighbours")  # commands that need nothing but what those before them make
 COMPILE = """
 import sys
-from morphlm.compiling import compile_planned
-from morphlm.compiling_helpers import planned_kernels
+from morphlm.compiling.compilations import compile_planned
+from morphlm.compiling.helpers import planned_kernels
 for kernel in planned_kernels(sys.argv[1].split()):
     compile_planned(kernel)
 """

@@ -1,6 +1,6 @@
 """Processes that compile kernels beside the command that needs them, so that a first start takes half of the time.
 
-Numba compiles one function at a time in a process. Which kernels a command needs is written in `kernel_plans.tsv`. When
+Numba compiles one function at a time in a process. Which kernels a command needs is written in `plans.tsv`. When
 the first of them is not in the cache, and there are idle cores, the command forks: helpers compile from the end of the
 list, the command from its beginning, and each looks into the cache before. A helper ends with the command, however that
 ends: it is stopped, or the system tells it that its parent is gone. Where processes cannot be forked safely, that is
@@ -22,9 +22,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from morphlm import command
 from morphlm.signals import signals_blocked
 
-PLANS = Path(__file__).with_name("kernel_plans.tsv")
+PLANS = Path(__file__).with_name("plans.tsv")
 # Commands that run others.
 PARTS = {
     "learn": ("train mkn", "train clbl++", "mix", "ppl"),
@@ -36,12 +37,10 @@ FREE, DONE, OURS, FIRST_HELPER = 0, 1, 2, 3  # states of a kernel: the last is t
 PATIENCE = 0.005  # seconds between looks at what a helper does
 _PARENT_DEATH_SIGNAL = 1  # of prctl(2)
 
-command: tuple[str, ...] = ()  # the first words of the command line, if this process is the command `morphlm`
-
 
 def planned_kernels(words: Sequence[str] | None = None) -> list[str]:
     """The kernels, as text, that a command usually needs, in the order in which it needs them."""
-    words = command if words is None else words
+    words = command.arguments or () if words is None else words
     names = [" ".join(words[:2]), *words[:1]]
     rows = [line.split("\t", 1) for line in PLANS.read_text(encoding="utf-8").splitlines()]
     known = {name for name, _ in rows}
@@ -52,7 +51,7 @@ def planned_kernels(words: Sequence[str] | None = None) -> list[str]:
 def helpers_wanted() -> int:
     """How many helpers may be started here and now."""
     is_alone = threading.active_count() == 1 and threading.current_thread() is threading.main_thread()
-    if not (command and is_alone and sys.platform == "linux"):
+    if not (command.arguments and is_alone and sys.platform == "linux"):
         return 0
     return min(len(os.sched_getaffinity(0)) - 1, MOST_HELPERS)
 

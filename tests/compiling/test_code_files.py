@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from morphlm import kernel_cache
-from morphlm.kernel_cache import (
+from morphlm.compiling import code_files
+from morphlm.compiling.code_files import (
     PACKAGE,
     KernelSources,
     code_folder,
@@ -103,6 +103,35 @@ def test_our_kernels_and_what_they_need_are_found() -> None:
     softmax, numerics = "morphlm.logbilinear.kernels.softmax", "morphlm.logbilinear.kernels.numerics"
     others = {name: path for name, path in files.items() if name != numerics}
     assert digests(others)[softmax] != found[softmax]
+
+
+def test_code_depends_on_every_file_that_says_how_it_is_compiled(tmp_path: Path) -> None:
+    package = tmp_path / "morphlm"
+    for folder in ("compiling", "segmentation/kernels"):
+        shutil.copytree(PACKAGE / folder, package / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    changed = sorted((package / "compiling").glob("*.py"))
+    kernels = [f"morphlm.segmentation.kernels.{name}" for name in ("baseline", "categories", "paths", "strings")]
+    before = digests(find_kernels(package))
+    assert "morphlm.compiling" in before and not any(name.endswith("__init__") for name in before)
+    for path in changed:
+        content = path.read_bytes()
+        path.write_bytes(content + b"\nx = 1\n")
+        after = digests(find_kernels(package))
+        assert [name for name in kernels if after[name] == before[name]] == [], path.name
+        path.write_bytes(content)
+    assert digests(find_kernels(package)) == before
+
+
+def test_a_package_is_known_by_the_name_of_its_folder(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    make(package, "a/kernels/__init__.py", "from package.a.kernels.base import f\n")
+    make(package, "a/kernels/base.py", "x = 1\n")
+    user = make(package, "b/kernels.py", "from package.a.kernels import f\n")
+    assert sorted(find_kernels(package)) == ["package.a.kernels", "package.a.kernels.base", "package.b.kernels"]
+    before = KernelSources(package).digest_of(user)
+    (package / "a/kernels/base.py").write_text("x = 2\n")
+    assert KernelSources(package).digest_of(user) != before
+    assert KernelSources(package).is_unchanged(package / "a/kernels/__init__.py")
 
 
 def test_all_kernels_are_compiled_by_our_decorator() -> None:
@@ -254,7 +283,7 @@ def test_code_in_a_folder_that_others_can_write_to_is_neither_read_nor_written(p
 def test_many_folders_that_others_can_write_to_are_one_warning(
     place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kernel_cache, "_notes", {})
+    monkeypatch.setattr(code_files, "_notes", {})
     cache = place / "cache"
     for name in ("one", "two", "three"):
         sources = place / name
@@ -266,7 +295,7 @@ def test_many_folders_that_others_can_write_to_are_one_warning(
     assert [code_folder(place / name, str(cache)) for name in ("one", "two", "three")] == [
         place / name / "__pycache__" for name in ("one", "two", "three")
     ]
-    kernel_cache.say_notes()
+    code_files.say_notes()
     said = capsys.readouterr().err
     assert said.startswith(f"warning: others can write to {cache}/one_")
     assert said.count("\n") == 1
@@ -334,12 +363,12 @@ def test_the_current_folder_is_for_temporary_files_only_if_it_is_meant_to_be(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
     monkeypatch.setenv("TMPDIR", "/nonexistent")
-    assert kernel_cache._temporary_folder() is None  # nothing else could be written to
+    assert code_files._temporary_folder() is None  # nothing else could be written to
     tmp_path.chmod(0o1777)
-    assert kernel_cache._temporary_folder() is not None  # `cd /tmp` changes nothing
+    assert code_files._temporary_folder() is not None  # `cd /tmp` changes nothing
     tmp_path.chmod(0o700)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    assert kernel_cache._temporary_folder() is not None
+    assert code_files._temporary_folder() is not None
 
 
 def test_processes_of_two_types_of_cpu_may_begin_at_once(place: Path) -> None:
@@ -366,8 +395,8 @@ def test_old_machine_code_is_not_run(place: Path) -> None:
     (package / "kernels").mkdir(parents=True)
     (package / "__init__.py").write_text(
         "from pathlib import Path\n"
-        "from morphlm import compiling, kernel_cache\n"
-        "compiling.SOURCES = kernel_cache.KernelSources(Path(__file__).parent)\n"
+        "from morphlm.compiling import code_cache, code_files\n"
+        "code_cache.SOURCES = code_files.KernelSources(Path(__file__).parent)\n"
     )
     (package / "kernels/__init__.py").write_text("")
     head = "from morphlm.compiling import njit\n"
@@ -385,8 +414,8 @@ def test_old_machine_code_is_not_run(place: Path) -> None:
 
 
 def test_a_note_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
-    kernel_cache._note("a note of a test")
-    kernel_cache.say_notes()
-    kernel_cache._note("a note of a test")
-    kernel_cache.say_notes()
+    code_files._note("a note of a test")
+    code_files.say_notes()
+    code_files._note("a note of a test")
+    code_files.say_notes()
     assert capsys.readouterr().err.count("a note of a test") == 1

@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from morphlm.compiling import argument_type, borrowing, owning
-from morphlm.compiling_shortcuts import call_type, list_variables, make_objects_old, shortcuts
-from morphlm.compiling_wrappers import ADAPT, MISMATCH
+from morphlm.compiling import borrowing, owning
+from morphlm.compiling.kernel import argument_type
+from morphlm.compiling.shortcuts import call_type, list_variables, make_objects_old, shortcuts
+from morphlm.compiling.wrappers import ADAPT, MISMATCH
 
 ir: Any = importlib.import_module("numba.core.ir")
 cpu_target: Any = importlib.import_module("numba.core.registry").cpu_target
