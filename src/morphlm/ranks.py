@@ -38,6 +38,7 @@ CHUNK = 1 << 28  # bytes that are sent at a time
 AHEAD = 3  # tasks for each rank that are taken before they are needed
 SPINS = 200  # looks at a message before the process sleeps between two of them
 SHORTEST_PAUSE, LONGEST_PAUSE = 2e-5, 2e-3  # seconds
+LATER = object()  # stands among the items of `farm_out` as long as the next ones need an outcome that is to come
 
 
 class Communicator:
@@ -89,9 +90,10 @@ class Communicator:
         """What `module:function` gives for each item, in their order; ranks take the next as they become free.
 
         The function is called with `shared`, which every rank is sent once, and the item. Ranks work apart from each
-        other: what a task trains is not shared out again. Tasks that fail leave the others alone.
+        other: what a task trains is not shared out again. Tasks that fail leave the others alone. Items are taken
+        before they are needed; where they have to wait for outcomes, `LATER` is one as long as they do.
         """
-        return (_outcome(_resolve(function), shared, item) for item in items)
+        return (_outcome(_resolve(function), shared, item) for item in items if item is not LATER)
 
     def threads_of(self, threads: int | None) -> int:
         """How many threads this rank should use, if nobody says."""
@@ -259,6 +261,9 @@ def take_tasks(comm: MpiCommunicator, function: str, shared: Any) -> None:
         result = number, _outcome(work, shared, item)
 
 
+END = object()  # of the items
+
+
 class _Farm:
     """Tasks that are farmed out: a thread of rank 0 talks to the others, while rank 0 itself works too."""
 
@@ -267,26 +272,33 @@ class _Farm:
         self._waiting: deque[tuple[int, Any]] = deque()
         self._done: dict[int, Outcome] = {}
         self._changed = threading.Condition()
-        self._is_over = False
+        self._is_over = self._is_abandoned = False
 
     def results(self, items: Iterable[Any]) -> Generator[Outcome, None, None]:
         """Outcomes in order; a few items for each rank are taken ahead."""
         talking = threading.Thread(target=self._talk)
         talking.start()
-        source, taken, given = iter(enumerate(items)), 0, 0
+        source, taken, given = iter(items), 0, 0
+        item = next(source, END)
         try:
-            while True:
-                while taken - given < AHEAD * self._comm.size and (entry := next(source, None)) is not None:
-                    self._waiting.append(entry)
+            while item is not END or given < taken:
+                while item is not END and item is not LATER and taken - given < AHEAD * self._comm.size:
+                    self._waiting.append((taken, item))
                     taken += 1
-                if given == taken:
-                    return
-                yield self._result(given)
-                given += 1
+                    item = next(source, END)
+                if given < taken:
+                    yield self._result(given)
+                    given += 1
+                if item is LATER:
+                    item = next(source, END)
+        except (KeyboardInterrupt, SystemExit):
+            self._is_abandoned = True  # a task may take hours: whoever leads the command ends the other ranks
+            raise
         finally:
             self._is_over = True
             talking.join()
-            self._comm.release()
+            if not self._is_abandoned:
+                self._comm.release()
 
     def _result(self, number: int) -> Outcome:
         """The outcome of one item; until it is there, this rank works on others."""
@@ -305,7 +317,7 @@ class _Farm:
         """Take results from the ranks and give each its next item, until all have been told that there is no more."""
         idle: list[int] = []
         told = 0
-        while told < self._comm.size - 1:
+        while told < self._comm.size - 1 and not self._is_abandoned:
             if self._channel.iprobe():
                 status = self._comm.new_status()
                 result = self._channel.recv(status=status)
@@ -331,7 +343,7 @@ def _outcome(work: Callable[..., Any], shared: Any, item: Any) -> Outcome:
         with using(ALONE):
             return Outcome(work(shared, item), None)
     except Exception as error:
-        return Outcome(None, _portable(error))
+        return Outcome(None, portable_error(error))
 
 
 def _bytes(array: Array) -> Array:
@@ -381,7 +393,7 @@ def together(comm: Communicator, work: Callable[[], Result]) -> Result:
         if not comm.are_waiting:
             traceback.print_exception(error)
             comm.abort()
-        comm.dismiss((None, _portable(error)))
+        comm.dismiss((None, portable_error(error)))
         raise
     comm.dismiss((result, None))
     return result
@@ -398,7 +410,7 @@ def _served(comm: Communicator) -> Any:
         raise
 
 
-def _portable(error: BaseException) -> BaseException:
+def portable_error(error: BaseException) -> BaseException:
     """The error itself, or one with its message if it cannot be sent."""
     try:
         pickle.loads(pickle.dumps(error))

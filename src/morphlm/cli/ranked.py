@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 # What mpirun and srun set: the number of processes, and that of this one.
 SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
 NUMBERS = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK")
-COMMANDS = ("train", "tune", "reproduce")  # those that have work for several ranks
+COMMANDS = ("train", "tune", "reproduce", "translate")  # those that have work for several ranks
+TRANSLATION = ("build", "tune", "decode")  # subcommands of `translate` that have; others run at rank 0 alone
 
 
 def _variable(names: Sequence[str]) -> int | None:
@@ -38,6 +39,8 @@ def run_ranked(arguments: Sequence[str], run: Callable[[], int]) -> int:
     number, count = started_rank()
     if count == 1 or arguments[:1] == [] or arguments[0] not in COMMANDS:
         return run()
+    if arguments[0] == "translate" and not set(arguments[1:2]) & set(TRANSLATION):
+        return run() if number == 0 else 0
     from morphlm import ranks  # noqa: PLC0415  # with NumPy, which takes longer to load than a page of help
 
     try:
@@ -67,7 +70,7 @@ def _lead(comm: Communicator, run: Callable[[], int]) -> int:
             comm.dismiss()
         else:
             sys.stdout.flush()
-            comm.abort(status or 1)
+            comm.abort(status)
     return status
 
 
