@@ -278,19 +278,17 @@ class _Farm:
         """Outcomes in order; a few items for each rank are taken ahead."""
         talking = threading.Thread(target=self._talk)
         talking.start()
-        source, taken, given = iter(items), 0, 0
-        item = next(source, END)
+        source, taken, given, is_more = iter(items), 0, 0, True
         try:
-            while item is not END or given < taken:
-                while item is not END and item is not LATER and taken - given < AHEAD * self._comm.size:
-                    self._waiting.append((taken, item))
-                    taken += 1
-                    item = next(source, END)
+            while is_more or given < taken:
+                while is_more and taken - given < AHEAD * self._comm.size and (item := next(source, END)) is not LATER:
+                    is_more = item is not END
+                    if is_more:
+                        self._waiting.append((taken, item))
+                        taken += 1
                 if given < taken:
                     yield self._result(given)
                     given += 1
-                if item is LATER:
-                    item = next(source, END)
         except (KeyboardInterrupt, SystemExit):
             self._is_abandoned = True  # a task may take hours: whoever leads the command ends the other ranks
             raise
