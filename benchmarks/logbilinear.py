@@ -1,20 +1,24 @@
 """Training speed and memory of the log-bilinear models as a share of what the machine can do, measured in the same run.
 
     python benchmarks/logbilinear.py [--width 100] [--batch 10000] [--full] [--kind clbl++] [--threads 2]
-                                     [--words 206000] [--classes 454] [--prototype FOLDER] [--epoch]
+                                     [--words 206000] [--classes 454] [--gather 64]
+                                     [--prototype FOLDER | --before FOLDER] [--epoch]
 
 The workload is generated: Zipfian words in classes of equal size, each word with two or three of 25,000 morphemes. A
 step has a number of floating-point operations in products of matrices and a number of bytes that must move; the limit
-is the time that the machine needs for the larger of both at its own speed (a square product, a triad over large
-arrays). With --prototype, the folder of `eng_numba.py`, its steps are timed in turns with ours, on the same
-minibatches. With --epoch, nothing is timed: the peak of memory in a training of two epochs, with evaluation and saving,
-and in reading a checkpoint is measured as a multiple of the parameters.
+is the time that the machine needs for the larger of both at its own speed (a square product, a triad over large arrays;
+the best of what is measured before each turn). With --prototype, the folder of `eng_numba.py`, its steps are timed in
+turns with ours, on the same minibatches; with --before, a checkout of an earlier version, those of that version, in a
+process of its own. With --epoch, nothing is timed: the peak of memory in a training of two epochs, with evaluation and
+saving, and in reading a checkpoint is measured as a multiple of the parameters.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -42,6 +46,7 @@ from morphlm.vocabulary.vocabulary import END_ID, Vocabulary
 MORPHEMES = 25_000
 SENTENCE = 25  # tokens
 WARM_UP = 2  # steps that are not timed, of each turn
+FIRST = 16  # steps before the first turn: after these, classes gather their tokens as they do later
 TURNS, PAUSE = 5, 0.5  # of the two that are compared, and the seconds before each
 
 
@@ -161,22 +166,85 @@ def prototype_step(
     return run
 
 
-def timed(tasks: list[Callable[[int], None]], steps: int) -> list[tuple[float, float]]:
-    """Median wall and CPU seconds of a step of each task. They take turns, so that both see the machine as it changes.
+Turn = Callable[[], tuple[float, float]]  # wall and CPU seconds of a step
 
-    A turn is several steps long, after a pause: the prototype's threads go on spinning for a while, and the first step
-    finds the caches full of the other's numbers.
-    """
-    seconds: list[list[tuple[float, float]]] = [[] for _ in tasks]
-    for turn in range(TURNS):
-        for which, task in enumerate(tasks):
-            time.sleep(PAUSE)
-            for number in range(WARM_UP + steps):
-                wall, cpu = time.perf_counter(), time.process_time()
-                task((turn + number) % (WARM_UP + steps))
-                if number >= WARM_UP:
-                    seconds[which].append((time.perf_counter() - wall, time.process_time() - cpu))
-    return [(float(wall), float(cpu)) for wall, cpu in (np.median(np.array(rows), axis=0) for rows in seconds)]
+
+def turns_of(step: Callable[[int], None], steps: int) -> Turn:
+    """Means of several steps, since those of one may differ from those of the next; the first ones are not timed."""
+    done = iter(range(sys.maxsize))
+    for _ in range(FIRST):
+        step(next(done))
+
+    def turn() -> tuple[float, float]:
+        time.sleep(PAUSE)  # the prototype's threads go on spinning for a while
+        for _ in range(WARM_UP):  # the first steps find the caches full of the other's numbers
+            step(next(done))
+        wall, cpu = time.perf_counter(), time.process_time()
+        for _ in range(steps):
+            step(next(done))
+        return (time.perf_counter() - wall) / steps, (time.process_time() - cpu) / steps
+
+    return turn
+
+
+def serve(turn: Turn) -> None:
+    """A turn for each line of stdin."""
+    print("ready", flush=True)
+    for _ in sys.stdin:
+        print(*turn(), flush=True)
+
+
+def turns_of_version(folder: Path) -> Turn:
+    """Turns of the version in a folder, by this file in a process of its own with the same arguments."""
+    path = os.pathsep.join(str(folder / part) for part in ("src", "generated"))
+    server = subprocess.Popen(
+        [sys.executable, __file__, *sys.argv[1:], "--serve"],
+        env={**os.environ, "PYTHONPATH": path},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdin is not None and server.stdout is not None
+    requests, answers = server.stdin, server.stdout
+    assert answers.readline() == "ready\n", f"the version in {folder} does not run"
+
+    def turn() -> tuple[float, float]:
+        requests.write("\n")
+        requests.flush()
+        wall, cpu = map(float, answers.readline().split())
+        return wall, cpu
+
+    return turn
+
+
+def new_gathering(structure: Structure, learning: LearningConfig) -> Any:
+    """What gathers tokens; versions before 0.2 have nothing of the kind."""
+    try:
+        from morphlm.logbilinear.gathering import WordGathering  # noqa: PLC0415
+    except ImportError:
+        return None
+    tokens = learning.gather
+    return WordGathering(structure.class_of, np.diff(structure.layout.starts), tokens) if tokens else None
+
+
+def our_step(
+    config: LogBilinearConfig, structure: Structure, parameters: Parameters, text: np.ndarray, options: Any, pool: Any
+) -> Callable[[int], None]:
+    """Learn from minibatch after minibatch."""
+    arranged, order = arranged_by_class(structure)
+    parameters = parameters._replace(R=parameters.R[order])
+    is_new = "gather" in LearningConfig.__dataclass_fields__
+    learning = LearningConfig(**({"gather": options.gather} if is_new else {}))
+    learner = Learner(config, arranged, parameters, filled_like(parameters, 1.0), learning, len(text), pool)
+    gathering = new_gathering(arranged, learning)
+
+    def step(number: int) -> None:
+        begin = SENTENCE + number * options.batch
+        end = begin + options.batch
+        gathered = {} if gathering is None else {"gathered": gathering.next(text, begin, end)}
+        learner.step(text, begin, end, number, **gathered)
+
+    return step
 
 
 # ---------------------------------------------------------------- memory of a whole epoch
@@ -213,7 +281,52 @@ def measure_epoch(config: LogBilinearConfig, structure: Structure, text: np.ndar
         )
 
 
-def main() -> None:
+def turns_of_others(
+    structure: Structure, parameters: Parameters, config: LogBilinearConfig, text: np.ndarray, options: Any
+) -> dict[str, Turn]:
+    """What we are compared with."""
+    turns: dict[str, Turn] = {}
+    if options.before:
+        turns["before"] = turns_of_version(options.before)
+    if options.prototype:
+        copy = Parameters(*(array.copy() for array in parameters))
+        step = prototype_step(options.prototype, structure, copy, config, options.threads)
+        ends = [SENTENCE, SENTENCE + options.batch]
+        turns["prototype"] = turns_of(lambda n: step(text, *(end + n * options.batch for end in ends)), options.steps)
+    return turns
+
+
+def compare(
+    turns: dict[str, Turn],
+    structure: Structure,
+    config: LogBilinearConfig,
+    text: np.ndarray,
+    length: int,
+    pool: Workers,
+) -> None:
+    """In turns, so that all see the machine as it changes; prints medians."""
+    operations, moved = work_of_a_step(structure, config, text, length)
+    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in turns}
+    rates, bandwidths = [], []
+    for _ in range(TURNS):
+        rates.append(gemm_rate(pool))
+        bandwidths.append(bandwidth(pool))
+        for name, turn in turns.items():
+            seconds[name].append(turn())
+    flops, bytes_a_second = max(rates), max(bandwidths)
+    limit = 1.0 / max(operations / flops, moved / bytes_a_second)
+    print(f"machine: {flops / 1e9:.0f} GFLOP/s in products of matrices, {bytes_a_second / 1e9:.1f} GB/s")
+    print(f"a token: {operations / 1e3:.0f} kFLOP, {moved / 1e3:.1f} kB; limit {limit:,.0f} tokens/s", flush=True)
+    medians = {name: np.median(np.array(rows), axis=0) for name, rows in seconds.items()}
+    for name, (wall, cpu) in medians.items():
+        report(name, (float(wall), float(cpu)), length, limit)
+    ours = medians.pop("morphlm")
+    for name, other in medians.items():
+        wall, cpu = other / ours
+        print(f"{name}: {wall:.2f} x the time and {cpu:.2f} x the CPU time of morphlm")
+
+
+def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kind", choices=[kind for kind in VARIANTS if kind.startswith("c")], default="clbl++")
     parser.add_argument("--width", type=int, default=100)
@@ -221,15 +334,23 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="full instead of diagonal C_j")
     parser.add_argument("--words", type=int, default=206_000)
     parser.add_argument("--classes", type=int, default=454)
-    parser.add_argument("--steps", type=int, default=4, help="timed, of each of the turns")
+    parser.add_argument("--gather", type=int, default=64, help="tokens of a class that learn its words together")
+    parser.add_argument("--steps", type=int, default=8, help="timed, of each of the turns")
     parser.add_argument("--threads", type=int, default=available_cores())
     parser.add_argument("--prototype", help="folder of eng_numba.py")
+    parser.add_argument("--before", type=Path, help="checkout of an earlier version")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--epoch", action="store_true", help="measure the memory of a whole epoch instead")
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    arguments = read_arguments()
     length = arguments.batch
     started = time.perf_counter()
+    minibatches = 7 if arguments.epoch else FIRST + TURNS * (WARM_UP + arguments.steps) + 1
     vocabulary, partition, factors, text = make_workload(
-        arguments.words, arguments.classes, length * (arguments.steps + WARM_UP + 1) + SENTENCE
+        arguments.words, arguments.classes, length * minibatches + SENTENCE
     )
     config = variant(arguments.kind, width=arguments.width, diagonal=not arguments.full)
     structure = build_structure(config, vocabulary, partition, factors)
@@ -238,33 +359,15 @@ def main() -> None:
         return
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     parameters = initial_parameters(config, structure, seed=1, init_std=0.1)
-    print(f"workload ready after {time.perf_counter() - started:.1f} s", flush=True)
     with workers(arguments.threads) as pool:
-        operations, moved = work_of_a_step(structure, config, text, length)
-        flops, bytes_a_second = gemm_rate(pool), bandwidth(pool)
-        limit = 1.0 / max(operations / flops, moved / bytes_a_second)
-        print(f"machine: {flops / 1e9:.0f} GFLOP/s in products of matrices, {bytes_a_second / 1e9:.1f} GB/s")
-        print(f"a token: {operations / 1e3:.0f} kFLOP, {moved / 1e3:.1f} kB; limit {limit:,.0f} tokens/s", flush=True)
-        copy = Parameters(*(array.copy() for array in parameters)) if arguments.prototype else None
-        squares = filled_like(parameters, 1.0)
-        arranged, order = arranged_by_class(structure)
-        parameters = parameters._replace(R=parameters.R[order])
-        learner = Learner(config, arranged, parameters, squares, LearningConfig(), len(text), pool)
-
-        def ours(number: int) -> None:
-            learner.step(text, SENTENCE + number * length, SENTENCE + (number + 1) * length, number)
-
-        started = time.perf_counter()
-        ours(0)
-        print(f"first minibatch after {time.perf_counter() - started:.1f} s", flush=True)
-
-        tasks = [ours]
-        if copy is not None:
-            prototype = prototype_step(arguments.prototype, structure, copy, config, arguments.threads)
-            tasks.append(lambda n: prototype(text, SENTENCE + n * length, SENTENCE + (n + 1) * length))
-        for name, seconds in zip(("morphlm", "prototype"), timed(tasks, arguments.steps), strict=False):
-            report(name, seconds, length, limit)
-        if copy is None:
+        if arguments.serve:
+            serve(turns_of(our_step(config, structure, parameters, text, arguments, pool), arguments.steps))
+            return
+        print(f"workload ready after {time.perf_counter() - started:.1f} s", flush=True)
+        step = our_step(config, structure, parameters, text, arguments, pool)
+        others = turns_of_others(structure, parameters, config, text, arguments)
+        compare({**others, "morphlm": turns_of(step, arguments.steps)}, structure, config, text, length, pool)
+        if not others:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
             numbers = 4 * parameters.numbers
             share = f"{peak / numbers:.2f} x; {(peak - before * 1024) / numbers:.2f} x more than before they were made"

@@ -105,6 +105,8 @@ SETTINGS: list[tuple[list[str], str, Any]] = [
     (["--seed", "5"], "seed", 5),
     (["--stop-after", "500"], "stop_after", 500),
     (["--recipe", "paper"], "recipe", "paper+"),
+    (["--gather", "5"], "gather", 5),
+    (["--shards", "16"], "shards", 16),
 ]
 
 NAMES_OF_VERSION_0_1: list[tuple[list[str], str, Any]] = [
@@ -138,7 +140,7 @@ def test_options_reach_the_training(
 
     monkeypatch.setattr("morphlm.training.logbilinear.train_model", remember)
     common = ("--train", text, "--dev", DEV, "--out", text.parent / "m", "--order", "3", "--width", "5", "--full")
-    kind = "lbl+c" if field == "surface_dropout" else "lbl"
+    kind = {"surface_dropout": "lbl+c", "gather": "clbl"}.get(field, "lbl")
     assert morphlm_command("train", kind, *common, "--epochs", "9", *words).status == 130
     (task,) = tasks
     assert (task.config.order, task.config.width, task.config.diagonal) == (3, 5, False)
@@ -304,12 +306,16 @@ def test_when_a_training_of_all_diverges_the_others_are_reported_and_the_status_
 
 
 def test_help_shows_the_values_of_the_default_recipe(morphlm_command: Command) -> None:
-    shown = " ".join(morphlm_command("train", "lbl++", "--help").stdout.split())
+    shown, of_classes = (
+        " ".join(morphlm_command("train", kind, "--help").stdout.split()) for kind in ("lbl++", "clbl")
+    )
+    assert "--gather " not in shown
     defaults = recipe("default").to_json()
     for words, field, _ in SETTINGS:
         if isinstance(defaults[field], bool | str) or field == "seed":
             continue
-        after = shown[shown.index(f"{words[0]} ") :]
+        page = of_classes if field == "gather" else shown
+        after = page[page.index(f"{words[0]} ") :]
         value = after[after.index("[default: ") + len("[default: ") :]
         assert float(re.split(r"[\];]", value)[0]) == defaults[field], words[0]
     for text in ("[default: l2- decoupled]", "[default: sum- gradients]", "[default: block]"):

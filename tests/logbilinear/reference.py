@@ -38,6 +38,8 @@ class Problem:
     noise_logs: Float64Array | None = None  # (V,): ln p_n
     before: list[list[int]] | None = None  # the words of each token's wide context, the nearest first
     weights: Float64Array | None = None  # (V,): omega
+    class_terms: Float64Array | None = None  # (L,): 0 for tokens whose ln P(c|h) does not count; None: all count
+    word_terms: Float64Array | None = None  # (L,): the same for ln P(w|h,c)
 
     @cached_property
     def members(self) -> list[list[int]]:
@@ -174,21 +176,31 @@ def with_wide(problem: Problem, weights: Float64Array, text: Sequence[int], posi
     return replace(problem, before=before, weights=weights)
 
 
-def log_probability(tables: Tables, problem: Problem, vectors: Float64Array, p: Float64Array, word: int) -> float:
-    """ln P(w|h) = ln P(c|h) + ln P(w|h,c), with the output vectors of all words."""
+def log_terms(
+    tables: Tables, problem: Problem, vectors: Float64Array, p: Float64Array, word: int
+) -> tuple[float, float]:
+    """ln P(c|h), 0 without classes, and ln P(w|h,c), with the output vectors of all words."""
     rivals = problem.rivals(word)
     scores = vectors[rivals] @ p + tables["b"][rivals]
-    result = scores[rivals.index(word)] - log_sum(scores)
+    of_class = 0.0
     if problem.config.classes:
         class_scores = tables["S"] @ p + tables["t"]
-        result += class_scores[problem.class_of[word]] - log_sum(class_scores)
-    return float(result)
+        of_class = float(class_scores[problem.class_of[word]] - log_sum(class_scores))
+    return of_class, float(scores[rivals.index(word)] - log_sum(scores))
+
+
+def term_weights(problem: Problem) -> Float64Array:
+    """(L, 2): how much the terms ln P(c|h) and ln P(w|h,c) of each token count."""
+    weights = [
+        np.ones(len(problem.targets)) if terms is None else terms for terms in (problem.class_terms, problem.word_terms)
+    ]
+    return np.stack(weights, axis=1)
 
 
 def log_probabilities(tables: Tables, problem: Problem) -> Float64Array:
     tokens = zip(predictions(tables, problem), problem.targets, strict=True)
     vectors = problem.output_matrix @ tables["R"]
-    return np.array([log_probability(tables, problem, vectors, p, word) for p, word in tokens])
+    return np.array([sum(log_terms(tables, problem, vectors, p, word)) for p, word in tokens])
 
 
 def log_sum(scores: Float64Array) -> float:
@@ -199,7 +211,9 @@ def log_sum(scores: Float64Array) -> float:
 def objective(tables: Tables, problem: Problem) -> float:
     """Sum of ln P, or of the log-likelihood of telling each token from its noise."""
     if problem.noise is None:
-        return float(log_probabilities(tables, problem).sum())
+        rows, vectors = predictions(tables, problem), problem.output_matrix @ tables["R"]
+        terms = [log_terms(tables, problem, vectors, p, word) for p, word in zip(rows, problem.targets, strict=True)]
+        return float((np.array(terms) * term_weights(problem)).sum())
     vectors = problem.output_matrix @ tables["R"]
     total = 0.0
     for p, target, noise in zip(predictions(tables, problem), problem.targets, problem.noise, strict=True):
@@ -285,7 +299,7 @@ def _word_errors(tables: Tables, problem: Problem, rows: Float64Array) -> Float6
         rivals = problem.rivals(target)
         errors[i, rivals] = np.exp(scores[i, rivals] - log_sum(scores[i, rivals]))
         errors[i, target] -= 1
-    return errors
+    return errors * term_weights(problem)[:, 1:]
 
 
 def _class_errors(tables: Tables, problem: Problem, rows: Float64Array) -> Float64Array:
@@ -293,7 +307,7 @@ def _class_errors(tables: Tables, problem: Problem, rows: Float64Array) -> Float
     for i, target in enumerate(problem.targets if problem.config.classes else []):
         scores[i] = np.exp(scores[i] - log_sum(scores[i]))
         scores[i, problem.class_of[target]] -= 1
-    return scores
+    return scores * term_weights(problem)[:, :1]
 
 
 def _context_gradients(tables: Tables, problem: Problem, errors: Float64Array) -> tuple[Float64Array, Float64Array]:

@@ -264,7 +264,9 @@ def test_evaluation_leaves_nothing_out(kind: str, one: Workers) -> None:
     case = make_case(kind, words=20, tokens=60)
     learner = case.learner(one, replace(PLAIN, **ALL_DROPOUT))
     expected = case.engine(one).log_probabilities(case.stream)
-    assert learner.log_probabilities(case.stream).tobytes() == expected.tobytes()
+    # Without classes, a learner's shards divide the sum over all words.
+    tolerance = 0 if case.config.classes else 1e-6
+    np.testing.assert_allclose(learner.log_probabilities(case.stream), expected, rtol=0, atol=tolerance)
 
 
 @all_models

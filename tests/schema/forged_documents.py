@@ -69,7 +69,7 @@ from morphlm.translation.system.directory import MANIFEST, WEIGHTS, Manifest, St
 from morphlm.translation.system.weights import TunedWeights, read_tuned
 from morphlm.translation.tuning import schema as tuning
 from morphlm.translation.tuning.lists import TranslationList, has_key, read_lists, write_lists
-from morphlm.translation.tuning.loop import STATE, Iteration, TuningConfig, TuningProblem, TuningRun, _Run
+from morphlm.translation.tuning.loop import STATE, Iteration, TuningConfig, TuningProblem, TuningProcess, TuningRun
 from morphlm.vectors.similarity import POLICIES, Correlation, Similarity
 from tests.schema.forge import encoded, forged_texts, forged_values
 
@@ -279,8 +279,8 @@ def state(folder_: Path) -> Case:
     problem = TuningProblem(("good", "wrong"), [[["a"]], [["b"]]], lambda _: lists(), "key")
     config = TuningConfig(kbest=2, probes=0)
 
-    def new_run() -> _Run:
-        return _Run(problem, (0.5, -1.0), folder_, config, 1, 1)
+    def new_run() -> TuningProcess:
+        return TuningProcess(problem, {"good": 0.5, "wrong": -1.0}, folder_, config, 1, 1)
 
     first = new_run()
     write_lists(first._first_path(0), first.first_key, lists())

@@ -14,6 +14,7 @@ import click
 
 from morphlm.cli.lazy import LazyGroup, UnknownCommandError
 from morphlm.cli.names import PROGRAM, british_options, unknown_option, usage
+from morphlm.cli.ranked import run_ranked
 from morphlm.cli.streams import open_streams
 from morphlm.errors import MorphlmError
 from morphlm.progress import notify
@@ -102,29 +103,39 @@ def _run(arguments: list[str] | None) -> None:
     open_streams()
     try:
         given = british_options(sys.argv[1:] if arguments is None else arguments)
-        status = morphlm.main(given, prog_name=PROGRAM, standalone_mode=False)
+        status = run_ranked(given, lambda: _status_of(given))
+    except MorphlmError as error:  # of the ranks themselves
+        status = _failed(str(error), 2)
+    sys.exit(status)
+
+
+def _status_of(arguments: list[str]) -> int:  # noqa: PLR0911  # one for each thing that can go wrong
+    """Run a command line; what goes wrong becomes one line and an exit status."""
+    try:
+        status = morphlm.main(arguments, prog_name=PROGRAM, standalone_mode=False)
         sys.stdout.flush()
-        sys.exit(status if isinstance(status, int) else 0)
+        return status if isinstance(status, int) else 0
     except MorphlmError as error:
-        _fail(str(error), 2)
+        return _failed(str(error), 2)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
-        sys.exit(2)
+        return 2
     except click.ClickException as error:
-        _fail(_message(error), 2)
+        return _failed(_message(error), 2)
     except (click.Abort, KeyboardInterrupt):
-        _fail("interrupted", 130)
+        return _failed("interrupted", 130)
     except BrokenPipeError:
         # Whoever read our output has gone; nothing is wrong. Python must not complain again when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        return 1
     except UnicodeEncodeError as error:
-        _fail(f"{error.object[error.start : error.end]!r} cannot be written in {error.encoding}; use names in UTF-8", 2)
+        bad = error.object[error.start : error.end]
+        return _failed(f"{bad!r} cannot be written in {error.encoding}; use names in UTF-8", 2)
     except OSError as error:
         path = "" if error.filename is None else f"{error.filename}: "
-        _fail(f"{path}{error.strerror or error}; check the place and its permissions", 2)
+        return _failed(f"{path}{error.strerror or error}; check the place and its permissions", 2)
     except MemoryError:
-        _fail("the memory is used up; take less text, a lower order, or a larger machine", 2)
+        return _failed("the memory is used up; take less text, a lower order, or a larger machine", 2)
 
 
 def _message(error: click.ClickException) -> str:
@@ -146,6 +157,6 @@ def _message(error: click.ClickException) -> str:
     )
 
 
-def _fail(message: str, status: int) -> None:
+def _failed(message: str, status: int) -> int:
     notify("morphlm: " + message.replace("\n", " "))
-    sys.exit(status)
+    return status

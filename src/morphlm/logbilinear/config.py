@@ -9,6 +9,8 @@ from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.settings import Settings, setting
 
+SHARDS = 8
+GATHERED, MANY_WORDS = 64, 100_000  # tokens of a class that are enough, in a vocabulary of at least so many words
 VARIANTS = ("lbl", "lbl+c", "lbl+o", "lbl++", "clbl", "clbl+c", "clbl+o", "clbl++")
 _MARKS = {(False, False): "", (True, False): "+c", (False, True): "+o", (True, True): "++"}
 
@@ -80,6 +82,12 @@ class LearningConfig(Settings):
     noise_accumulator: float = setting(
         0.1, "The same for models without classes, whose gradients are smaller.", above=0
     )
+    gather: int = setting(
+        1,
+        "Tokens of a class to gather from several minibatches before its words are learned; 1: learn in each; "
+        f"0: {GATHERED} if there are at least {MANY_WORDS:,} words, else 1.",
+        at_least=0,
+    )
     samples: int = setting(
         500, "k: noise words for each token (models without classes).", at_least=1, option="--noise-samples"
     )
@@ -95,7 +103,29 @@ class LearningConfig(Settings):
     )
     prediction_dropout: float = setting(0.0, "Rate at which features of p are dropped.", at_least=0, below=1)
 
+    shards: int = setting(
+        SHARDS,
+        "Parts that the work of a minibatch is divided into, a power of two; at most so many ranks can share it.",
+        at_least=1,
+        at_most=1024,
+    )
+
     __repr__ = dataclass_repr
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.shards & (self.shards - 1):
+            raise ConfigError(f"shards is {self.shards}; it must be a power of two, such as {SHARDS}")
+
+    def tokens_to_gather(self, config: LogBilinearConfig, words: int) -> int:
+        """How many tokens of a class are enough to learn its words; 1 where none may wait.
+
+        A wide context is computed for consecutive tokens, and tokens that have waited would each need their own. With
+        the L2 term in every gradient, the number of updates counts.
+        """
+        if not config.classes or config.wide or self.l2_in_gradient:
+            return 1
+        return self.gather or (GATHERED if words >= MANY_WORDS else 1)
 
     def first_squares(self, config: LogBilinearConfig) -> float:
         """What AdaGrad's sums of squares begin with in a model."""

@@ -16,6 +16,7 @@ DESCRIPTIONS = {
 }
 
 
+GATHERING = ("gather",)  # the setting of classes that learn from several minibatches at once
 NOISE = ("samples", "noise", "noise_block", "noise_accumulator")  # settings of noise-contrastive estimation
 
 
@@ -28,12 +29,19 @@ def _record(name: str) -> ModelKind:
         schema="morphlm.logbilinear.schema:LOGBILINEAR",
         train="morphlm.training.logbilinear:train_logbilinear",
         options="morphlm.training.config:LogBilinearOptions",
-        unused_options=(*(() if has_factors else ("surface_dropout",)), *(NOISE if has_classes else ())),
+        unused_options=(*(() if has_factors else ("surface_dropout",)), *(NOISE if has_classes else GATHERING)),
         writes_checkpoints=True,
-        modules=("morphlm.logbilinear", "morphlm.training.batches", "morphlm.training.config", "morphlm.training.loop"),
+        modules=(
+            "morphlm.logbilinear",
+            "morphlm.training.batches",
+            "morphlm.training.config",
+            "morphlm.training.loop",
+            "morphlm.training.rank_state",
+        ),
         needs_factors=has_factors,
         needs_classes=has_classes,
         has_vectors=True,
+        revision=3 if has_classes else 2,  # sums are over logical shards, along a tree
         family=name.partition("+")[0],
         decoder_scorer="morphlm.logbilinear.batch_scorer:LogBilinearScorer",
         cost="morphlm.logbilinear.cost:estimate_cost",

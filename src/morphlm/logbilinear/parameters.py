@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from morphlm.vocabulary.vocabulary import BEGIN_ID
 
 # Trained parameters stay below 100. With this bound p . r + b cannot overflow: (1e6 x factors)^2 x 1e6 x d^2.
 LARGEST_PARAMETER = 1e6
+DRAWN_ROWS = 1 << 14  # rows whose first values are drawn at a time
 
 
 class Parameters(NamedTuple):
@@ -73,15 +74,22 @@ def check_shapes(parameters: Parameters, config: LogBilinearConfig, structure: S
 
 
 def initial_parameters(
-    config: LogBilinearConfig, structure: Structure, seed: int, init_std: float, *, near_identity: bool = False
+    config: LogBilinearConfig,
+    structure: Structure,
+    seed: int,
+    init_std: float,
+    *,
+    near_identity: bool = False,
+    rows: Mapping[str, Array] | None = None,
 ) -> Parameters:
     """Biases are log unigram probabilities, everything else comes from a narrow Gaussian (paper, section 3.3).
 
     With `near_identity` the matrices C_j are I/j plus such numbers: contexts and outputs are compared from the start.
+    Of the tables that `rows` names, only these rows are made, in this order.
     """
     rng = np.random.default_rng([seed, 0, 1])  # not the stream that orders an epoch
     arrays: dict[str, Any] = {
-        name: rng.standard_normal(shape, dtype=np.float32) * np.float32(init_std)
+        name: _drawn(rng, shape, np.float32(init_std), (rows or {}).get(name))
         for name, shape in shapes(config, structure).items()
         if name not in ("b", "t")
     }
@@ -93,6 +101,20 @@ def initial_parameters(
     masses = np.bincount(structure.class_of, counts)
     classes = log_unigram(masses, skip=None) if config.classes else np.zeros(0)
     return Parameters(**arrays, b=words.astype(np.float32), t=classes.astype(np.float32))
+
+
+def _drawn(rng: np.random.Generator, shape: tuple[int, ...], init_std: np.float32, rows: Array | None) -> Float32Array:
+    """A Gaussian table, or some rows of it: the numbers of all are drawn, so that each row is the same in any case."""
+    if rows is None:
+        return rng.standard_normal(shape, dtype=np.float32) * init_std
+    order, out = np.argsort(rows, kind="stable"), np.empty((len(rows), *shape[1:]), np.float32)
+    ordered = rows[order]
+    for begin in range(0, shape[0], DRAWN_ROWS):
+        end = min(begin + DRAWN_ROWS, shape[0])
+        drawn = rng.standard_normal((end - begin, *shape[1:]), dtype=np.float32)
+        first, last = np.searchsorted(ordered, (begin, end))
+        out[order[first:last]] = drawn[ordered[first:last] - begin] * init_std
+    return out
 
 
 def _scaled_identities(config: LogBilinearConfig) -> Float32Array:

@@ -13,7 +13,7 @@ from morphlm.display import dataclass_repr
 from morphlm.errors import ConfigError
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.kernels.records import SparseRows
-from morphlm.logbilinear.kernels.softmax import PRIVATE, OutputLayout
+from morphlm.logbilinear.kernels.softmax import OutputLayout
 from morphlm.segmentation.factors import Factors
 from morphlm.vocabulary.vocabulary import UNK_ID, Vocabulary
 
@@ -84,7 +84,7 @@ def build_structure(
     members = [by_frequency(vocabulary)] if partition is None else partition.members
     if added:
         members, class_of = _apart(members, class_of, len(vocabulary) - added)
-    layout = _layout(members, output)
+    layout = build_layout(members, output)
     return Structure(vocabulary, partition, factors, context, output, layout, class_of, added, endings)
 
 
@@ -111,7 +111,22 @@ def arranged_by_class(structure: Structure) -> tuple[Structure, Int32Array]:
     row_of[order] = np.arange(output.factors, dtype=np.int32)
     moved = FactorRows(SparseRows(output.rows.starts, row_of[output.rows.items]), output.factors, output.surfaces)
     members = np.split(layout.members, layout.starts[1:-1])
-    return replace(structure, output=moved, layout=_layout(members, moved)), order
+    return replace(structure, output=moved, layout=build_layout(members, moved)), order
+
+
+class WordsElsewhere(Vocabulary):
+    """The counts of words whose forms are on another rank; steps of a training need no more."""
+
+    def __post_init__(self) -> None:
+        """Nothing can be checked."""
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+
+def without_words(structure: Structure) -> Structure:
+    """What the steps of a training need of a structure, for other ranks."""
+    return replace(structure, vocabulary=WordsElsewhere((), structure.vocabulary.counts), partition=None, factors=None)
 
 
 def _check_inputs(
@@ -147,25 +162,15 @@ def _rows_of(factors: Factors) -> SparseRows:
     return SparseRows(factors.indptr.astype(np.int64), factors.indices.astype(np.int32))
 
 
-def _layout(members_of_classes: list[Int32Array], output: FactorRows) -> OutputLayout:
-    """Words by class; which factors belong to one word alone and which are shared."""
+def build_layout(members_of_classes: list[Int32Array], output: FactorRows) -> OutputLayout:
+    """Words by class."""
     members = np.concatenate(members_of_classes).astype(np.int32)
     sizes = np.array([len(words) for words in members_of_classes])
     position_of = np.full(len(output.rows.starts) - 1, -1, np.int32)
     position_of[members] = np.arange(len(members), dtype=np.int32)
-    rows = selected_rows(output.rows, members)
-    shared = np.flatnonzero(np.bincount(rows.items, minlength=output.factors) > 1).astype(np.int32)
-    number_of = np.full(output.factors, PRIVATE, np.int32)
-    number_of[shared] = np.arange(len(shared), dtype=np.int32)
-    return OutputLayout(
-        members=members,
-        position_of=position_of,
-        starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        class_of=np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
-        rows=rows,
-        shared=shared,
-        number_of=number_of,
-    )
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    class_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    return OutputLayout(members, position_of, starts, class_of, selected_rows(output.rows, members))
 
 
 def selected_rows(rows: SparseRows, chosen: Int32Array) -> SparseRows:

@@ -7,6 +7,8 @@ everywhere, so that u says what the text is about.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from morphlm.arrays import BoolArray, Float32Array, Float64Array, Int32Array
@@ -15,9 +17,9 @@ from morphlm.logbilinear.kernels import wide as kernels
 from morphlm.logbilinear.kernels.batch import Batch
 from morphlm.logbilinear.kernels.wide import TokenOrigin, WideVectors, WideWindows
 from morphlm.logbilinear.structure import Structure
-from morphlm.logbilinear.workspace import SHARDS, SMALLEST_PIECE, Workspace
+from morphlm.logbilinear.workspace import SMALLEST_PIECE, Workspace
 from morphlm.text.reading import RESERVED
-from morphlm.threads import Workers, tapered_bounds
+from morphlm.threads import Workers
 from morphlm.vocabulary.vocabulary import UNK_ID
 
 CONTENT = 1e-4  # t: a word with a larger share of the text has a smaller weight
@@ -62,53 +64,68 @@ class WideContexts:
     def plan(self, origin: TokenOrigin, batch: Batch, slot_of_word: Int32Array) -> tuple[Batch, WideWindows]:
         """Add the words before the tokens of a minibatch to its words. `origin` is of its tokens alone."""
         words, wide = kernels.plan_wide(origin, self.config.wide, self.weights, batch.words, slot_of_word)
-        added = (len(words) - len(batch.words)) * self.config.distances
-        starts = np.append(batch.occurrences.starts, np.full(added, batch.occurrences.starts[-1]))
-        return batch._replace(words=words, occurrences=batch.occurrences._replace(starts=starts)), wide
+        return batch._replace(words=words), wide
 
     def add(
-        self, batch: Batch, wide: WideWindows, vectors: Float32Array, transform: Float32Array, predictions: Float32Array
+        self,
+        batch: Batch,
+        own_tokens: tuple[int, int],
+        wide: WideWindows,
+        vectors: Float32Array,
+        transform: Float32Array,
+        predictions: Float32Array,
     ) -> WideVectors:
-        """p += u C; returns u."""
+        """p += u C of the tokens of this rank; returns u of all of them."""
         u = WideVectors(self.space.rows("wide", *predictions.shape), self.space.rows("scales", len(predictions)))
         self.workers.run_ranges(lambda a, b: kernels.wide_vectors(a, b, wide, vectors, self._decay, u), _pieces(wide))
         predict = kernels.predict_wide_diagonal if self.config.diagonal else kernels.predict_wide_full
-        self.workers.run_ranges(
-            lambda a, b: predict(a, b, batch.offsets, u.vectors, transform, predictions),
-            len(predictions),
-            SMALLEST_PIECE,
-        )
+        begin, end = own_tokens
+        if end > begin:
+            self.workers.run_ranges(
+                lambda a, b: predict(begin + a, begin + b, batch.offsets, u.vectors, transform, predictions),
+                end - begin,
+                SMALLEST_PIECE,
+            )
         return u
 
     def learn(
         self,
         batch: Batch,
+        token_bounds: list[int],
+        own_slots: tuple[int, int],
         wide: WideWindows,
         u: WideVectors,
         errors: Float32Array,
         transform: Float32Array,
         gradients: Float32Array,
-        transform_shards: Float32Array,
+        transform_parts: Mapping[int, Float32Array],
     ) -> None:
-        """Writes dL/dC in shards, and adds to the gradients of the minibatch's words."""
-        cuts = tapered_bounds(len(errors), SHARDS)
+        """Writes dL/dC of the shards of this rank, and adds to the gradients of its slots.
+
+        The errors of all tokens are carried back on every rank: a piece of the text has tokens of all shards.
+        """
         by_offset = self.space.rows("wide errors", *errors.shape)
         back = kernels.back_wide_diagonal if self.config.diagonal else kernels.back_wide_full
 
         def transformed(shard: int, _: int) -> None:
-            begin, end = cuts[shard : shard + 2]
-            back(begin, end, batch.offsets, errors, u, transform, by_offset, transform_shards[shard])
+            begin, end = token_bounds[shard : shard + 2]
+            part = transform_parts.get(shard)
+            gradient = np.empty(transform.shape, np.float32) if part is None else part
+            back(begin, end, batch.offsets, errors, u, transform, by_offset, gradient)
 
-        self.workers.run_pieces(transformed, SHARDS)
+        self.workers.run_pieces(transformed, len(token_bounds) - 1)
         rows = self.space.rows("wide rows", int(wide.starts[-1]), errors.shape[1])
         self.workers.run_ranges(
             lambda a, b: kernels.back_pieces(a, b, wide, by_offset, self._decay, rows), _pieces(wide)
         )
-        self.workers.run_ranges(
-            lambda a, b: kernels.add_wide_gradients(a, b, wide.holders, rows, gradients),
-            len(batch.words),
-            SMALLEST_PIECE,
-        )
+        holders = kernels.list_holders(wide, len(batch.words))
+        begin, end = own_slots
+        if end > begin:
+            self.workers.run_ranges(
+                lambda a, b: kernels.add_wide_gradients(begin + a, begin + b, holders, rows, gradients),
+                end - begin,
+                SMALLEST_PIECE,
+            )
 
 
 def _pieces(wide: WideWindows) -> int:

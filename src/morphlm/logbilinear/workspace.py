@@ -6,7 +6,6 @@ import numpy as np
 
 from morphlm.arrays import Float32Array
 
-SHARDS = 8  # of every sum over the tokens or words of a minibatch
 SMALLEST_PIECE = 64  # rows, of the work for a thread
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from morphlm.arrays import Array, release_pages
+from morphlm.arrays import Array
 from morphlm.errors import ConfigError, FormatError
 from morphlm.files import partial_path, remove_leftovers, remove_leftovers_in
 from morphlm.logbilinear.parameters import Parameters
@@ -83,7 +83,7 @@ def has_begun(path: Path) -> bool:
 
 
 def read_checkpoint(path: Path, identity: str) -> TrainingState:
-    """Read a checkpoint with parameters; one of other data or settings is refused."""
+    """Map a checkpoint with parameters; one of other data or settings is refused."""
     files = read_model(path)
     if files.kind != KIND or files.configuration.get("identity") != identity:
         raise ConfigError(
@@ -92,7 +92,7 @@ def read_checkpoint(path: Path, identity: str) -> TrainingState:
         )
     if not files.tensors:
         raise FormatError(f"{path}: it holds no parameters yet; remove it to begin anew")
-    return TrainingState(Progress(**files.training), _copied(files, ""), _copied(files, "squares."))
+    return TrainingState(Progress(**files.training), _mapped(files, ""), _mapped(files, "squares."))
 
 
 def belongs_to(path: Path, identity: str) -> bool:
@@ -104,15 +104,8 @@ def belongs_to(path: Path, identity: str) -> bool:
     return files.kind == KIND and files.configuration.get("identity") == identity
 
 
-def _copied(files: ModelFiles, prefix: str) -> Parameters:
-    return Parameters(*(_unmapped(files.tensors[prefix + name]) for name in Parameters._fields))
-
-
-def _unmapped(mapped: Array) -> Array:
-    """A copy of a mapped array; the pages of the file are given back at once."""
-    copy = np.array(mapped)
-    release_pages(mapped)
-    return copy
+def _mapped(files: ModelFiles, prefix: str) -> Parameters:
+    return Parameters(*(files.tensors[prefix + name] for name in Parameters._fields))
 
 
 def remove_checkpoint(path: Path) -> None:

@@ -70,7 +70,7 @@ class TrainingConfig(Settings):
 RECIPES: dict[str, TrainingConfig] = {
     # Found on development texts of Czech, German and French, a million tokens each; see benchmarks/regularisation.sh.
     "default": TrainingConfig(
-        LearningConfig(step=0.1, decay=4.0, l2_in_gradient=False, accumulator=3.0, prediction_dropout=0.3),
+        LearningConfig(step=0.1, decay=4.0, l2_in_gradient=False, accumulator=3.0, prediction_dropout=0.3, gather=0),
         step_decay=0.6,
         plateau_ratio=0.04,
         near_identity=True,

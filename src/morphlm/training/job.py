@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from morphlm.language_model.base import LanguageModel
 from morphlm.lazy import cached_property
 from morphlm.modelfile import MANIFEST, read_model
 from morphlm.progress import notify
+from morphlm.ranks import Communicator, current
 from morphlm.settings import Settings, setting
 from morphlm.training.inputs import TrainingInputs
 from morphlm.version import __version__
@@ -39,6 +40,7 @@ class RunOptions(Settings):
     say_complete: bool = False  # and it is said how to train it anew
     resume_or_restart: bool = False  # go on with a checkpoint of the same data and settings, remove any other
     warn: Callable[[str], None] = notify  # says that a checkpoint was removed
+    comm: Communicator = field(default_factory=current)  # the ranks that share the work
     deadline: float | None = None  # by `time.monotonic`; the training then ends, and its model says how to repeat it
 
     __repr__ = dataclass_repr

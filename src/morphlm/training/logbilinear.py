@@ -36,6 +36,7 @@ def train_logbilinear(job: TrainingJob) -> LanguageModel:
         threads=run.threads,
         checkpoint_minutes=run.checkpoint_minutes,
         deadline=run.deadline,
+        comm=run.comm,
     )
 
 

@@ -6,7 +6,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from morphlm.arrays import Float32Array, Int32Array
+from morphlm.arrays import Array, Float32Array, Int32Array
 from morphlm.artefacts import Shelf, lock
 from morphlm.errors import ConfigError, TrainingError
 from morphlm.files import atomic_writer
@@ -23,14 +23,17 @@ from morphlm.kinds import kind_named
 from morphlm.lazy import cached_property
 from morphlm.logbilinear.config import LogBilinearConfig
 from morphlm.logbilinear.engine import DECAY_EVERY, Learner
+from morphlm.logbilinear.gathering import WordGathering, gathering_of_epoch
 from morphlm.logbilinear.kernels.wide import TokenOrigin
 from morphlm.logbilinear.model import LogBilinearModel, logbilinear_from_files
 from morphlm.logbilinear.parameters import Parameters, check_shapes, filled_like, initial_parameters
-from morphlm.logbilinear.structure import Structure, arranged_by_class
+from morphlm.logbilinear.shards import LocalModel
+from morphlm.logbilinear.structure import Structure, without_words
 from morphlm.machine import describe_machine, machine_type
 from morphlm.modelfile import MANIFEST, check_can_hold_model, read_model, write_model
 from morphlm.progress import notify, progress_bar
-from morphlm.threads import Workers, available_cores, workers
+from morphlm.ranks import ALONE, Communicator
+from morphlm.threads import Workers, workers
 from morphlm.training.batches import minibatch_key, shuffled_positions
 from morphlm.training.checkpoint import (
     LARGEST_SQUARES,
@@ -56,6 +59,8 @@ from morphlm.training.log import (
     read_log,
     stopping_reason,
 )
+from morphlm.training.rank_check import check_ranks
+from morphlm.training.rank_state import Arrangement, RankState
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus
 from morphlm.wording import option
@@ -108,6 +113,12 @@ class TrainingTask:
         settings = self.training.to_json()
         return {name: settings[name] for name in STOPPING}
 
+    def without_words(self) -> TrainingTask:
+        """What the other ranks of a training need of it; they write nothing, and have no use for words."""
+        structure = without_words(self.structure)
+        train, dev = (Corpus(corpus.tokens, structure.vocabulary) for corpus in (self.train, self.dev))
+        return replace(self, structure=structure, train=train, dev=dev, record={})
+
 
 def train_model(
     task: TrainingTask,
@@ -117,13 +128,15 @@ def train_model(
     threads: int | None = None,
     checkpoint_minutes: float = 10.0,
     deadline: float | None = None,
+    comm: Communicator = ALONE,
 ) -> LogBilinearModel:
     """Train until the development perplexity stops falling; returns the best model, which is also written to `out`.
 
     A run that was interrupted, at any point, continues with `resume` and gives the same bytes. `threads` is the number
     of threads; results do not depend on it. After `deadline` (in terms of `time.monotonic`) the model is evaluated once
     more and the training ends with the best one so far; the record of a model in `out` then has the `stop_after` that
-    gives the same model again. While one run writes to `out`, another one is refused.
+    gives the same model again. While one run writes to `out`, another one is refused. The ranks of `comm`, of which
+    this is the first and the others wait in `serve`, share the work; results do not depend on their number.
     """
     path = None if out is None else Path(out)
     with nullcontext() if path is None else lock(lock_path(path), path):
@@ -133,8 +146,12 @@ def train_model(
         if model is not None:
             notify(f"{path}: its training has ended; there is nothing to resume")
         else:
-            with workers(threads or available_cores()) as pool:
-                run = TrainingRun(task, path, pool, resume, checkpoint_minutes * 60.0, deadline)
+            start = _begin_or_resume(task, path, resume)
+            arrangement = Arrangement.of(task.structure, task.training.learning.shards, task.batch)
+            _summon(comm, task, arrangement, start, threads)
+            with workers(comm.threads_of(threads)) as pool:
+                run = TrainingRun(task, path, pool, start, arrangement, comm, checkpoint_minutes * 60.0, deadline)
+                del start
                 best, ended = run.train(), run.task_as_ended()
                 del run
             # The best model is read only now, when the memory of the run is free.
@@ -203,18 +220,91 @@ class EndedTraining(Shelf[LogBilinearModel]):
             raise ConfigError(f"{self.out}: {message}")
 
 
+# ---------------------------------------------------------------- several ranks
+
+
+class RankStoppedError(Exception):
+    """Rank 0 cannot go on; the others leave the training without a word."""
+
+
+def _summon(
+    comm: Communicator, task: TrainingTask, arrangement: Arrangement, start: Start, threads: int | None
+) -> None:
+    """Let the other ranks take part."""
+    if comm.size == 1:
+        return
+    shards = task.training.learning.shards
+    if comm.size > shards:
+        raise ConfigError(
+            f"{comm.size} ranks are more than the {shards} shards of this training; start fewer, or give "
+            f"{option('--shards')} {1 << (comm.size - 1).bit_length()}, with which the model will differ in last digits"
+        )
+    is_resumed = start.tensors is not None
+    lean = replace(arrangement, structure=without_words(arrangement.structure))
+    comm.summon("morphlm.training.loop:take_part", task.without_words(), lean, start.progress, is_resumed, threads)
+    try:
+        check_ranks(comm, task.config, task.training.learning)
+    except ConfigError:
+        comm.release()  # all ranks have found the same
+        raise
+
+
+def take_part(
+    comm: Communicator,
+    task: TrainingTask,
+    arrangement: Arrangement,
+    progress: Progress,
+    is_resumed: bool,
+    threads: int | None,
+) -> None:
+    """What a rank does whom rank 0 has summoned to a training."""
+    with suppress(ConfigError):  # rank 0 says it
+        check_ranks(comm, task.config, task.training.learning)
+        start = Start(progress, None, is_resumed)
+        # Rank 0 says why a training ended.
+        with workers(comm.threads_of(threads)) as pool, suppress(TrainingError, RankStoppedError, KeyboardInterrupt):
+            TrainingRun(task, None, pool, start, arrangement, comm, math.inf, None).train()
+
+
 # ---------------------------------------------------------------- beginning and resuming
 
 
-def _initial_state(task: TrainingTask, order: Int32Array) -> TrainingState:
-    """Random parameters; row k of R belongs to factor order[k]."""
-    training, learning = task.training, task.training.learning
-    parameters = initial_parameters(
-        task.config, task.structure, training.seed, training.init_std, near_identity=training.near_identity
+@dataclass(frozen=True)
+class Start:
+    """Where a training begins."""
+
+    progress: Progress
+    tensors: TrainingState | None  # of the checkpoint, as maps of its file
+    is_resumed: bool = False  # whether rank 0 has such
+
+
+def _begin_or_resume(task: TrainingTask, out: Path | None, resume: bool) -> Start:
+    fresh = Start(Progress(step=task.training.learning.step, machines=[dict(machine_type())]), None)
+    if out is None:
+        return fresh
+    check_can_hold_model(out)
+    path = checkpoint_path(out)
+    if has_begun(path):
+        if resume:
+            state = _resumed_state(task, out)
+            return Start(state.progress, state, True)
+        raise ConfigError(
+            f"{path} holds a training that has not ended; {option('--resume', True)} goes on with it, "
+            f"{option('--restart', True)} begins anew"
+        )
+    # From now on a model that may be in `out` is known to be of another training.
+    write_checkpoint(path, task.identity, fresh.progress, None, None)
+    return fresh
+
+
+def _initial_parameters(task: TrainingTask, arrangement: Arrangement, local: LocalModel) -> Parameters:
+    """Random parameters, in the order of the training: the rows of this rank."""
+    training = task.training
+    rows: dict[str, Array] = {"Q": local.context.rows, "R": arrangement.row_order[local.output.rows]}
+    drawn = initial_parameters(
+        task.config, task.structure, training.seed, training.init_std, near_identity=training.near_identity, rows=rows
     )
-    parameters = parameters._replace(R=parameters.R[order])
-    squares = filled_like(parameters, learning.first_squares(task.config))
-    return TrainingState(Progress(step=learning.step, machines=[dict(machine_type())]), parameters, squares)
+    return arrangement.classes_arranged(drawn)
 
 
 def _resumed_state(task: TrainingTask, out: Path) -> TrainingState:
@@ -276,38 +366,56 @@ class TrainingRun:
         task: TrainingTask,
         out: Path | None,
         pool: Workers,
-        resume: bool,
+        start: Start,
+        arrangement: Arrangement,
+        comm: Communicator,
         checkpoint_seconds: float,
         deadline: float | None,
     ) -> None:
-        self.task, self.out = task, out
+        self.task, self.out, self.comm = task, out, comm
         self.checkpoint_seconds, self.deadline = checkpoint_seconds, deadline
-        structure, self._order = arranged_by_class(task.structure)
-        self.progress, parameters, squares = self._begin_or_resume(resume)
+        self._arrangement = arrangement
+        local = LocalModel.of(arrangement.structure, arrangement.sharding, comm)
+        self._state = RankState(task.config, task.structure, local, arrangement.structure.layout.members)
+        self.progress = start.progress
+        parameters, squares = self._parameters(start, local)
         learning, tokens = task.training.learning, len(task.train.tokens)
-        self.learner = Learner(task.config, structure, parameters, squares, learning, tokens, pool)
+        self.learner = Learner(task.config, local.structure, parameters, squares, learning, tokens, pool, local)
         self.learner.step_size = self.progress.step
         self.best: LogBilinearModel | None = None  # kept in memory if there is no directory
         self._last_checkpoint = time.monotonic()
         self._interrupted = False
         self._is_evaluating = False  # then Ctrl-C takes effect at once: nothing is changed
 
-    def _begin_or_resume(self, resume: bool) -> TrainingState:
-        if self.out is None:
-            return _initial_state(self.task, self._order)
-        check_can_hold_model(self.out)
-        path = checkpoint_path(self.out)
-        if has_begun(path):
-            if resume:
-                return _resumed_state(self.task, self.out)
-            raise ConfigError(
-                f"{path} holds a training that has not ended; {option('--resume', True)} goes on with it, "
-                f"{option('--restart', True)} begins anew"
+    def _parameters(self, start: Start, local: LocalModel) -> tuple[Parameters, Parameters]:
+        """This rank's part of the parameters and of the sums of squares."""
+        if start.is_resumed:
+            whole = start.tensors
+            return (
+                self._state.hand_out(None if whole is None else whole.parameters),
+                self._state.hand_out(None if whole is None else whole.squares),
             )
-        state = _initial_state(self.task, self._order)
-        # From now on a model that may be in `out` is known to be of another training.
-        write_checkpoint(path, self.task.identity, state.progress, None, None)
-        return state
+        parameters = _initial_parameters(self.task, self._arrangement, local)
+        return parameters, filled_like(parameters, self.task.training.learning.first_squares(self.task.config))
+
+    def _agreed(self, value: Any) -> Any:
+        """What rank 0 says, where ranks could differ: it is the one that has a clock, a keyboard and a disk."""
+        return self.comm.broadcast(value)
+
+    def _write(self, action: Callable[[], None]) -> None:
+        """Rank 0 writes; if it cannot, all ranks leave the training."""
+        if self.comm.size == 1:
+            action()
+            return
+        failure: BaseException | None = None
+        if self.comm.is_first:
+            try:
+                action()
+            except BaseException as error:  # raised below, when the others know
+                failure = error
+        if self._agreed(failure is not None):
+            self.comm.release()
+            raise failure or RankStoppedError
 
     # ------------------------------------------------------------ the loop
 
@@ -320,6 +428,7 @@ class TrainingRun:
                     self._pause()
                 else:
                     self._epoch()
+        self.comm.release()
         if self.out is not None:
             self._write_log(self.out)
             remove_checkpoint(checkpoint_path(self.out))
@@ -331,6 +440,9 @@ class TrainingRun:
         text = self.task.train.tokens
         origin = TokenOrigin(text, shuffled_positions(text, training.seed, epoch))
         stream = text[origin.positions]
+        gathering = gathering_of_epoch(self.task.config, self._arrangement.structure, training.learning)
+        if gathering is not None:
+            gathering.skip(stream, progress.batch * self.task.batch, self.task.batch)
         with progress_bar(f"epoch {epoch + 1}", len(stream)) as bar:
             bar.initial = bar.n = progress.batch * self.task.batch  # not counted as done since the bar began
             while progress.epoch == epoch and not progress.ended:
@@ -339,17 +451,18 @@ class TrainingRun:
                 if progress.due:
                     self._evaluate()
                 else:
-                    bar.update(self._minibatch(stream, origin))
+                    bar.update(self._minibatch(stream, origin, gathering))
                 self._pause()
 
-    def _minibatch(self, stream: Int32Array, origin: TokenOrigin) -> int:
+    def _minibatch(self, stream: Int32Array, origin: TokenOrigin, gathering: WordGathering | None) -> int:
         """Learn from the next minibatch; returns the number of its tokens."""
         training, progress, batch = self.task.training, self.progress, self.task.batch
         begin = progress.batch * batch
         end = min(begin + batch, len(stream))
         started = time.monotonic()
         key = minibatch_key(training.seed, progress.epoch, progress.batch)
-        objective = self.learner.step(stream, begin, end, key, origin)
+        gathered = None if gathering is None else gathering.next(stream, begin, end)
+        objective = self.learner.step(stream, begin, end, key, origin, gathered)
         if not math.isfinite(objective):
             self._fail(f"minibatch {progress.batch + 1} of epoch {progress.epoch + 1}")
         progress.batch += 1
@@ -368,11 +481,13 @@ class TrainingRun:
 
     def _pause(self) -> None:
         """Between two minibatches: react to Ctrl-C and to the deadline, write a checkpoint if it is time."""
-        if self._interrupted:
+        is_time = time.monotonic() - self._last_checkpoint > self.checkpoint_seconds
+        is_interrupted, is_late, is_time = self._agreed((self._interrupted, self._is_late, is_time))
+        if is_interrupted:
             self._stop()
-        if (self._is_late or self._has_enough) and self.progress.tokens:
+        if (is_late or self._has_enough) and self.progress.tokens:
             self.progress.due = True  # without decay before it, so that `stop_after` repeats what a deadline did
-        if time.monotonic() - self._last_checkpoint > self.checkpoint_seconds:
+        if is_time:
             self._checkpoint()
 
     @property
@@ -389,17 +504,35 @@ class TrainingRun:
             return self.task
         return replace(self.task, training=changed(self.task.training, stop_after=self.progress.total_tokens))
 
+    @property
+    def _keeps_checkpoints(self) -> bool:
+        return bool(self._agreed(self.out is not None))
+
     def _checkpoint(self) -> None:
-        if self.out is not None:
-            learner = self.learner
-            write_checkpoint(
-                checkpoint_path(self.out), self.task.identity, self.progress, learner.parameters, learner.squares
-            )
+        if self._keeps_checkpoints:
+            learner, folder = self.learner, None if self.out is None else self.out.resolve().parent
+            parameters = self._state.collect(learner.parameters, folder)
+            squares = self._state.collect(learner.squares, folder)
+            self._write(lambda: self._write_checkpoint(parameters, squares))
         self._last_checkpoint = time.monotonic()
+
+    def _write_checkpoint(self, parameters: Parameters | None, squares: Parameters | None) -> None:
+        assert self.out is not None
+        write_checkpoint(checkpoint_path(self.out), self.task.identity, self.progress, parameters, squares)
+
+    def _out_of_range(self) -> str | None:
+        """The name of the first table that has a number which is not finite or far too large, on any rank."""
+        found = self.comm.all_values(self.learner.parameters.first_out_of_range())
+        return min((name for name in found if name), key=Parameters._fields.index, default=None)
+
+    def _squares_out_of_range(self) -> str | None:
+        found = self.comm.all_values(self.learner.squares.first_out_of_range(LARGEST_SQUARES))
+        return min((name for name in found if name), key=Parameters._fields.index, default=None)
 
     def _fail(self, where: str) -> NoReturn:
         """A number is not finite: say where, and keep the best model. The checkpoint would lead to the same error."""
-        name = self.learner.parameters.first_out_of_range() or self.learner.squares.first_out_of_range(LARGEST_SQUARES)
+        name = self._out_of_range() or self._squares_out_of_range()
+        self.comm.release()
         subject = f"the parameters {name} are" if name else "the objective is"
         kept = ""
         if self.out is not None:
@@ -421,7 +554,7 @@ class TrainingRun:
         started = time.monotonic()
         self.learner.tidy()
         perplexity = self._development_perplexity()
-        if not math.isfinite(perplexity) or self.learner.parameters.first_out_of_range():
+        if not math.isfinite(perplexity) or self._out_of_range():
             self._fail(f"evaluation after {describe_position(progress.epoch, progress.batch)}")
         progress.seconds += time.monotonic() - started
         is_best = progress.best is None or perplexity < progress.best
@@ -434,13 +567,16 @@ class TrainingRun:
         else:
             progress.worse += 1
         progress.ended = stopping_reason(self.task.training, progress.epoch, progress.worse, progress.total_tokens)
-        if self._is_late:
+        if self._agreed(self._is_late):
             progress.ended = progress.ended or TIME_IS_OVER
         if progress.ended:
             progress.log[-1]["ended"] = progress.ended
+        self._write(lambda: self._report_evaluation(report))
+        self.learner.tidy()
+
+    def _report_evaluation(self, report: str) -> None:
         if self.out is not None:
             self._write_log(self.out)
-        self.learner.tidy()
         notify(report)
 
     def _adapt_step(self, perplexity: float) -> None:
@@ -493,17 +629,35 @@ class TrainingRun:
     # ------------------------------------------------------------ the best model
 
     def _keep_best(self) -> None:
-        """Save the model as it is now, or copy it; the rows of R go back to the order of the factors."""
-        parameters = self.learner.parameters
-        if self.out is None:
-            rows = np.empty_like(parameters.R)
-            rows[self._order] = parameters.R
-            others = {name: array.copy() for name, array in parameters.named() if name != "R"}
-            self.best = self._model(Parameters(**others, R=rows))
+        """Save the model as it is now, or copy it; classes and rows of R go back to the order of the model."""
+        parameters, order = self.learner.parameters, self._arrangement.row_order
+        self.learner.tidy()  # the model composes its own vectors
+        if not self._keeps_checkpoints:
+            whole = self._state.collect(parameters, None)
+            self.best = None if whole is None else self._model(self._copied(whole))
             return
-        output = self.learner.output_vectors()  # composed before R is rearranged, and not a second time
-        with rows_by_factor(parameters.R, self._order):
-            self._model(parameters, output).save(self.out, notes={LOG_FILE: log_text(self.progress.log)})
+        folder = None if self.out is None else self.out.resolve().parent
+        if self.comm.size > 1:
+            output = self._state.collect_output(self.learner.output_vectors(), self.task.structure.layout, folder)
+            self.learner.tidy()
+            whole = self._state.collect(parameters, folder, order)
+            self._write(lambda: self._save(whole, output))
+            return
+        with rows_by_factor(parameters.R, order):
+            self._save(parameters)
+
+    def _copied(self, parameters: Parameters) -> Parameters:
+        rows = np.empty_like(parameters.R)
+        rows[self._arrangement.row_order] = parameters.R
+        others = {name: array.copy() for name, array in parameters.named() if name != "R"}
+        return self._arrangement.classes_of_model(Parameters(**others, R=rows))
+
+    def _save(self, parameters: Parameters | None, output: Float32Array | None = None) -> None:
+        """`output` are the composed vectors of the output words, if they are known."""
+        assert self.out is not None and parameters is not None
+        model = self._model(self._arrangement.classes_of_model(parameters), output)
+        model.threads = self.learner.workers.threads
+        model.save(self.out, notes={LOG_FILE: log_text(self.progress.log)})
 
     def _model(self, parameters: Parameters, output: Float32Array | None = None) -> LogBilinearModel:
         task, progress = self.task, self.progress
@@ -525,8 +679,9 @@ class TrainingRun:
     # ------------------------------------------------------------ Ctrl-C
 
     def _stop(self) -> NoReturn:
-        """Write a checkpoint, then raise KeyboardInterrupt; called between minibatches only."""
+        """Write a checkpoint, then raise KeyboardInterrupt; called between minibatches only, by all ranks."""
         self._checkpoint()
+        self.comm.release()
         if self.out is not None:
             path, cure = checkpoint_path(self.out), option("--resume", True)
             notify(f"stopped; {path} holds the training so far, go on with {cure}", important=True)
@@ -543,7 +698,7 @@ class TrainingRun:
         def interrupt(number: int, frame: FrameType | None) -> None:
             self._interrupted = True
             signal.signal(signal.SIGINT, before)
-            if self._is_evaluating:
+            if self._is_evaluating and self.comm.size == 1:  # other ranks would wait for this one
                 raise KeyboardInterrupt
             with suppress(RuntimeError):  # the signal came in the middle of other output
                 notify("stopping after this minibatch (Ctrl-C again stops at once)", important=True)

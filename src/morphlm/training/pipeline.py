@@ -6,8 +6,10 @@ and how it is trained stands in its record (see morphlm.kinds).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from morphlm.language_model.perplexity import Perplexity
 from morphlm.language_model.signature import common_signature
 from morphlm.modelfile import check_can_hold_model
 from morphlm.progress import ProgressOption, notify, reports_progress
+from morphlm.ranks import ALONE, as_communicator, together
 from morphlm.settings import DeclaredSetting, Settings, former_name
 from morphlm.tables import format_columns
 from morphlm.text.preparation import PrepareOptions
@@ -179,6 +182,7 @@ def train(
     artefacts: str | Path | None = None,
     language: str | None = None,
     progress: ProgressOption = None,
+    comm: Any = None,
     **settings: Any,
 ) -> LanguageModel:
     """Train a model of any kind (`mkn`, `lbl`, ..., `clbl++`); gives the best by the development text.
@@ -193,11 +197,18 @@ def train(
 
     `progress` says how progress is shown: None as bars on terminals and in notebooks, True as bars in any case, False
     not at all; a function is called with a `morphlm.ProgressUpdate` again and again.
+
+    `comm` is a communicator of mpi4py whose ranks share the work: all of them make the same call, rank 0 reads and
+    writes, and all get the model. Results do not depend on the number of ranks.
     """
     artefacts = settings.pop("stages", artefacts)  # its name in 0.1
-    text = as_text(source, PrepareOptions(language=language))
-    inputs, options, run = sort_settings(settings, seed, RunOptions(resume=resume, threads=threads))
-    return train_one(kind, text, dev, out, inputs, options, run, artefacts=artefacts).model
+
+    def train_first() -> LanguageModel:
+        text = as_text(source, PrepareOptions(language=language))
+        inputs, options, run = sort_settings(settings, seed, RunOptions(resume=resume, threads=threads))
+        return train_one(kind, text, dev, out, inputs, options, run, artefacts=artefacts).model
+
+    return together(as_communicator(comm), train_first)
 
 
 def sort_settings(
@@ -249,7 +260,8 @@ def train_all(
     """Train all kinds into `out`/KIND, with the same vocabulary, factors and classes.
 
     Those that stand there complete, from the same data with the same settings, are not trained again unless `run` says
-    so. If the training of one diverges, the others go on.
+    so. If the training of one diverges, the others go on. With several ranks, each trains one after the other of the
+    kinds by itself; all need to see `out` and the texts.
     """
     kinds = kind_names(alone=True) if kinds is None else kinds
     options, run = options or ModelOptions(), run or RunOptions()
@@ -259,15 +271,58 @@ def train_all(
     for directory in directories:
         artefact_folder(directory, folder)
     inputs = inputs_of(kinds, source, dev, input_options or InputOptions(), folder, test)
+    run = replace(run, keep_complete=not run.restart)
+    train_kinds = _trained_apart if run.comm.size > 1 else _trained_in_turn
+    request = _AllKinds(source, dev, test, input_options or InputOptions(), options, run, folder)
     trained, failures = [], {}
-    for kind, directory in zip(kinds, directories, strict=True):
-        notify(f"{kind}:")
-        try:
-            trained.append(fit(kind, inputs, options, replace(run, keep_complete=not run.restart), directory))
-        except TrainingError as error:
-            notify(str(error))
-            failures[kind] = str(error)
+    with closing(train_kinds(request, inputs, zip(kinds, directories, strict=True))) as results:
+        for kind in kinds:
+            notify(f"{kind}:")
+            try:
+                trained.append(next(results)())
+            except TrainingError as error:
+                notify(str(error))
+                failures[kind] = str(error)
     return Comparison(tuple(trained), failures)
+
+
+@dataclass(frozen=True)
+class _AllKinds:
+    """What all of several trainings have in common."""
+
+    source: Source
+    dev: Source
+    test: Source | None
+    inputs: InputOptions
+    options: ModelOptions
+    run: RunOptions
+    folder: str | Path
+
+
+Results = Generator[Callable[[], Trained], None, None]  # to be called for the result, or its error
+
+
+def _trained_in_turn(request: _AllKinds, inputs: TrainingInputs, kinds: Iterable[tuple[str, Path]]) -> Results:
+    for kind, out in kinds:
+        yield partial(fit, kind, inputs, request.options, request.run, out)
+
+
+def _trained_apart(request: _AllKinds, inputs: TrainingInputs, kinds: Iterable[tuple[str, Path]]) -> Results:
+    """Each by one of the ranks, which find the inputs in the folder where they are now."""
+    comm = request.run.comm
+    apart = replace(request, run=replace(request.run, comm=ALONE, threads=comm.threads_of(request.run.threads)))
+    with closing(comm.farm_out("morphlm.training.pipeline:_train_apart", kinds, apart)) as outcomes:
+        for outcome in outcomes:
+            yield outcome.result
+
+
+def _train_apart(request: _AllKinds, item: tuple[str, Path]) -> Trained:
+    kind, out = item
+    options = request.options.restricted_to(kind_named(kind))
+    texts = request.source, request.dev
+    return train_one(
+        kind, *texts, out, request.inputs, options, request.run, artefacts=request.folder, test=request.test
+    )
 
 
 def artefact_folder(out: Path | None, artefacts: str | Path | None) -> str | Path | None:

@@ -10,7 +10,8 @@ import itertools
 import math
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -221,7 +222,8 @@ class _Search:
         candidates: list[Candidate],
         deadline: float,
     ) -> None:
-        self.kind, self.inputs, self.options, self.threads = kind, inputs, options, run.threads
+        self.kind, self.inputs, self.options = kind, inputs, options
+        self.threads, self.comm = run.threads, run.comm
         self.candidates, self.deadline = candidates, deadline
         self.default = candidates[0]
         self.trials: list[Trial] = []
@@ -254,11 +256,14 @@ class _Search:
         seconds = self.seconds_left * FIRST_SHARE
         end = time.monotonic() + seconds
         costs = np.cumsum([epoch * candidate.width / self.default.width for candidate in self.candidates[1:]])
-        fitting = int(np.searchsorted(costs, seconds))
+        fitting = int(np.searchsorted(costs, seconds * self.comm.size))
         chosen = self.candidates[: max(FEWEST, 1 + fitting)]
         if probe.is_cut and seconds / len(chosen) > probe.seconds:  # the others get more than the probe did
             self._train(self.default, 1, seconds / len(chosen), epochs=1)
             self.trials.remove(probe)
+        if self.comm.size > 1:
+            self._train_apart(chosen[1:], 1, seconds, epochs=1)
+            return
         for number, candidate in enumerate(chosen[1:], 1):
             share = (end - time.monotonic()) / (len(chosen) - number)
             if self.seconds_left > 0 and share > 0:
@@ -268,39 +273,72 @@ class _Search:
         """The default and the best others to their end, as many as there is time for."""
         ranked = sorted(first, key=lambda trial: trial.development_perplexity)
         others = [trial.candidate for trial in ranked if trial.candidate != self.default]
-        affordable = int(self.seconds_left / max(USUAL_EPOCHS * epoch, 1e-9)) - 1
+        affordable = int(self.seconds_left * self.comm.size / max(USUAL_EPOCHS * epoch, 1e-9)) - 1
         chosen = [self.default, *others[: max(1, min(affordable, (len(first) + 1) // 2))]]
+        if self.comm.size > 1:
+            self._train_apart(chosen, 2, self.seconds_left)
+            return
         for number, candidate in enumerate(chosen):
             if self.seconds_left > 0:
                 self._train(candidate, 2, self.seconds_left / (len(chosen) - number))
 
+    def _train_apart(self, candidates: list[Candidate], round_: int, seconds: float, **settings: Any) -> None:
+        """Train candidates by ranks that work beside each other, for so long at most in all."""
+        rounds = -(-len(candidates) // self.comm.size)  # of trainings that one rank makes in turn
+        threads = self.comm.threads_of(self.threads)
+        shared = _Bench(self.kind, self.inputs, self.options, threads, settings)
+        items = [(candidate, round_, seconds / rounds, candidate == self.default) for candidate in candidates]
+        with closing(self.comm.farm_out("morphlm.training.tune:train_candidate", items, shared)) as outcomes:
+            for candidate, outcome in zip(candidates, outcomes, strict=True):
+                notify(f"{candidate}: {outcome.result().development_perplexity:.2f}")
+                self.trials.append(outcome.result())
+
     def _train(self, candidate: Candidate, round_: int, seconds: float, **settings: Any) -> Trial:
         """Train for so long at most, and record the result."""
         notify(f"{candidate}:")
-        chosen = candidate.apply(self.options)
-        options = ModelOptions(chosen.settings, seed=chosen.seed, **settings)
-        task = training_task(self.kind, self.inputs, options.of(self.kind))
-        started = time.monotonic()
-        epochs, perplexity = self._result(task, started + seconds)
-        late = time.monotonic() > started + seconds
-        trial = Trial(
-            candidate=candidate,
-            round=round_,
-            epochs=epochs,
-            development_perplexity=perplexity,
-            seconds=time.monotonic() - started,
-            is_cut=late and epochs < task.training.epochs and math.isfinite(perplexity),
-            is_default=candidate == self.default,
-        )
+        bench = _Bench(self.kind, self.inputs, self.options, self.threads, settings)
+        trial = train_candidate(bench, (candidate, round_, seconds, candidate == self.default))
         self.trials.append(trial)
         return trial
 
-    def _result(self, task: TrainingTask, deadline: float) -> tuple[float, float]:
-        """After how many epochs a training was best, and its perplexity then; infinite if it failed."""
-        try:
-            training = train_model(task, threads=self.threads, deadline=deadline).training
-        except TrainingError as error:
-            notify(str(error))
-            return 0.0, math.inf
-        batches = -(-len(task.train.tokens) // task.batch)
-        return training["best_epoch"] + training["best_minibatch"] / batches, training["development_perplexity"]
+
+@dataclass(frozen=True)
+class _Bench:
+    """What all trainings of a search have in common."""
+
+    kind: str
+    inputs: TrainingInputs
+    options: ModelOptions
+    threads: int | None
+    settings: Mapping[str, Any]  # for these trainings alone
+
+
+def train_candidate(bench: _Bench, item: tuple[Candidate, int, float, bool]) -> Trial:
+    """Train with the values of a candidate, in some round, for so many seconds at most."""
+    candidate, round_, seconds, is_default = item
+    chosen = candidate.apply(bench.options)
+    options = ModelOptions(chosen.settings, seed=chosen.seed, **bench.settings)
+    task = training_task(bench.kind, bench.inputs, options.of(bench.kind))
+    started = time.monotonic()
+    epochs, perplexity = _result(task, started + seconds, bench.threads)
+    late = time.monotonic() > started + seconds
+    return Trial(
+        candidate=candidate,
+        round=round_,
+        epochs=epochs,
+        development_perplexity=perplexity,
+        seconds=time.monotonic() - started,
+        is_cut=late and epochs < task.training.epochs and math.isfinite(perplexity),
+        is_default=is_default,
+    )
+
+
+def _result(task: TrainingTask, deadline: float, threads: int | None) -> tuple[float, float]:
+    """After how many epochs a training was best, and its perplexity then; infinite if it failed."""
+    try:
+        training = train_model(task, threads=threads, deadline=deadline).training
+    except TrainingError as error:
+        notify(str(error))
+        return 0.0, math.inf
+    batches = -(-len(task.train.tokens) // task.batch)
+    return training["best_epoch"] + training["best_minibatch"] / batches, training["development_perplexity"]

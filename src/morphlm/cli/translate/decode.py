@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ from morphlm.errors import ConfigError
 from morphlm.files import atomic_writer
 from morphlm.language_model.perplexity import UnknownContexts
 from morphlm.progress import notify, progress_bar
+from morphlm.ranks import current
 from morphlm.tables import counted
 from morphlm.text.reading import Block, Mending, UntilRefused, read_blocks, repair_messages
 from morphlm.translation.decoder.translation import Translation
@@ -20,7 +22,8 @@ from morphlm.translation.grammar.extra_rules import ExtraRules
 from morphlm.translation.system.config import how_to_mend
 from morphlm.translation.system.directory import read_manifest
 from morphlm.translation.system.kbest_lists import NOTATIONS, KBestNotation
-from morphlm.translation.system.output import OutputOptions, Rendered, numbered, renderer
+from morphlm.translation.system.output import OutputOptions, Renderer, numbered, renderer
+from morphlm.translation.system.ranked import Answer, Answers, RankedDecoding, SystemAtRank, translate_apart
 from morphlm.translation.system.segments import MARKUP, ConstraintReader, Markup, Segment, SegmentReader
 from morphlm.translation.system.system import TranslationSystem
 from morphlm.translation.system.truecasing import TextWriter
@@ -100,7 +103,7 @@ def command(
     """Translate FILE (standard input) with the system in DIR, a sentence a line; an empty line stays empty.
 
     Text is prepared as the training text was. Words that the system does not know stay as they are. Lines are answered
-    in order, as soon as they are there.
+    in order, as soon as they are there. Under mpirun all ranks translate, some lines at a time.
 
     \b
       echo "Good morning, Europe." | morphlm translate decode system
@@ -157,8 +160,9 @@ def command(
         found = reader.segments(block, mending=mending)
         return found if constraints is None else constraints.constrained(found)
 
-    with atomic_writer("-") as out:
-        for line in _translated(system, blocks, segments, renderer(wanted, writer), wanted, threads):
+    answered = _answered(system, blocks, segments, wanted, writer, threads)
+    with atomic_writer("-") as out, closing(_numbered(answered, wanted)) as lines:
+        for line in lines:
             out.write(((options.json_line(line) if isinstance(line, dict) else line) + "\n").encode())
             out.flush()
     if constraints is not None:
@@ -172,28 +176,49 @@ def command(
         notify("warning: this system is not tuned; `morphlm translate tune` finds better weights")
 
 
-def _translated(
+def _answered(
     system: TranslationSystem,
     blocks: Iterator[Block],
     prepare: Prepare,
-    render: Callable[[Segment, Translation | None], Rendered],
     wanted: OutputOptions,
+    writer: TextWriter,
     threads: int | None,
-) -> Iterator[str | dict[str, Any]]:
+) -> Answers:
+    """Each segment with what is written for it, by this process or by all ranks."""
+    comm = current()
+    if comm.size == 1 or system.origin is None:
+        yield from _answered_alone(system, blocks, prepare, renderer(wanted, writer), threads)
+        return
+    lines = (
+        (number, segment) for block in blocks for number, segment in enumerate(prepare(block), block.first_line - 1)
+    )
+    at_rank = SystemAtRank(system.origin, system)
+    yield from translate_apart(comm, RankedDecoding(at_rank, wanted, writer, comm.threads_of(threads)), lines)
+
+
+def _answered_alone(
+    system: TranslationSystem, blocks: Iterator[Block], prepare: Prepare, render: Renderer, threads: int | None
+) -> Answers:
     """What is there is translated together, so that a line in a pipe is answered at once."""
 
-    def task(segment: Segment, found: Translation | None) -> tuple[Segment, bool, Rendered]:
-        return segment, found is None, render(segment, found)
+    def task(segment: Segment, found: Translation | None) -> tuple[Segment, Answer]:
+        return segment, (found is None, render(segment, found))
 
+    for block in blocks:
+        prepared = UntilRefused(prepare(block))
+        results = system.map_segments(task, prepared, threads=threads)
+        for line, (segment, answer) in enumerate(results, block.first_line - 1):
+            yield (line, segment), answer
+        prepared.check()
+
+
+def _numbered(answered: Answers, wanted: OutputOptions) -> Generator[str | dict[str, Any], None, None]:
+    """What is written, line by line."""
     unreachable = 0
-    with progress_bar("decoding", unit="sentence") as bar:
-        for block in blocks:
-            prepared = UntilRefused(prepare(block))
-            results = system.map_segments(task, prepared, threads=threads)
-            for line, (segment, is_missing, rendered) in enumerate(results, block.first_line - 1):
-                yield from numbered(line, rendered, wanted, segment.number)
-                unreachable += is_missing
-                bar.update()
-            prepared.check()
+    with closing(answered), progress_bar("decoding", unit="sentence") as bar:
+        for (line, segment), (is_missing, rendered) in answered:
+            yield from numbered(line, rendered, wanted, segment.number)
+            unreachable += is_missing
+            bar.update()
     if unreachable:
         notify(f"{counted(unreachable, 'sentence')} cannot be translated so by the rules of this system")

@@ -40,6 +40,7 @@ def command(
     have the highest BLEU, and again. Weights of the iteration with the highest BLEU of the decoded text count. After
     Ctrl-C the same command goes on after the last complete iteration. With several --runs, `decode --run SEED` takes
     the weights of one; else those of the best are taken. Runs with other seeds, of the same text and settings, stay.
+    Under mpirun each rank tunes one run at a time.
 
     \b
       morphlm translate tune system --dev dev.en dev.cs --runs 3

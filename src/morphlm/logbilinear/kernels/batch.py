@@ -13,14 +13,18 @@ DROPPED = -1
 
 
 class Batch(NamedTuple):
-    """L tokens in order of their classes, with the U different words of their contexts in *slots* 0 .. U - 1."""
+    """Tokens in *rows*, with the U different words of their contexts in *slots* 0 .. U - 1.
 
-    targets: Array  # int32 (L): the words to predict
-    offsets: Array  # int64 (L): where they stand in the stretch of text, from 0
-    class_starts: Array  # int64 (C + 1): the tokens of class c are class_starts[c] .. class_starts[c + 1] - 1
-    slots: Array  # int32 (L, n - 1): the slots of the words before each, the nearest first; DROPPED: left out
+    The first L rows are the tokens of the stretch in order of their classes. After them come earlier tokens whose words
+    are learned only now (see `gathering`).
+    """
+
+    targets: Array  # int32 (rows): the words to predict
+    offsets: Array  # int64 (rows): where they stand in the text, from 0 for the first of the stretch; earlier: below 0
+    class_starts: Array  # int64 (C + 1): the first L tokens of class c are class_starts[c] .. class_starts[c + 1] - 1
+    slots: Array  # int32 (rows, n - 1): the slots of the words before each, the nearest first; DROPPED: left out
     words: Array  # int32 (U): the word in each slot
-    occurrences: SparseRows  # U x (n - 1): row u (n - 1) + j has the tokens with the word of slot u at distance j
+    slot_bounds: Array  # int64 (shards + 1): where the slots of the words of each shard begin
 
 
 class Stretch(NamedTuple):
@@ -30,6 +34,7 @@ class Stretch(NamedTuple):
     contexts: Array  # int32: the same sentences as contexts see them: the stream itself, or with some words replaced
     begin: int
     end: int
+    earlier: Array  # int64: positions in the stream of more tokens, before `begin`
 
 
 class ContextDropout(NamedTuple):
@@ -43,11 +48,11 @@ class ContextDropout(NamedTuple):
 def plan_batch(
     stretch: Stretch, distances: int, class_of: Array, classes: int, slot_of: Array, dropout: ContextDropout
 ) -> Batch:
-    """Sort the tokens of a stretch by class and list the words of their contexts; before a sentence there is BEGIN.
+    """Sort the tokens of a stretch by class, add the earlier ones and list the words of the contexts of all.
 
-    `slot_of` is working space, -1 for every word before and after.
+    Before a sentence there is BEGIN. `slot_of` is working space, -1 for every word before and after.
     """
-    contexts, length = stretch.contexts, stretch.end - stretch.begin
+    contexts, length = stretch.contexts, stretch.end - stretch.begin + len(stretch.earlier)
     targets, offsets, class_starts = sort_by_class(stretch, class_of, classes)
     slots = np.empty((length, distances), np.int32)
     words = np.empty(length * distances, np.int32)
@@ -69,12 +74,15 @@ def plan_batch(
             slots[i, j] = slot_of[word]
     for slot in range(size):
         slot_of[words[slot]] = -1
-    return Batch(targets, offsets, class_starts, slots, words[:size].copy(), list_occurrences(slots, size))
+    return Batch(targets, offsets, class_starts, slots, words[:size].copy(), np.array([0, size]))
 
 
 @compiled
 def sort_by_class(stretch: Stretch, class_of: Array, classes: int) -> tuple[Array, Array, Array]:
-    """The tokens in stable order of their classes, their offsets in the stretch, and where each class begins."""
+    """The tokens in stable order of their classes, their offsets in the stretch, and where each class begins.
+
+    The earlier tokens follow in their own order.
+    """
     stream, begin, end = stretch.stream, stretch.begin, stretch.end
     starts = np.zeros(classes + 1, np.int64)
     for at in range(begin, end):
@@ -82,7 +90,11 @@ def sort_by_class(stretch: Stretch, class_of: Array, classes: int) -> tuple[Arra
     for c in range(classes):
         starts[c + 1] += starts[c]
     free = starts[:-1].copy()
-    targets, offsets = np.empty(end - begin, np.int32), np.empty(end - begin, np.int64)
+    rows = end - begin + len(stretch.earlier)
+    targets, offsets = np.empty(rows, np.int32), np.empty(rows, np.int64)
+    for row in range(len(stretch.earlier)):
+        at = stretch.earlier[row]
+        targets[end - begin + row], offsets[end - begin + row] = stream[at], at - begin
     for at in range(begin, end):
         c = class_of[stream[at]]
         targets[free[c]], offsets[free[c]] = stream[at], at - begin
@@ -92,7 +104,7 @@ def sort_by_class(stretch: Stretch, class_of: Array, classes: int) -> tuple[Arra
 
 @compiled
 def list_occurrences(slots: Array, size: int) -> SparseRows:
-    """The tokens by slot and distance."""
+    """The tokens by slot and distance: row u (n - 1) + j has those with the word of slot u at distance j."""
     length, distances = slots.shape
     rows = np.empty(length * distances, np.int64)
     for i in range(length):

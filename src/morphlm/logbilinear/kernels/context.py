@@ -4,15 +4,26 @@ Every word of a minibatch's contexts is composed and transformed once. On the wa
 which a word occurs are gathered in a fixed order, so that no two threads add to the same number.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from morphlm.arrays import Array
-from morphlm.logbilinear.kernels.batch import DROPPED, Batch, TouchedFactors
-from morphlm.logbilinear.kernels.numerics import compiled, dropped, inlined, surface_weight, update_row
+from morphlm.logbilinear.kernels.batch import DROPPED, TouchedFactors
+from morphlm.logbilinear.kernels.numerics import (
+    compiled,
+    dropped,
+    inlined,
+    prefetch_row,
+    surface_weight,
+    update_row,
+)
 from morphlm.logbilinear.kernels.records import AdaGrad, SparseRows, SurfaceDropout
+from morphlm.logbilinear.kernels.shards import NOWHERE
 
 F = np.float32
 BLOCK = 128  # words that are transformed at a time
+PREFETCHED = 4  # rows, or tokens with their context words, that are loaded before they are needed
 
 
 @inlined
@@ -67,6 +78,7 @@ def predict_diagonal(begin: int, end: int, slots: Array, vectors: Array, diagona
         for k in range(predictions.shape[1]):
             predictions[i, k] = 0
         for j in range(slots.shape[1]):
+            prefetch_row(vectors, max(slots[min(i + PREFETCHED, end - 1), j], 0))
             if slots[i, j] != DROPPED:
                 for k in range(predictions.shape[1]):
                     predictions[i, k] += vectors[slots[i, j], k] * diagonals[j, k]
@@ -90,6 +102,7 @@ def gather_rows(out: Array, rows: SparseRows, row: int, table: Array) -> None:
     for k in range(out.size):
         out[k] = 0
     for at in range(rows.starts[row], rows.starts[row + 1]):
+        prefetch_row(table, rows.items[min(at + PREFETCHED, len(rows.items) - 1)])  # of this row or the next ones
         i = rows.items[at]
         for k in range(out.size):
             out[k] += table[i, k]
@@ -97,7 +110,14 @@ def gather_rows(out: Array, rows: SparseRows, row: int, table: Array) -> None:
 
 @compiled
 def back_diagonal(
-    begin: int, end: int, batch: Batch, errors: Array, vectors: Array, diagonals: Array, out: Array, gradient: Array
+    begin: int,
+    end: int,
+    occurrences: SparseRows,
+    errors: Array,
+    vectors: Array,
+    diagonals: Array,
+    out: Array,
+    gradient: Array,
 ) -> None:
     """Gradients of the words in slots begin .. end - 1 and, summed over them, of the diagonals.
 
@@ -111,7 +131,7 @@ def back_diagonal(
         for k in range(width):
             out[u, k] = 0
         for j in range(distances):
-            gather_rows(gathered, batch.occurrences, u * distances + j, errors)
+            gather_rows(gathered, occurrences, u * distances + j, errors)
             for k in range(width):
                 out[u, k] += diagonals[j, k] * gathered[k]
                 gradient[j, k] += vectors[u, k] * gathered[k]
@@ -119,7 +139,14 @@ def back_diagonal(
 
 @compiled
 def back_full(
-    begin: int, end: int, batch: Batch, errors: Array, vectors: Array, transforms: Array, out: Array, gradient: Array
+    begin: int,
+    end: int,
+    occurrences: SparseRows,
+    errors: Array,
+    vectors: Array,
+    transforms: Array,
+    out: Array,
+    gradient: Array,
 ) -> None:
     """`back_diagonal` for full C_j: dL/dq_u = sum_j g_uj C_j', dL/dC_j = sum_u q_u' g_uj, in blocks of words."""
     distances, width = transforms.shape[0], transforms.shape[1]
@@ -130,7 +157,7 @@ def back_full(
         for j in range(distances):
             g = gathered[: b - a]
             for u in range(a, b):
-                gather_rows(g[u - a], batch.occurrences, u * distances + j, errors)
+                gather_rows(g[u - a], occurrences, u * distances + j, errors)
             np.dot(vectors[a:b].T, g, square)
             for m in range(width):
                 for k in range(width):
@@ -139,6 +166,14 @@ def back_full(
             for u in range(a, b):
                 for k in range(width):
                     out[u, k] = part[u - a, k] if j == 0 else out[u, k] + part[u - a, k]
+
+
+class SharedFactorSums(NamedTuple):
+    """Where the gradients of factors go that other words have too: to one row for each shard."""
+
+    number_of: Array  # int32, by row of the table: the number of a shared factor; NOWHERE if it is of one word alone
+    row_of: Array  # int32, by number: the row of this shard
+    sums: Array  # float32 (rows, d)
 
 
 @compiled
@@ -150,17 +185,24 @@ def update_factors(
     dropout: SurfaceDropout,
     gradients: Array,
     table: AdaGrad,
+    shared: SharedFactorSums,
 ) -> None:
-    """AdaGrad on the touched factors begin .. end - 1; a factor's gradient is the sum over the words that hold it."""
-    gradient = np.empty(table.weights.shape[1], F)
+    """AdaGrad on the touched factors begin .. end - 1; a factor's gradient is the sum over the words that hold it.
+
+    The gradients of shared factors are written down, to be added to those of other shards.
+    """
+    own = np.empty(table.weights.shape[1], F)
     for slot in range(begin, end):
         factor = touched.factors[slot]
+        number = shared.number_of[factor]
+        gradient = own if number == NOWHERE else shared.sums[shared.row_of[number]]
         gather_rows(gradient, touched.holders, slot, gradients)
         if dropout.rate > 0 and factor < dropout.surfaces:
             word = touched.words[touched.holders.items[touched.holders.starts[slot]]]
             weight = surface_weight(word, rows.starts[word + 1] - rows.starts[word], factor, dropout)
-            if weight == 0:
-                continue
             for k in range(gradient.size):
                 gradient[k] *= weight
-        update_row(table, factor, gradient)
+            if weight == 0:
+                continue
+        if number == NOWHERE:
+            update_row(table, factor, gradient)

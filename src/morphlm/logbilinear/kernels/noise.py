@@ -36,8 +36,8 @@ class ContrastErrors(NamedTuple):
 
 
 @compiled
-def plan_contrast(targets: Array, noise: Array, samples: int, block: int, slot_of: Array) -> Contrast:
-    """Slots of targets and noise words; `slot_of` is working space, -1 for every word before and after."""
+def list_words(targets: Array, noise: Array, slot_of: Array) -> tuple[Array, Array, Array]:
+    """The different words of targets and noise, and the slots of both; `slot_of` is working space, -1 throughout."""
     both = np.concatenate((targets, noise))
     slots, words = np.empty(len(both), np.int32), np.empty(len(both), np.int32)
     size = 0
@@ -49,8 +49,14 @@ def plan_contrast(targets: Array, noise: Array, samples: int, block: int, slot_o
         slots[i] = slot_of[both[i]]
     for slot in range(size):
         slot_of[words[slot]] = -1
-    length, entries = len(targets), group_by(slots, size)
-    return Contrast(words[:size].copy(), slots[:length].copy(), slots[length:].copy(), samples, block, entries)
+    length = len(targets)
+    return words[:size].copy(), slots[:length].copy(), slots[length:].copy()
+
+
+@compiled
+def list_entries(targets: Array, noise: Array, size: int) -> SparseRows:
+    """By slot: tokens i where it is the target as i, samples s where it is noise as L + s."""
+    return group_by(np.concatenate((targets, noise)), size)
 
 
 @inlined

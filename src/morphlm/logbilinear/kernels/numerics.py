@@ -168,16 +168,6 @@ def update_biases(words: Array, gradients: Array, biases: AdaGrad) -> None:
 
 
 @compiled
-def update_dense(flat: AdaGrad, shards: Array) -> None:
-    """AdaGrad on a flat array whose gradient is the sum of shards, added in their order."""
-    gradient = shards[0]
-    for shard in range(1, len(shards)):
-        for k in range(gradient.size):
-            gradient[k] += shards[shard, k]
-    adagrad(flat.weights, flat.squares, gradient, flat.step, flat.shrink)
-
-
-@compiled
 def scale_rows(table: Array, begin: int, end: int, factor: float) -> None:
     """Multiply some rows of a table."""
     for row in range(begin, end):

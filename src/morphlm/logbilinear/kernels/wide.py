@@ -35,7 +35,6 @@ class WideWindows(NamedTuple):
     starts: Array  # int64 (P + 1): its rows are starts[p] .. starts[p + 1] - 1
     slots: Array  # int32: the word of each row
     weights: Array  # float32: omega of each row
-    holders: SparseRows  # the rows by slot
     size: int  # the most words of a wide context
 
 
@@ -79,8 +78,13 @@ def plan_wide(
             slots[row] = slot_of[word]
     for slot in range(slots_used):
         slot_of[listed[slot]] = -1
-    holders = group_by(np.where(weights > 0, slots, np.int32(-1)), slots_used)
-    return listed[:slots_used].copy(), WideWindows(tokens, starts, slots, weights, holders, size)
+    return listed[:slots_used].copy(), WideWindows(tokens, starts, slots, weights, size)
+
+
+@compiled
+def list_holders(wide: WideWindows, slots: int) -> SparseRows:
+    """The rows by slot; those without weight are left out."""
+    return group_by(np.where(wide.weights > 0, wide.slots, np.int32(-1)), slots)
 
 
 @compiled

@@ -12,6 +12,7 @@ from morphlm.translation.system.segments import Segment
 from morphlm.translation.system.truecasing import TextWriter
 
 Rendered = list[str] | dict[str, Any]  # lines, or an object
+Renderer = Callable[[Segment, Translation | None], Rendered]
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class OutputOptions:
     constrained: bool = False  # whether something is asked of translations, so that there may be none
 
 
-def renderer(options: OutputOptions, writer: TextWriter) -> Callable[[Segment, Translation | None], Rendered]:
+def renderer(options: OutputOptions, writer: TextWriter) -> Renderer:
     """What is to be worked out of a translation, by the thread that made it."""
 
     def render(segment: Segment, translation: Translation | None) -> Rendered:

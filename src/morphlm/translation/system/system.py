@@ -6,6 +6,7 @@ It is a directory (see directory.py) that `morphlm translate build` makes. Loadi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -51,6 +52,17 @@ Sentence = str | Sequence[str]  # as a person writes it, or its tokens
 NEEDED = (BITEXT, MODELS)  # stages without which nothing can be translated
 
 
+@dataclass(frozen=True, eq=False)
+class SystemOrigin:
+    """How a system was loaded, so that other processes can load the same."""
+
+    directory: Path
+    options: Mapping[str, Any]  # of `TranslationSystem.load`; the weights among them, whatever is tuned meanwhile
+
+    def load(self) -> TranslationSystem:
+        return TranslationSystem.load(self.directory, **self.options)
+
+
 class TranslationSystem:
     """Translates with the rules of a training text, language models and weights."""
 
@@ -88,6 +100,7 @@ class TranslationSystem:
         self._recaser_path: Path | None = None
         self._recaser: Recaser | None = None  # when it was loaded
         self.identity = ""  # a hash of what weights are tuned for
+        self.origin: SystemOrigin | None = None  # if it was loaded from a directory
 
     def __repr__(self) -> str:
         return described(self, models=list(self.decoder.models.names), bitext=self.extractor.bitext)
@@ -123,6 +136,7 @@ class TranslationSystem:
             models = {name: with_spelling(model) for name, model in models.items()}
         own = [ExtraRules.read(directory / EXTRA_RULES)] if EXTRA_RULES in stages else []
         config = manifest.config.with_decoder(**search)
+        options = {"extra": extra, "grammar": grammar, "open_vocabulary": open_vocabulary, **search}
         identity = identity_of(manifest)
         tuned = read_tuned(directory, identity)
         _check_is_tuned(directory, tuned, run)
@@ -139,6 +153,8 @@ class TranslationSystem:
             sentence_grammars=sentence_grammars,
         )
         system.tuned, system.identity = tuned, identity
+        options |= {"weights": system.weights, "unknown_contexts": unknown_contexts}
+        system.origin = SystemOrigin(directory, {**options, "sentence_grammars": sentence_grammars})
         system._recaser_path = directory / RECASER if RECASER in stages else None
         return system
 
@@ -152,6 +168,15 @@ class TranslationSystem:
             *COUNTED,
             *names_of_models(self.decoder.models.names),
         )
+
+    @property
+    def met_features(self) -> frozenset[str]:
+        """Those of grammars of sentences so far."""
+        return frozenset(self._met)
+
+    def meet_features(self, names: Iterable[str]) -> None:
+        """Take note of what grammars of sentences had that another process has read."""
+        self._met.update(names)
 
     @property
     def missing_features(self) -> list[str]:
@@ -240,7 +265,7 @@ class TranslationSystem:
                 return task(segment, self.decoder.decode(segment.tokens, rules))
             return task(segment, self.decoder.decode_constrained(segment.tokens, rules, segment.constraint))
 
-        return map_in_order(work, map(self._announced, segments), count)
+        return map_in_order(work, map(self.announced, segments), count)
 
     def segment_rules(self, segment: Segment) -> RuleTable:
         """The rules for a segment: of its own grammars, else those for its tokens."""
@@ -278,7 +303,8 @@ class TranslationSystem:
             self._announce(len(tokens))
         return tokens
 
-    def _announced(self, segment: Segment) -> Segment:
+    def announced(self, segment: Segment) -> Segment:
+        """The segment; if it is so long that the search is cut short, a message says so."""
         self._announce(len(segment.tokens))
         return segment
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from morphlm.artefacts import Shelf, find_or_make, fingerprint, lock
 from morphlm.display import dataclass_repr
-from morphlm.errors import ConfigError, InputError
+from morphlm.errors import ConfigError, InputError, TrainingError
 from morphlm.files import source_name
 from morphlm.progress import ProgressOption, notify, reports_progress, with_progress
+from morphlm.ranks import LATER, Communicator, current
 from morphlm.tables import counted
 from morphlm.text.reading import Mending, read_blocks, repair_messages
 from morphlm.translation.decoder.decoder import Rules
@@ -21,10 +25,20 @@ from morphlm.translation.decoder.kbest import KBestArrays
 from morphlm.translation.decoder.translation import Translation
 from morphlm.translation.system.config import SOURCE, TARGET, SystemConfig, how_to_mend
 from morphlm.translation.system.directory import LOCK, TUNING
+from morphlm.translation.system.ranked import SystemAtRank
 from morphlm.translation.system.system import TranslationSystem
 from morphlm.translation.system.weights import TunedWeights, read_tuned, start_weights
 from morphlm.translation.tuning.lists import Lists, TranslationList
-from morphlm.translation.tuning.loop import TUNE, TuningConfig, TuningProblem, TuningRun, tune
+from morphlm.translation.tuning.loop import (
+    TUNE,
+    TuningConfig,
+    TuningProblem,
+    TuningProcess,
+    TuningRun,
+    check_seeds,
+    remove_first_lists,
+    tune,
+)
 
 SomeRules = TypeVar("SomeRules", bound=Rules)
 KEPT_RULES = 15_000_000  # of the tuning set, between iterations: about 100 bytes each
@@ -88,10 +102,14 @@ def tune_system(
 ) -> TunedWeights:
     """Tune the system in a directory and put the weights there; what is there from an interrupted tuning is used.
 
-    Runs with other seeds on the same text with the same settings stay; weights of any other tuning are replaced.
+    Runs with other seeds on the same text with the same settings stay; weights of any other tuning are replaced. If
+    the command has several ranks, each tunes one run at a time.
     """
     config, directory = config or TuningConfig(), Path(directory)
     system = system or TranslationSystem.load(directory)
+    comm = current()
+    if comm.size > 1:
+        threads = comm.threads_of(threads)
     with lock(directory / LOCK, directory):
         problem = _problem(system, text, config, threads)
         key = TUNE.key(problem=problem.key, config=asdict(config))
@@ -100,7 +118,12 @@ def tune_system(
         def make() -> TunedWeights:
             runs, start = shelf.runs(key), start_weights(system.decoder.models.names)
             missing = [seed for seed in seeds if seed not in runs]
-            new = tune(problem, start, directory / TUNING, config, seeds=missing, threads=threads)
+            if comm.size > 1 and system.origin is not None:
+                at_rank = SystemAtRank(system.origin, system)
+                work = _RankedTuning(at_rank, text, config, directory / TUNING, threads, start, problem.key)
+                new = _tuned_apart(comm, work, missing)
+            else:
+                new = tune(problem, start, directory / TUNING, config, seeds=missing, threads=threads)
             runs |= {run.seed: run for run in new}
             return TunedWeights(key, system.identity, tuple(runs[seed] for seed in sorted(runs)))
 
@@ -152,6 +175,74 @@ def _problem(system: TranslationSystem, text: TuningText, config: TuningConfig, 
         return with_progress(lists, "decoding", len(text), "sentence")
 
     return TuningProblem(names, [[reference] for reference in text.references], decode, key)
+
+
+# ---------------------------------------------------------------- runs by several ranks
+
+
+@dataclass(frozen=True, eq=False)
+class _RankedTuning:
+    """What all runs have in common; each rank makes the problem once, of the system that it loads."""
+
+    system: SystemAtRank
+    text: TuningText
+    config: TuningConfig
+    folder: Path
+    threads: int | None
+    start: Mapping[str, float]
+    key: str  # of the problem, as rank 0 sees it
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "problem"}
+
+    @cached_property
+    def problem(self) -> TuningProblem:
+        problem = _problem(self.system.loaded(), self.text, self.config, self.threads)
+        if problem.key != self.key:
+            place = self.system.origin.directory
+            raise ConfigError(f"{place}: rank 0 has another system there; all ranks need to see the same directory")
+        return problem
+
+    def process(self, seed: int) -> TuningProcess:
+        return TuningProcess(self.problem, self.start, self.folder, self.config, seed, self.threads)
+
+
+def _tuned_apart(comm: Communicator, work: _RankedTuning, seeds: Sequence[int]) -> tuple[TuningRun, ...]:
+    """`tune` with each run by one of the ranks; those that fail leave the others alone, which stay on disk."""
+    check_seeds(seeds)
+    begun = [] if all(work.process(seed).has_ended() for seed in seeds) else range(1 + work.config.probes)
+    decoded: list[bool] = []
+    runs, failures = [], []
+
+    def tasks() -> Iterator[Any]:
+        """The lists that all runs begin with, each once; when all are there, the runs."""
+        yield from ((seeds[0], probe) for probe in begun)
+        while len(decoded) < len(begun):
+            yield LATER
+        yield from ((seed, None) for seed in seeds)
+
+    with closing(comm.farm_out(f"{__name__}:_tune_at_rank", tasks(), work)) as outcomes:
+        for outcome in islice(outcomes, len(begun)):
+            decoded.append(outcome.result())
+            if decoded[-1]:
+                notify(f"decoded with weights {len(decoded)} of the {len(begun)} to begin with")
+        for seed, outcome in zip(seeds, outcomes, strict=True):
+            if outcome.error is None:
+                runs.append(run := outcome.result())
+                notify(f"run {seed}: BLEU {run.bleu:.2f} after {counted(len(run.iterations), 'iteration')}")
+            else:
+                failures.append(f"run {seed}: {str(outcome.error) or type(outcome.error).__name__}")
+    if failures:
+        raise TrainingError(f"{'; '.join(failures)} (what the other runs have found is kept for the next call)")
+    remove_first_lists(work.folder)
+    return tuple(runs)
+
+
+def _tune_at_rank(work: _RankedTuning, item: tuple[int, int | None]) -> TuningRun | bool:
+    """A run, or the lists of one of the weights that runs begin with."""
+    seed, probe = item
+    process = work.process(seed)
+    return process.complete() if probe is None else process.ensure_first_lists(probe)
 
 
 def _list_of(candidates: KBestArrays) -> TranslationList:

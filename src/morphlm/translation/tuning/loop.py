@@ -148,14 +148,23 @@ def tune(
 
     Equal `seeds` give equal weights, whatever was interrupted.
     """
-    config = config or TuningConfig()
+    check_seeds(seeds)
+    config, folder = config or TuningConfig(), Path(folder)
+    runs = tuple(TuningProcess(problem, start, folder, config, seed, threads).complete() for seed in seeds)
+    remove_first_lists(folder)
+    return runs
+
+
+def check_seeds(seeds: Sequence[int]) -> None:
+    """Refuse none, and those that are there twice."""
     if len(set(seeds)) < len(seeds) or not seeds or min(seeds) < 0:
         raise ConfigError("each run has another seed, a whole number from 0 on; give at least one")
-    weights = tuple(float(start.get(name, 0.0)) for name in problem.feature_names)
-    runs = tuple(_Run(problem, weights, Path(folder), config, seed, threads).complete() for seed in seeds)
+
+
+def remove_first_lists(folder: str | Path) -> None:
+    """What all runs begin with is of no use when all have ended."""
     for path in Path(folder).glob(FIRST.format("*")):
         path.unlink()
-    return runs
 
 
 def probes_around(start: Sequence[float], count: int) -> list[tuple[float, ...]]:
@@ -170,19 +179,20 @@ def probes_around(start: Sequence[float], count: int) -> list[tuple[float, ...]]
     return probes
 
 
-class _Run:
-    """One run; `next` are the weights to decode with, None when it has ended."""
+class TuningProcess:
+    """One run under way; `next` are the weights to decode with, None when it has ended."""
 
     def __init__(
         self,
         problem: TuningProblem,
-        start: tuple[float, ...],
+        weights: Mapping[str, float],
         folder: Path,
         config: TuningConfig,
         seed: int,
         threads: int | None,
     ) -> None:
         self.problem, self.config, self.seed, self.threads = problem, config, seed, threads
+        start = tuple(float(weights.get(name, 0.0)) for name in problem.feature_names)
         self.folder, self.starts = folder / f"run-{seed}", [start, *probes_around(start, config.probes)]
         names = list(problem.feature_names)
         self.first_key = TUNE.key(problem=problem.key, features=names, start=start, k=config.kbest, format=STATE_FORMAT)
@@ -225,12 +235,29 @@ class _Run:
         if number > 1:
             write_lists(self._lists_path(number), self.key, self.problem.decode(self.problem.weights_of(weights)))
             return
-        for probe, start in enumerate(self.starts):
-            if not has_key(path := self._first_path(probe), self.first_key):
-                most = max(1, self.config.kbest // 2) if probe else self.config.kbest  # others serve as a warning only
-                lists = self.problem.decode(self.problem.weights_of(start))
-                write_lists(path, self.first_key, (translations.first(most) for translations in lists))
-                notify(f"decoded with weights {probe + 1} of the {len(self.starts)} to begin with")
+        for probe in range(len(self.starts)):
+            if not has_key(self._first_path(probe), self.first_key):
+                self._decode_first(probe)
+
+    def _decode_first(self, probe: int) -> None:
+        most = max(1, self.config.kbest // 2) if probe else self.config.kbest  # others serve as a warning only
+        lists = self.problem.decode(self.problem.weights_of(self.starts[probe]))
+        write_lists(self._first_path(probe), self.first_key, (translations.first(most) for translations in lists))
+        notify(f"decoded with weights {probe + 1} of the {len(self.starts)} to begin with")
+
+    def ensure_first_lists(self, probe: int) -> bool:
+        """Decode with some of the weights to begin with, unless whole lists are on disk; whether it was necessary."""
+        is_missing = not self._has_first_lists(probe)
+        if is_missing:
+            self._decode_first(probe)
+        return is_missing
+
+    def _has_first_lists(self, probe: int) -> bool:
+        path = self._first_path(probe)
+        try:
+            return has_key(path, self.first_key) and sum(1 for _ in self._read_lists(path)) > 0
+        except (MorphlmError, OSError):
+            return False
 
     def _add(self, number: int, weights: tuple[float, ...]) -> Iteration:
         """Put the lists of an iteration into the pool; of the first ones, the best weights count."""
@@ -289,6 +316,14 @@ class _Run:
             for path in self.folder.glob("lists-*"):
                 path.unlink()
 
+    def has_ended(self) -> bool:
+        """Whether its end is on disk."""
+        try:
+            state = read_document(self.folder / STATE, STATE_FILE)
+        except (MorphlmError, OSError):
+            return False
+        return bool(state["key"] == self.key and state["next"] is None)
+
     def _resume(self) -> None:
         """Take up what is on disk; what does not fit or is damaged is removed."""
         if not (self.folder / STATE).is_file():
@@ -312,7 +347,10 @@ class _Run:
                 shutil.rmtree(self.folder)
 
     def _forget_first_lists(self) -> None:
+        """Those that are damaged; other runs may be reading the others."""
         for probe in range(len(self.starts)):
+            if self._has_first_lists(probe):
+                continue
             with contextlib.suppress(OSError):  # a folder of that name is refused when it is to be written
                 self._first_path(probe).unlink(missing_ok=True)
         self.pool = self._new_pool()
