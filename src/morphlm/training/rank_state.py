@@ -22,7 +22,7 @@ from morphlm.logbilinear.shards import LocalModel, Sharding, divide
 from morphlm.logbilinear.shared_rows import dense_owners
 from morphlm.logbilinear.structure import Structure, arranged_by_class
 
-CHUNK = 1 << 24  # numbers that are handed out or collected at a time
+CHUNK = 1 << 20  # numbers that are handed out or collected at a time
 
 
 @dataclass(frozen=True, eq=False)
