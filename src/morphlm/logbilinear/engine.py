@@ -14,12 +14,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from morphlm.arrays import Array, BoolArray, Float32Array, Float64Array, Int32Array, Int64Array, read_only
+from morphlm.arrays import Array, Float32Array, Float64Array, Int32Array, Int64Array, read_only
 from morphlm.logbilinear.config import LearningConfig, LogBilinearConfig
 from morphlm.logbilinear.gathering import NONE, Gathered
 from morphlm.logbilinear.kernels import batch as batching
 from morphlm.logbilinear.kernels import context, noise, numerics, softmax
-from morphlm.logbilinear.kernels import shards as sharding
 from morphlm.logbilinear.kernels.batch import Batch, ContextDropout, Stretch
 from morphlm.logbilinear.kernels.context import SharedFactorSums
 from morphlm.logbilinear.kernels.noise import Contrast, ContrastErrors
@@ -28,7 +27,16 @@ from morphlm.logbilinear.kernels.shards import NOWHERE
 from morphlm.logbilinear.kernels.softmax import PartialScores, SharedGradients, WordTokens
 from morphlm.logbilinear.kernels.wide import TokenOrigin, WideVectors, WideWindows
 from morphlm.logbilinear.parameters import Parameters, log_unigram
-from morphlm.logbilinear.shards import FactorShards, LocalModel, Place, Sharding, contiguous, undivided
+from morphlm.logbilinear.shards import (
+    FactorShards,
+    LocalModel,
+    Place,
+    Sharding,
+    by_shard,
+    contiguous,
+    touched_by,
+    undivided,
+)
 from morphlm.logbilinear.shared_rows import SharedRows, dense_rows
 from morphlm.logbilinear.structure import FactorRows, Structure
 from morphlm.logbilinear.wide import WideContexts
@@ -133,10 +141,10 @@ class Engine:
         """Put the slots in order of the shards that own their words."""
         if self.sharding.shards == 1:
             return batch._replace(slot_bounds=np.array([0, len(batch.words)]))
-        bounds, slots, words = sharding.order_slots(batch.words, self.sharding.shard_of_word, self.sharding.shards)
-        sharding.renumber(batch.slots.reshape(-1), slots)
+        bounds, slots, words = by_shard(batch.words, self.sharding.shard_of_word, self.sharding.shards)
+        batch.slots[:] = slots[batch.slots]
         if wide is not None:
-            sharding.renumber(wide.slots, slots)
+            wide.slots[:] = slots[wide.slots]
         return batch._replace(words=words, slot_bounds=bounds)
 
     def compose(
@@ -529,9 +537,8 @@ class Learner(Engine):
         block = self.learning.noise_block if is_shared else 1
         drawn = self._draw_noise(key, -(-len(batch.targets) // block) * samples)
         words, targets, drawn = noise.list_words(batch.targets, drawn, self._slot_of_word)
-        bounds, slots, words = sharding.order_slots(words, self._output_shards, self.sharding.shards)
-        sharding.renumber(targets, slots)
-        sharding.renumber(drawn, slots)
+        bounds, slots, words = by_shard(words, self._output_shards, self.sharding.shards)
+        targets, drawn = slots[targets], slots[drawn]
         entries = noise.list_entries(targets, drawn, len(words))
         return Contrast(words, targets, drawn, samples, block, entries), bounds
 
@@ -625,9 +632,7 @@ class Learner(Engine):
 
         self.workers.run_pieces(learn, len(self.place.own))
         if len(shared):
-            touched: BoolArray = np.zeros(shared.row_of.shape, np.bool_)
-            sharding.mark_touched(words, bounds, local.shared.of_word, touched)
-            shared.update(table, touched)
+            shared.update(table, touched_by(words, bounds, local.shared))
 
     def _surface_dropout(self, side: FactorRows, key: int) -> SurfaceDropout:
         return SurfaceDropout(side.surfaces, np.uint64(key), np.float32(self.learning.surface_dropout))

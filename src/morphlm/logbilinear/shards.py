@@ -171,6 +171,26 @@ class FactorShards:
     shared_of_local: Int32Array  # the other way round; NOWHERE for rows of one word alone
 
 
+def by_shard(words: Int32Array, shard_of: Int32Array, shards: int) -> tuple[Int64Array, Int32Array, Int32Array]:
+    """Slots of words in order of their shards: where those of each shard begin, new slots by old ones, and the words.
+
+    There is one more new slot than words: -1 for the slot -1, which stands for none.
+    """
+    shard_of_slot = shard_of[words].astype(np.int16)  # NumPy sorts 16 bits several times as fast as 32
+    order = np.argsort(shard_of_slot, kind="stable")
+    slots = np.full(len(words) + 1, NOWHERE, np.int32)
+    slots[order] = np.arange(len(words), dtype=np.int32)
+    return starts_of(np.bincount(shard_of_slot, minlength=shards)), slots, words[order]
+
+
+def touched_by(words: Int32Array, bounds: Int64Array, shared: SharedFactors) -> BoolArray:
+    """(shards, X): whether a word of a shard has a shared factor; the words of each shard begin at its bound."""
+    rows, touched = selected_rows(shared.of_word, words), np.zeros(shared.held.shape, np.bool_)
+    shards = np.repeat(np.arange(len(touched)), np.diff(rows.starts[bounds]))
+    touched[shards, rows.items] = True
+    return touched
+
+
 def factor_shards(side: FactorRows, shard_of_word: Int32Array, shards: int, place: Place) -> FactorShards:
     """Divide one side of a model. Words that belong to no shard (NOWHERE) do not count; their rows go to shard 0."""
     shared, owner = _share_factors(side, shard_of_word, shards)

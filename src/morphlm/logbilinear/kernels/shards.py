@@ -1,51 +1,15 @@
-"""Work in shards: slots in order of the shards that own their words, and sums over shards along a fixed binary tree.
+"""Sums over shards along a fixed binary tree.
 
 The gradient of a *shared row* is the sum of what several shards found. Which of them are added first is decided by
 their numbers alone: 0 and 1, 2 and 3, ..., then (0, 1) and (2, 3), and so on. Shards that have nothing are left out. So
 the sum has the same bits wherever the shards are, and whoever adds them up.
 """
 
-import numpy as np
-
 from morphlm.arrays import Array
 from morphlm.logbilinear.kernels.numerics import compiled, inlined, update_row
-from morphlm.logbilinear.kernels.records import AdaGrad, SparseRows
+from morphlm.logbilinear.kernels.records import AdaGrad
 
 NOWHERE = -1  # in place of a row: there is none
-
-
-@compiled
-def order_slots(words: Array, shard_of: Array, shards: int) -> tuple[Array, Array, Array]:
-    """Where the slots of each shard begin, the new slot of each old one, and the words in the new order."""
-    bounds = np.zeros(shards + 1, np.int64)
-    for word in words:
-        bounds[shard_of[word] + 1] += 1
-    for shard in range(shards):
-        bounds[shard + 1] += bounds[shard]
-    free, slots, ordered = bounds[:-1].copy(), np.empty(len(words), np.int32), np.empty(len(words), np.int32)
-    for slot in range(len(words)):
-        shard = shard_of[words[slot]]
-        slots[slot] = free[shard]
-        ordered[free[shard]] = words[slot]
-        free[shard] += 1
-    return bounds, slots, ordered
-
-
-@compiled
-def renumber(slots: Array, new_slots: Array) -> None:
-    """Replace slots by their new numbers; negative ones stay."""
-    for i in range(len(slots)):
-        if slots[i] >= 0:
-            slots[i] = new_slots[slots[i]]
-
-
-@compiled
-def mark_touched(words: Array, bounds: Array, shared: SparseRows, touched: Array) -> None:
-    """touched[s, x] = True if a word in the slots of shard s has the shared row x."""
-    for shard in range(len(bounds) - 1):
-        for slot in range(bounds[shard], bounds[shard + 1]):
-            for at in range(shared.starts[words[slot]], shared.starts[words[slot] + 1]):
-                touched[shard, shared.items[at]] = True
 
 
 @inlined

@@ -181,17 +181,15 @@ def word_softmax(
             rows = tokens.rows.items[begin + count * piece // pieces : begin + count * (piece + 1) // pieces]
             gradient.biases[:] = 0
             objectives[c] += score_class(first, tokens.targets, rows, layout, layer, predictions, gradient, scratch)
-            if piece < pieces - 1:
+            if pieces > 1:
                 add_up(totals[:words], gradient.vectors, piece)
+            if piece < pieces - 1:
                 follow_firsts(first, layout, weights, gradient.vectors, table, shared, layer.vectors)
-                update_biases(layout.members[first : first + words], gradient.biases, biases)
-                for w in range(words):
-                    layer.biases[w] = biases.weights[layout.members[first + w]]
-        if pieces > 1:
-            add_up(totals[:words], gradient.vectors, pieces - 1)
+            update_biases(layout.members[first : first + words], gradient.biases, biases)
+            for w in range(words):
+                layer.biases[w] = biases.weights[layout.members[first + w]]
         add_shared(first, layout, weights, totals[:words] if pieces > 1 else gradient.vectors, table, shared)
         update_firsts(first, layout, weights, gradient.vectors, table, shared)
-        update_biases(layout.members[first : first + words], gradient.biases, biases)
 
 
 @compiled
