@@ -17,7 +17,9 @@ from pathlib import Path
 import click
 import pytest
 
+from morphlm import ranks
 from morphlm.cli.main import morphlm
+from morphlm.errors import ConfigError
 from morphlm.extras import MissingExtraError, check_extra, how_to_install, import_extra
 from tests.training.small import sentences
 from tests.translation import generated
@@ -193,3 +195,12 @@ def test_the_message_names_the_package_and_the_command() -> None:
         check_extra("nowhere_to_be_found", "maps", "maps need")
     assert str(imported.value) == str(checked.value) == wanted
     assert import_extra("json", "maps", "maps need") is json
+
+
+def test_an_mpi_that_mpi4py_cannot_load_is_not_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(module: str) -> None:
+        raise ImportError("libmpi.so.12: cannot open shared object file")
+
+    monkeypatch.setattr("morphlm.extras.importlib.import_module", fail)
+    with pytest.raises(ConfigError, match=r"cannot load a library of MPI \(libmpi\.so\.12.*pip install mpich"):
+        ranks.world()

