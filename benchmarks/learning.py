@@ -107,7 +107,8 @@ def main() -> None:
     parser.add_argument("--minutes")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    options = [] if arguments.minutes is None else ["--minutes", arguments.minutes]
+    options = ["--no-caches"]  # the models beside have none
+    options += [] if arguments.minutes is None else ["--minutes", arguments.minutes]
     print("| " + " | ".join(HEADER) + " |\n" + "|---" * len(HEADER) + "|", flush=True)
     for entry in arguments.texts:
         name, _, text = entry.partition("=")

@@ -26,7 +26,8 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 import morphlm
 from morphlm.report import Explorer
-from morphlm.report.explorer.server import bind, make_server
+from morphlm.report.explorer.server import make_server
+from morphlm.report.explorer.serving import bind
 
 HERE = Path(__file__).parent
 WIDTH = 1400

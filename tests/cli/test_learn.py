@@ -40,13 +40,15 @@ def test_one_command_and_what_it_says_at_the_end(text: Path, tmp_path: Path, mor
     assert outcome.status == 0
     result = learned(out).result
     assert result is not None
-    headline, perplexities, chosen, losses, _, *rest = outcome.stdout.splitlines()
+    headline, perplexities, *others = outcome.stdout.splitlines()
     assert headline == f"{result.headline}." and "lower perplexity than Kneser-Ney" in headline
     figures = result.perplexities
     assert perplexities == (
         f"Perplexity of the test text: Kneser-Ney {figures['mkn'].test:.1f}, CLBL++ {figures['clbl++'].test:.1f}, both "
         f"mixed {figures['mixture'].test:.1f}."
     )
+    with_caches, (chosen, losses, _, *rest) = others[: bool(result.caches)], others[bool(result.caches) :]
+    assert all(line.startswith("With caches, which learn from the text before each") for line in with_caches)
     assert chosen.startswith("Chosen in ") and losses == "No token was lost on the way."
     assert rest[0] == "Try" and f"  morphlm predict {out} " in rest[1]
     assert f"{out}/report.html" in rest[-1] and (out / "README.txt").read_text().count(str(out)) > 5
@@ -341,3 +343,13 @@ def test_killed_it_goes_on_to_the_same_bytes_and_its_examples_run(tmp_path: Path
             command = [str(tmp_path / "text.txt") if word == "TEXT" else word for word in command]
             outcome = morphlm_command(*command)
             assert outcome.status == 0 and outcome.stdout, (command, outcome.stderr)
+
+
+def test_no_caches_leaves_them_out(text: Path, tmp_path: Path, morphlm_command: Command) -> None:  # noqa: F811
+    outcome = morphlm_command("learn", text, "--language", "cs", "--no-caches", "--out", tmp_path / "out")
+    assert outcome.status == 0 and "cache" not in outcome.stdout.partition("\nTry\n")[0]
+    record = learned(tmp_path / "out")
+    assert record.settings["caches"] is False
+    assert record.result is not None and record.result.caches is None
+    again = morphlm_command("learn", text, "--language", "cs", "--out", tmp_path / "out")
+    assert again.status == 2 and "(caches True instead of False); give --restart" in again.stderr

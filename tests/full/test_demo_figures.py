@@ -15,7 +15,13 @@ pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results.md"
-LISTED = {"Kneser-Ney": "mkn", "CLBL++": "clbl++", "both mixed": "mixture"}
+LISTED = {
+    "Kneser-Ney": "mkn",
+    "CLBL++": "clbl++",
+    "both mixed": "mixture",
+    "Kneser-Ney, with caches": "mkn+cache",
+    "both mixed, with caches": "mixture+caches",
+}
 
 
 def read_listed() -> tuple[str, dict[str, tuple[float, float]]]:

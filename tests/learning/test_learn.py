@@ -18,6 +18,7 @@ import pytest
 import morphlm
 from morphlm import ConfigError, InputError, load
 from morphlm.learning.choices import DEFAULT, START
+from morphlm.learning.commands import mixed_models
 from morphlm.learning.learn import Learning, learn
 from morphlm.learning.pace import Budget
 from morphlm.learning.record import RecordFile
@@ -40,15 +41,15 @@ def test_a_directory_with_everything_in_it(text: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in out.iterdir()) == names
     assert record == record_of(out) and record.complete
     model = load(out)
-    assert model.kind == "mixture" and [part.kind for part in model.parts] == ["mkn", "clbl++"]
     assert record.text is not None and record.ngrams is not None and record.choice is not None
-    assert record.result is not None
+    assert record.result is not None and record.result.caches is not None
+    assert model.kind == "mixture" and [part.kind for part in model.parts] == [*mixed_models(record.result.caches)]
     # The figures are those that anybody measures on the texts that lie there.
     for part in ("dev", "test"):
         lines = (out / "text" / f"{part}.txt").read_text().splitlines()
         assert record.text.parts[part].tokens == sum(len(line.split()) for line in lines)
         found = model.perplexity(out / "text" / f"{part}.txt").including_unknown
-        kept = record.result.perplexities["mixture"]
+        kept = record.result.figures
         assert found == pytest.approx(kept.test if part == "test" else kept.development)
     clbl = model.parts[1]
     assert (clbl.order, clbl.training["kappa"]) == (record.choice.model.order, record.ngrams.kappa)
@@ -89,7 +90,7 @@ def test_train_and_mix_repeat_it_to_the_byte(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     result = learn(text, Path("out"), language="cs").record.result
-    assert result is not None and len(result.commands) == 3
+    assert result is not None and result.caches is not None and len(result.commands) == 3 + len(result.caches)
     for command in result.commands:
         program, *arguments = shlex.split(command)
         assert program == "morphlm" and morphlm_command(*arguments).status == 0

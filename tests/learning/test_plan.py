@@ -133,3 +133,20 @@ def test_a_trial_must_leave_time_for_the_training_with_the_best_settings() -> No
     assert plan(MILLION, (last + 30) / 60).has_time_for(31.0, trials[:1])  # the default needs less
     assert not plan(MILLION, (last + 30) / 60, pace=2.0).has_time_for(29.0, trials)
     assert plan(MILLION).has_time_for(1e9, trials)
+
+
+def test_time_is_kept_for_caches_and_they_give_way_if_there_is_none() -> None:
+    without = Plan(MILLION, Budget(10.0, Clock()), caches=False)
+    assert plan(MILLION)._last_seconds(START) > without._last_seconds(START)
+    assert without.reserve(START) == pytest.approx(1.5 * MILLION.finish_seconds())
+    seconds = MILLION.cache_seconds(START.width) + MILLION.finish_seconds()
+    assert plan(MILLION, (seconds + 1) / 60).has_time_for_caches(START)
+    assert not plan(MILLION, (seconds - 1) / 60).has_time_for_caches(START)
+    assert not plan(MILLION, (seconds + 1) / 60, pace=2.0).has_time_for_caches(START)
+    assert plan(MILLION).has_time_for_caches(START)
+
+
+def test_wide_vectors_and_long_texts_take_caches_longer() -> None:
+    assert MILLION.cache_seconds(400) > MILLION.cache_seconds(100)
+    longer = TextSize(MILLION.tokens, MILLION.words, 2 * MILLION.held_out)
+    assert longer.cache_seconds(100) > MILLION.cache_seconds(100)

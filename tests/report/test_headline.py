@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import replace
 
 import pytest
 
+from morphlm.cache.config import CacheConfig
+from morphlm.cache.model import CacheModel
+from morphlm.cache.units import word_weights
 from morphlm.ngram.training import train_ngram
 from morphlm.report.headline import Headline, best_and_baseline, composable_share, headline, headline_of
 from morphlm.report.scored_models import score_loaded_models
+from morphlm.scoring.mixing import mix
 from tests.report.cases import TEXT, model, scored_models, text_of
 
 
@@ -24,13 +30,23 @@ from tests.report.cases import TEXT, model, scored_models, text_of
         ((50.0, None, 0.001), "Perplexity 50.0; 1 % of the words never seen can be composed"),
         ((50.0, None, 1.0), "Perplexity 50.0; 100 % of the words never seen can be composed"),
         ((50.0, math.inf), "Perplexity 50.0"),
+        (
+            (60.0, 100.0, 0.9, 48.0),
+            "40 % lower perplexity than Kneser-Ney; caches lower it by another 20 %; "
+            "90 % of the words never seen can be composed",
+        ),
+        ((60.0, 100.0, None, 63.0), "40 % lower perplexity than Kneser-Ney; caches raise it by 5 %"),
+        ((60.0, 100.0, None, 59.8), "40 % lower perplexity than Kneser-Ney; caches make no difference"),
+        ((110.0, 100.0, None, 99.0), "10 % higher perplexity than Kneser-Ney; caches lower it by 10 %"),
+        ((50.0, None, None, 40.0), "Perplexity 50.0; caches lower it by 20 %"),
+        ((50.0, None, None, math.inf), "Perplexity 50.0"),
         ((math.inf, 100.0), "Perplexity ∞"),
     ],
 )
 def test_what_is_said(figures: tuple[float, *tuple[float | None, ...]], text: str) -> None:
     assert headline(*figures) == text
-    padded = (*figures, None, None)
-    assert Headline(padded[0], padded[1], padded[2]).to_json()["text"] == text
+    perplexity, kneser_ney, composable, with_caches, *_ = (*figures, None, None, None)
+    assert Headline(perplexity, kneser_ney, composable, with_caches=with_caches).to_json()["text"] == text
 
 
 def test_the_best_model_is_the_one_of_lowest_perplexity() -> None:
@@ -86,3 +102,29 @@ def test_a_report_counts_the_words_of_its_text() -> None:
     given = scored_models("mkn", "clbl++", lines=[" ".join(new), "brouk mrak strom"])
     expected = [one.origin for one in model("clbl++").vectors.compositions([*new, "brouk", "mrak", "strom"])]
     assert headline_of(given).composable == pytest.approx(expected.count("composed") / len(expected))
+
+
+# ---------------------------------------------------------------- caches, which look at more text than Kneser-Ney does
+
+
+def test_what_caches_add_is_told_apart() -> None:
+    """Words come again in this text, so that the cache helps."""
+    lbl, ngrams = model("lbl"), train_ngram([[word] for word in model("lbl").vocabulary.words[3:]] * 2, 1)
+    cache = CacheModel(CacheConfig(background=1.0), ngrams.vocabulary, word_weights(ngrams.vocabulary), None, {})
+    cached = mix([ngrams, cache], weights=[0.5, 0.5])
+    text = text_of(["škola domem"] * 30)
+    mkn, plain = ("mkn", "x", ngrams), ("lbl", "x", lbl)
+    with_cache = ("cached", "x", cached)
+    all_three = headline_of(score_loaded_models(text, [mkn, plain, with_cache], 3))
+    assert (all_three.model, all_three.baseline, all_three.cached_model) == ("lbl", "mkn", "cached")
+    assert all_three == replace(
+        headline_of(score_loaded_models(text, [mkn, plain], 2)),
+        with_caches=all_three.with_caches,
+        cached_model="cached",
+    )
+    assert all_three.change_by_caches is not None and all_three.change_by_caches < -0.3
+    alone = headline_of(score_loaded_models(text, [mkn, with_cache], 2))
+    assert (alone.model, alone.with_caches) == ("cached", None)
+    assert re.fullmatch(r"[0-9]+ % lower perplexity with caches than Kneser-Ney without", alone.format())
+    one = headline_of(score_loaded_models(text, [with_cache], 1))
+    assert re.fullmatch(r"Perplexity [0-9.]+ with caches", one.format())

@@ -49,7 +49,7 @@ from morphlm.learning.record import (
     read_record,
 )
 from morphlm.learning.request import InputFile, LearnRequest
-from morphlm.learning.schema import CLBL, KNESER_NEY, MIXTURE
+from morphlm.learning.schema import CACHES, FIGURES, MIXTURE
 from morphlm.learning.usage import usage_text
 from morphlm.modelfile import canonical_json
 from morphlm.schema import ArtefactSchema, Document
@@ -230,10 +230,10 @@ def log_line(folder_: Path) -> Case:
 def learned(folder_: Path) -> Case:
     digest, figures = "ab" * 32, Figures(10.5, math.inf, 11.5, 12.5)
     text_ = TextRecord("cs", 2, False, {"why": 3}, 4, 0.5, ("a note",), dict.fromkeys(PARTS, PartRecord(5, 60, digest)))
-    models = dict.fromkeys((KNESER_NEY, CLBL, MIXTURE), figures)
+    models = dict.fromkeys(FIGURES, figures)
     examples = (("školou",), ("školení",), ("jak se",), ("morphlm train mkn",))
     record = LearnRecord(
-        settings=LearnRequest(("novel.txt",), folder_, "cs").settings,
+        settings=LearnRequest(("novel.txt",), folder_, "cs", encoding="cp1250", caches=False).settings,
         inputs=(InputFile("text", "novel.txt", 7, 123, digest), InputFile("dev", "-", None)),
         minutes=2.5,
         seconds=9.5,
@@ -244,7 +244,7 @@ def learned(folder_: Path) -> Case:
         search_tokens=50,
         trials=(Trial(START, 9.5, 1.25, 180), Trial(ModelChoice(), math.inf, 1.0, 180)),
         choice=FinalChoice(START, 12, 99),
-        result=ResultRecord(MIXTURE, models, 0.75, "31 % lower", *examples),
+        result=ResultRecord(MIXTURE, models, 0.75, "31 % lower", *examples, caches=CACHES),
         machine={"cpu": "znver3"},
     )
     path = folder_ / "learn.json"
@@ -254,7 +254,7 @@ def learned(folder_: Path) -> Case:
         read = read_record(path)
         assert LearnRecord.from_json(read.to_json()) == read
         if read.result is not None and read.complete:
-            assert Learned(folder_, read).format() and usage_text(folder_, read)
+            assert Learned(folder_, read).format() and usage_text(folder_, read) and read.result.figures
         plan = Plan(TextSize(1000, 100, 50), Budget())
         assert plan.choose(read.trials).classes(100) >= 1 and plan.expected(10, len(read.trials))
         return True

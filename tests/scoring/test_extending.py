@@ -17,6 +17,10 @@ from hypothesis import strategies as st
 
 import morphlm
 from morphlm.arrays import Float64Array
+from morphlm.cache.config import CacheConfig, NeuralCacheConfig, Unit
+from morphlm.cache.model import CacheModel
+from morphlm.cache.neural import NeuralCacheModel
+from morphlm.cache.units import class_units, morpheme_units, word_weights
 from morphlm.compiled.exporting import export_compiled
 from morphlm.errors import ArgumentTypeError, ConfigError
 from morphlm.language_model.addition import EXTENDED, Addition
@@ -75,6 +79,27 @@ def ngrams(order: int = 3, turned: bool = False) -> NgramModel:
     return train_ngram(sentences(60, 1, rare=True), order, vocabulary=vocabulary)
 
 
+@cache
+def neural_cache(unknown: bool = False) -> NeuralCacheModel:
+    config = NeuralCacheConfig(window=9, decay=0.8, sharpness=4.0, share=0.4, cache_unknown=unknown)
+    model = logbilinear(wide=9)
+    return NeuralCacheModel(config, model, np.full(model.config.width, 0.1, np.float32), {"seed": 7})
+
+
+@cache
+def word_cache(unit: Unit = "words", unknown: bool = False) -> CacheModel:
+    model = logbilinear()
+    vocabulary, factors, partition = model.vocabulary, model.structure.factors, model.partition
+    assert factors is not None and partition is not None
+    makers = {
+        "classes": partial(class_units, vocabulary, partition),
+        "morphemes": partial(morpheme_units, vocabulary, factors),
+    }
+    units = makers[unit]() if unit in makers else None
+    weights = word_weights(vocabulary, unknown=unknown)
+    return CacheModel(CacheConfig(unit, 0.9, 2.0, 12), vocabulary, weights, units, {"seed": 7})
+
+
 KINDS = ("lbl+o", "lbl++", "clbl+o", "clbl++")
 MODELS: dict[str, Callable[[], LanguageModel]] = {
     **{kind: partial(logbilinear, kind) for kind in KINDS},
@@ -88,6 +113,13 @@ MODELS: dict[str, Callable[[], LanguageModel]] = {
     "mixture by the last word": lambda: mixture(logbilinear("clbl+o"), logbilinear()),
     "mixture of other ids": lambda: mixture(logbilinear(), ngrams(2, turned=True)),
     "mixture with wide contexts": lambda: mixture(logbilinear(wide=9), ngrams()),
+    "cache": word_cache,
+    "class-cache": partial(word_cache, "classes"),
+    "morpheme-cache": partial(word_cache, "morphemes"),
+    "morpheme-cache with unknown words": partial(word_cache, "morphemes", True),
+    "neural-cache": neural_cache,
+    "neural-cache with unknown words": partial(neural_cache, True),
+    "mixture with caches": lambda: mixture(ngrams(), neural_cache(), word_cache("morphemes")),
     "mixture of mixtures": lambda: mixture(ngrams(), mixture(logbilinear("lbl++"), ngrams(2, turned=True))),
 }
 every_model = pytest.mark.parametrize("name", MODELS)
@@ -400,7 +432,7 @@ def test_what_is_left_of_unk_is_spelled() -> None:
 # ---------------------------------------------------------------- compiled files
 
 
-COMPILED = [name for name in MODELS if "wide" not in name]
+COMPILED = [name for name in MODELS if "wide" not in name and "cache" not in name]
 
 
 @pytest.mark.parametrize("name", COMPILED)
@@ -427,6 +459,39 @@ def test_the_native_scorer_agrees(name: str, tmp_path: Path) -> None:
     lines = [*LINES, NEW, [*NEW[::-1], "domu", "<unk>"]]
     tokens = np.concatenate([np.append(larger.vocabulary.encode(line), END_ID) for line in lines]).astype(np.int32)
     np.testing.assert_allclose(native_scores(tmp_path / "model", lines), larger.score_tokens(tokens), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("unit", ["words", "classes", "morphemes"])
+def test_a_cache_is_fixed_in_a_compiled_file(unit: Unit, tmp_path: Path) -> None:
+    larger, text = extended(mixture(ngrams(), word_cache(unit, unknown=True))), [["domu", "školách"], ["xyz", "polem"]]
+    export_compiled(larger, tmp_path / "model", after=text)
+    compiled, fixed = morphlm.load(tmp_path / "model"), larger.after_text(text)
+    for line in LINES:
+        expected, actual = fixed.sentence(line), compiled.sentence(line)
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("unknown", [False, True])
+@pytest.mark.parametrize("unit", ["words", "classes", "morphemes"])
+def test_in_the_text_before_new_words_count_as_unknown_ones_do(unit: Unit, unknown: bool) -> None:
+    """So that known words keep their probability, whatever the text before was."""
+    model, text = word_cache(unit, unknown), [["domu", "školách", "xyz"], ["xyz", "polem"]]
+    larger, known = extended(model), len(model.vocabulary)
+    before, after = model.begin(), larger.begin()
+    for sentence in text:
+        for word in sentence:
+            before, after = model.score(before, word)[1], larger.score(after, word)[1]
+        before, after = model.next_sentence(before), larger.next_sentence(after)
+    assert model.distribution(before)[1:].tobytes() == larger.distribution(after)[1:known].tobytes()
+
+
+def test_a_neural_cache_holds_new_words_only_where_it_holds_unknown_ones() -> None:
+    text = ["domu", "xyz", "</s>", "<unk>", "školách", "polem", "</s>"]
+    for unknown, held in ((False, ["domu", "polem"]), (True, ["domu", "xyz", "<unk>", "školách", "polem"])):
+        larger = extended(neural_cache(unknown))
+        assert isinstance(larger, NeuralCacheModel)
+        keys = larger._keys_of(larger.vocabulary.encode(text))
+        assert [larger.vocabulary.words[word] for word in keys.words] == held
 
 
 def test_a_wide_context_is_fixed_in_a_compiled_file(tmp_path: Path) -> None:

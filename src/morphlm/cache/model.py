@@ -19,7 +19,8 @@ from morphlm.cache.config import KIND_OF_UNIT, CacheConfig
 from morphlm.cache.frozen import frozen_cache
 from morphlm.cache.kernels import words as kernels
 from morphlm.cache.states import CacheState, history_of, is_cache_state, tokens_before
-from morphlm.cache.units import Units, background_of, word_units
+from morphlm.cache.units import Units, background_of, share_unknown, word_units
+from morphlm.language_model.addition import EXTENDED, Addition
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.guards import Words, check_sentences, composed_ids
 from morphlm.language_model.origin import Origin
@@ -30,7 +31,7 @@ from morphlm.modelfile import ModelFiles, check_self_test, write_model
 from morphlm.text.reading import END
 from morphlm.vocabulary.vocabulary import UNK_ID, VOCABULARY_FILE, Vocabulary, parse_vocabulary
 
-WEIGHTS, UNITS = "weights", Units._fields  # tensors
+WEIGHTS, BACKGROUND, UNITS = "weights", "background", Units._fields  # tensors
 
 
 class CacheModel(LanguageModel):
@@ -45,16 +46,21 @@ class CacheModel(LanguageModel):
         weights: Float64Array,
         units: Units | None,
         training: dict[str, Any],
+        background: Float64Array | None = None,
     ) -> None:
-        """`weights` say how much each word counts; `units` what words share, None where that is nothing."""
+        """`weights` say how much each word counts; `units` what words share, None where that is nothing.
+
+        `background` is P_0; None: the word frequencies of the training text.
+        """
         self.config, self.vocabulary, self.weights, self.training = config, vocabulary, weights, training
         self.units = word_units(len(vocabulary)) if units is None else units
+        self.background = background_of(vocabulary) if background is None else background
         self.kind, self.window = KIND_OF_UNIT[config.unit], config.window
         self._history: tuple[tuple[int, ...], Int32Array] = ((), history_of(()))  # of the state that was asked last
 
     @cached_property
     def _tables(self) -> kernels.CacheTables:
-        arrays: list[Array] = [*self.units, self.weights, background_of(self.vocabulary)]
+        arrays: list[Array] = [*self.units, self.weights, self.background]
         decay, pseudo_count = self.config.decay, self.config.background
         named = zip(kernels.CacheTables._fields, map(read_only, arrays), strict=False)
         return kernels.CacheTables(**dict(named), decay=decay, pseudo_count=pseudo_count)
@@ -91,6 +97,15 @@ class CacheModel(LanguageModel):
     def _fixed(self) -> dict[str, Any]:
         """What the record of a frozen cache says of what it was."""
         return {"frozen_kind": self.kind, "frozen_window": self.window}
+
+    def _with_addition(self, addition: Addition) -> CacheModel:
+        """In the text before, the words count as UNK does: nothing, unless unknown words are in the cache."""
+        earlier, added = self.training.get(EXTENDED, 0), len(addition.words)
+        units, background = share_unknown(self.units, self.background, earlier, addition)
+        weights = np.append(self.weights, np.full(added, self.weights[UNK_ID]))
+        training = self.training | {EXTENDED: earlier + added}
+        vocabulary = self.vocabulary.with_words(addition.words)
+        return CacheModel(self.config, vocabulary, weights, units, training, background)
 
     # ------------------------------------------------------------ scoring
 
@@ -173,8 +188,10 @@ class CacheModel(LanguageModel):
     # ------------------------------------------------------------ files
 
     def save(self, directory: str | Path) -> None:
-        units = {} if self.config.unit == "words" else self.units._asdict()
-        tensors: dict[str, Array] = {WEIGHTS: self.weights, **units}
+        is_extended = EXTENDED in self.training
+        units = self.units._asdict() if is_extended or self.config.unit != "words" else {}
+        background = {BACKGROUND: self.background} if is_extended else {}
+        tensors: dict[str, Array] = {WEIGHTS: self.weights, **units, **background}
         files = ModelFiles(
             kind=self.kind,
             configuration=self.config.to_json(),
@@ -198,6 +215,7 @@ def cache_from_files(directory: str | Path, files: ModelFiles) -> CacheModel:
     """The model that a checked directory holds; its self-test is run."""
     vocabulary = parse_vocabulary(files.texts[VOCABULARY_FILE], f"{directory}/{VOCABULARY_FILE}")
     units = Units(*(files.tensors[name] for name in UNITS)) if "items" in files.tensors else None
-    model = CacheModel(CacheConfig(**files.configuration), vocabulary, files.tensors[WEIGHTS], units, files.training)
+    config, background = CacheConfig(**files.configuration), files.tensors.get(BACKGROUND)
+    model = CacheModel(config, vocabulary, files.tensors[WEIGHTS], units, files.training, background)
     check_self_test(directory, files.self_test, model._score_for_test)
     return model

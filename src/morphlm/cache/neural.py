@@ -28,6 +28,7 @@ from morphlm.cache.kernels import neural as kernels
 from morphlm.cache.kernels.neural import Keys
 from morphlm.cache.states import CacheState, history_of, is_cache_state, tokens_before
 from morphlm.errors import FormatError
+from morphlm.language_model.addition import EXTENDED, Addition
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.guards import Words, check_sentences, composed_ids, states_and_words
 from morphlm.language_model.origin import Origin
@@ -103,6 +104,12 @@ class NeuralCacheModel(WrappedModel, checks_itself=True):
         part = query - fixed.predictions(np.array([END_ID], np.int32))[0]  # of the wide context, which is fixed
         return FrozenNeuralCache(fixed, self.config, keys, len(before), self.centre - part, self.training)
 
+    def _with_addition(self, addition: Addition) -> NeuralCacheModel:
+        """Words that share P(UNK) of the model count in the cache only where unknown words do."""
+        extended = self.model._with_addition(addition)
+        training = self.training | {EXTENDED: extended.training[EXTENDED]}
+        return NeuralCacheModel(self.config, extended, self.centre, training)
+
     # ------------------------------------------------------------ the cache
 
     def _keys_of(self, text: Int32Array) -> Keys:
@@ -110,7 +117,9 @@ class NeuralCacheModel(WrappedModel, checks_itself=True):
         return self._as_keys(text, self._directions(self.model.predictions(text)))
 
     def _as_keys(self, text: Int32Array, directions: Float32Array) -> Keys:
-        counts = (text > END_ID) | ((text == UNK_ID) & self.config.cache_unknown)
+        known = len(self.vocabulary) - self.model.structure.added  # words that were added are unknown to the cache
+        is_word = (text > END_ID) & (text < known)
+        counts = is_word | (((text == UNK_ID) | (text >= known)) & self.config.cache_unknown)
         positions = np.flatnonzero(counts)
         return Keys(read_only(directions[positions]), read_only(text[positions]), read_only(positions))
 

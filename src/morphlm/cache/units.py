@@ -12,6 +12,7 @@ import numpy as np
 
 from morphlm.arrays import Array, BoolArray, Float64Array, Int32Array, Int64Array, starts_of
 from morphlm.classes.partition import Partition
+from morphlm.language_model.addition import Addition
 from morphlm.segmentation.factors import Factors
 from morphlm.text.reading import RESERVED
 from morphlm.vocabulary.vocabulary import BEGIN_ID, UNK_ID, Vocabulary
@@ -90,6 +91,28 @@ def background_of(vocabulary: Vocabulary) -> Float64Array:
     counts = predicted_counts(vocabulary)
     shares: Float64Array = counts / counts.sum()
     return shares
+
+
+def share_unknown(
+    units: Units, background: Float64Array, earlier: int, addition: Addition
+) -> tuple[Units, Float64Array]:
+    """Units and P_0 with words that share the probabilities of UNK; `earlier` words, the last ones, do so already."""
+    weights = np.exp(addition.log_weights)  # relative to what is left of UNK
+    before = 1.0 + background[len(background) - earlier :].sum() / background[UNK_ID]
+    left = before / (before + weights.sum())
+    members = np.arange(len(background)) >= len(background) - earlier
+    members[UNK_ID] = True
+    background = np.where(members, background * left, background)
+    lengths = np.diff(units.starts)
+    emissions = np.where(np.repeat(members, lengths), units.emissions * left, units.emissions)
+    row, added = slice(units.starts[UNK_ID], units.starts[UNK_ID + 1]), len(weights)
+    shared = Units(
+        starts_of(np.append(lengths, np.full(added, lengths[UNK_ID]))),
+        np.append(units.items, np.tile(units.items[row], added)),
+        np.append(units.shares, np.tile(units.shares[row], added)),
+        np.append(emissions, np.outer(weights, emissions[row])),
+    )
+    return shared, np.append(background, weights * background[UNK_ID])
 
 
 def word_weights(vocabulary: Vocabulary, *, unknown: bool = False) -> Float64Array:

@@ -32,6 +32,15 @@ from morphlm.threads import available_cores
     default="lower",
     help="Lower case learns most from little text; keyboards, OCR and speech need the case as it is.",
 )
+@click.option(
+    "--no-caches",
+    "caches",
+    is_flag=True,
+    flag_value=False,
+    default=True,
+    show_default=False,
+    help="Try no caches, which learn from the text before each sentence.",
+)
 @options.seed
 @options.threads
 @click.option("--restart", is_flag=True, help="Begin anew where something was learned from other input.")

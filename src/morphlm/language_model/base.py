@@ -385,7 +385,7 @@ class LanguageModel(PickledWithoutCaches, ABC):
         """The model with words that share P(UNK)."""
         raise ConfigError(
             f"a model of the kind {self.kind} cannot be extended by words; extend n-grams, log-bilinear "
-            "models with output factors, or mixtures of them"
+            "models with output factors, caches, or mixtures of them"
         )
 
     @property

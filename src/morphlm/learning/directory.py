@@ -22,7 +22,7 @@ from morphlm.errors import ConfigError, InputError
 from morphlm.files import cannot_write, check_can_make, checked_path, make_folder
 from morphlm.learning.record import LearnRecord, RecordFile, read_record
 from morphlm.learning.request import LearnRequest, describe_changes, look_at_inputs
-from morphlm.learning.schema import CLBL, KNESER_NEY
+from morphlm.learning.schema import CLBL, KNESER_NEY, MIXTURE
 from morphlm.modelfile import LEARNED_MODEL, LEARNED_RECORD, LEARNED_SEGMENTER
 from morphlm.wording import either, option
 
@@ -74,11 +74,20 @@ class LearnDirectory:
 
     @property
     def kneser_ney(self) -> Path:
-        return self.work / KNESER_NEY
+        return self.trained(KNESER_NEY)
 
     @property
     def clbl(self) -> Path:
-        return self.work / CLBL
+        return self.trained(CLBL)
+
+    def trained(self, name: str) -> Path:
+        """A model that the mixture may be made of, a cache too."""
+        return self.work / name
+
+    @property
+    def plain_mixture(self) -> Path:
+        """The mixture without caches, to compare with, where the model has some."""
+        return self.work / MIXTURE
 
     @property
     def artefacts(self) -> Path:

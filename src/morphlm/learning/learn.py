@@ -24,9 +24,10 @@ from morphlm.learning.finishing import describe, mix_or_keep
 from morphlm.learning.kneser_ney import choose_ngrams
 from morphlm.learning.learned import Learned, find_learned
 from morphlm.learning.pace import READING_BYTE, TRIAL_EPOCHS, Budget, TextSize
-from morphlm.learning.plan import FINISH, NGRAMS, READING_TIME, RESERVE, SEARCH, SEARCH_TIME, TRAIN, Plan
+from morphlm.learning.plan import FINISH, NGRAMS, READING_TIME, SEARCH, SEARCH_TIME, TRAIN, Plan
 from morphlm.learning.record import FinalChoice, LearnRecord, RecordFile
 from morphlm.learning.request import LearnRequest, Texts, as_request_texts, is_prepared_already, with_hashes
+from morphlm.learning.schema import MORPHEME_CACHE, NEURAL_CACHE
 from morphlm.learning.search import OutOfTimeError, TrialText, search
 from morphlm.learning.stages import Stages
 from morphlm.learning.texts import make_texts, write_part
@@ -34,6 +35,7 @@ from morphlm.machine import machine_type
 from morphlm.modelfile import MANIFEST
 from morphlm.ngram.training import train_ngram
 from morphlm.progress import ProgressOption, reports_progress
+from morphlm.scoring.caching import add_cache
 from morphlm.text.preparation import Case
 from morphlm.threads import available_cores
 from morphlm.training.inputs import InputOptions, TrainingInputs, find_segmenter, prepare_inputs
@@ -59,6 +61,7 @@ def learn(
     field: str | None = None,
     encoding: str | None = None,
     case: Case = "lower",
+    caches: bool = True,
     seed: int = 1,
     threads: int | None = None,
     restart: bool = False,
@@ -74,7 +77,8 @@ def learn(
     `minutes` bounds the time; by default it is what the text needs. `prepared` text has a sentence a line and tokens
     between spaces. `field` is that of .jsonl files which holds the text, `encoding` that of raw text in files, which is
     recognised unless it is named. `case` is "lower", which learns most from
-    little text, or "keep". Results do not depend on the number of `threads`.
+    little text, or "keep". `caches`, by which the model learns from the text before each sentence, are tried and kept
+    if they help; without them, sentences need not be consecutive. Results do not depend on the number of `threads`.
     """
     given, is_tokens = as_request_texts(texts)
     with contextlib.ExitStack() as stack:
@@ -91,6 +95,7 @@ def learn(
             field=field,
             encoding=encoding,
             case=case,
+            caches=caches,
             seed=seed,
             threads=threads,
         )
@@ -167,7 +172,7 @@ class Learning:
                 self.directory,
                 self.stages.say,
                 is_late=lambda: self.budget.elapsed > READING_TIME * self.budget.seconds,
-                affordable=lambda size: Plan(size, self.budget).affordable_tokens(),
+                affordable=lambda size: Plan(size, self.budget, request.caches).affordable_tokens(),
             )
             self.note(text=text, inputs=with_hashes(self.record.inputs), machine=dict(machine_type()))
         self.stages.say(text.format())
@@ -179,7 +184,8 @@ class Learning:
         parts = self.record.text.parts
         with self.stages.quietly():
             words = count_words(self.directory.text("train"), allow_unknown=True).types
-        return Plan(TextSize(parts["train"].tokens, words, parts["dev"].tokens), self.budget)
+        size = TextSize(parts["train"].tokens, words, parts["dev"].tokens)
+        return Plan(size, self.budget, self.request.caches)
 
     # ------------------------------------------------------------ the choices
 
@@ -268,13 +274,15 @@ class Learning:
         return words.vocabulary(self.ngrams.kappa, self.request.seed)
 
     def train(self) -> None:
-        """Kneser-Ney and CLBL++ on the whole training text; an interrupted training goes on."""
+        """Kneser-Ney, CLBL++ and caches, on the whole training text; an interrupted training goes on."""
         with self.stages.stage(TRAIN):
             if not (self.directory.kneser_ney / MANIFEST).is_file():
                 make_folder(self.directory.work)
                 self._train_ngrams()
             if self.record.choice is not None:
                 self._train_clbl(self.record.choice)
+                if self.request.caches and (self.directory.clbl / MANIFEST).is_file():
+                    self._train_caches(self.record.choice)
 
     def _train_ngrams(self) -> None:
         train_ngram(
@@ -288,7 +296,7 @@ class Learning:
 
     def _train_clbl(self, choice: FinalChoice) -> None:
         settings = choice.model.settings() | ({"stop_after": choice.stop_after} if choice.stop_after else {})
-        reserve = RESERVE * self.budget.pace.seconds(self.plan.size.finish_seconds())
+        reserve = self.budget.pace.seconds(self.plan.reserve(choice.model))
         run = RunOptions(
             threads=self.request.threads,
             keep_complete=True,
@@ -303,6 +311,18 @@ class Learning:
             self.stages.say(f"warning: CLBL++ could not be trained ({error}); Kneser-Ney alone is kept")
             return
         self.note(choice=replace(choice, stop_after=model.training["stop_after"]))
+
+    def _train_caches(self, choice: FinalChoice) -> None:
+        """A neural cache around CLBL++, and one of stems; the development text decides later whether they are used."""
+        if not self.plan.has_time_for_caches(choice.model):
+            self.stages.say("there is no time left for caches")
+            return
+        dev, neural = self.directory.text("dev"), self.directory.trained(NEURAL_CACHE)
+        if not (neural / MANIFEST).is_file():
+            add_cache(self.directory.clbl, dev, neural, allow_unknown=self.request.allow_unknown, prepared=True)
+        run = RunOptions(threads=self.request.threads, keep_complete=True)
+        options, out = ModelOptions(seed=self.request.seed), self.directory.trained(MORPHEME_CACHE)
+        fit(MORPHEME_CACHE, self._inputs(choice.classes), options, run, out)
 
     def _inputs(self, classes: int) -> TrainingInputs:
         train, dev = self.directory.text("train"), self.directory.text("dev")

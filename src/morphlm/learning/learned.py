@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from morphlm.learning.commands import next_commands
 from morphlm.learning.directory import LearnDirectory, find_record
 from morphlm.learning.record import LearnRecord
 from morphlm.learning.request import LearnRequest
-from morphlm.learning.schema import CLBL, KNESER_NEY, MIXTURE
+from morphlm.learning.schema import CACHED_KNESER_NEY, CACHED_MIXTURE, CLBL, KNESER_NEY, MIXTURE
 from morphlm.learning.usage import usage_text
 from morphlm.wording import option
 
@@ -84,9 +85,18 @@ class Learned(Tabular):
         assert result is not None
         if len(result.perplexities) == 1:
             return []
-        names = {KNESER_NEY: "Kneser-Ney", CLBL: "CLBL++", MIXTURE: "both mixed"}
-        figures = ", ".join(f"{names[name]} {entry.test:.1f}" for name, entry in result.perplexities.items())
-        return [f"Perplexity of the test text: {figures}."]
+        plain = {KNESER_NEY: "Kneser-Ney", CLBL: "CLBL++", MIXTURE: "both mixed"}
+        cached = {CACHED_KNESER_NEY: "Kneser-Ney", CACHED_MIXTURE: "both mixed"}
+        lines = [f"Perplexity of the test text: {self._tests(plain)}."]
+        if result.caches:
+            lines.append(f"With caches, which learn from the text before each sentence: {self._tests(cached)}.")
+        return lines
+
+    def _tests(self, names: Mapping[str, str]) -> str:
+        """Perplexities of the test text, of those models that there are."""
+        assert self.record.result is not None
+        figures = self.record.result.perplexities
+        return ", ".join(f"{shown} {figures[name].test:.1f}" for name, shown in names.items() if name in figures)
 
     def _chosen(self) -> str:
         """What the development text decided."""
@@ -100,7 +110,13 @@ class Learned(Tabular):
         model += "" if record.trials else " (as usual, without trials for lack of time)"
         if record.result is not None and record.result.kind == KNESER_NEY:
             return f"Chosen in {trials}: {words}; {model} did not make it any better and was left out."
-        return f"Chosen in {trials}: {words}; {model}."
+        return f"Chosen in {trials}: {words}; {model}{self._chosen_caches()}."
+
+    def _chosen_caches(self) -> str:
+        caches = None if self.record.result is None else self.record.result.caches
+        if caches is None:
+            return ""
+        return f"; {' and '.join(caches)}" if caches else "; caches did not make it any better and were left out"
 
     def write_readme(self) -> None:
         """Write README.txt, which says how to use the directory."""

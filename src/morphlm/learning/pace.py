@@ -10,9 +10,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from morphlm.cache.config import NeuralCacheConfig
 from morphlm.costs import TrainingSize
 from morphlm.learning.choices import ModelChoice
 from morphlm.logbilinear.cost import OVERHEAD, estimate_cost
+from morphlm.scoring.caching import DECAYS, SEARCHED, SHARPNESSES
 from morphlm.training.config import LogBilinearOptions
 
 PRIOR = 5.0  # expected seconds after which what was measured counts as much as what was assumed
@@ -26,6 +28,8 @@ NGRAM_WORD = 60e-6  # of its words, whose spelling is learned for each kappa
 INPUT_TOKEN, INPUT_WORD = 4e-6, 150e-6  # to learn morphemes and classes
 TRAINING_SECONDS, TRAINING_SHARE = 0.3, 0.35  # to begin, and of the estimate for large texts: wide models do better
 FINISH_SECONDS, FINISH_WORD = 4.0, 250e-6  # to mix, measure, write vectors and report
+CACHE_PRODUCT = 8e-11  # to compare a token with one before it, for each dimension
+CACHE_PASSES = 8  # over the held-out texts with caches that are fitted: to mix, compare, measure and report
 WORDS_EXPONENT = 0.7  # a text of half the length has about 0.5 ** 0.7 of the words
 
 
@@ -100,6 +104,12 @@ class TextSize:
 
     def finish_seconds(self) -> float:
         return FINISH_SECONDS + self.words * FINISH_WORD
+
+    def cache_seconds(self, width: int) -> float:
+        """To fit caches and to measure with them."""
+        fitted = (len(SHARPNESSES) + len(DECAYS)) * min(self.held_out, SEARCHED)
+        products = (fitted + CACHE_PASSES * self.held_out) * NeuralCacheConfig().window * width
+        return self.tokens * INPUT_TOKEN + products * CACHE_PRODUCT
 
     def training_seconds(self, choice: ModelChoice, epochs: int = FULL_EPOCHS) -> float:
         options = LogBilinearOptions.from_values(choice.settings() | {"epochs": epochs}, seed=1)

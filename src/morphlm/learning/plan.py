@@ -20,7 +20,7 @@ LEAST_SEARCH = 20_000  # tokens of a text that a search tells anything on
 USUAL_TRIALS = 9
 LEAST_EPOCHS = 4  # that a training should get
 READING_TIME, SEARCH_TIME = 0.2, 0.45  # shares of the time that is given, and of what the fixed stages leave of it
-RESERVE = 1.5  # times the expected seconds of the last stage are kept for it
+RESERVE = 1.5  # times the expected seconds of what comes after the training are kept for it
 SHRINK = 0.8  # a text that is too large is made smaller by this factor, until it fits
 
 
@@ -30,6 +30,7 @@ class Plan:
 
     size: TextSize
     budget: Budget
+    caches: bool = True  # are tried
 
     @property
     def ngrams_alone(self) -> bool:
@@ -41,14 +42,14 @@ class Plan:
 
         def seconds(tokens: int) -> float:
             part = self.size.part(tokens)
-            return _fixed_seconds(part) + part.training_seconds(DEFAULT, LEAST_EPOCHS)
+            return self._fixed_seconds(part) + part.training_seconds(DEFAULT, LEAST_EPOCHS)
 
         return self._shrunk(self.size.tokens, seconds, self.budget.left, LEAST_TOKENS)
 
     def search_tokens(self) -> int:
         """How much text the trials get; with a limit, so much that all fit into their share of the time, or none."""
         wanted = min(self.size.tokens, max(SEARCH_TOKENS, round(SEARCH_SHARE * self.size.tokens)))
-        time = SEARCH_TIME * (self.budget.left - self.budget.pace.seconds(_fixed_seconds(self.size)))
+        time = SEARCH_TIME * (self.budget.left - self.budget.pace.seconds(self._fixed_seconds(self.size)))
         tokens = self._shrunk(wanted, lambda tokens: self._search_seconds(tokens, USUAL_TRIALS), time, LEAST_SEARCH)
         return tokens if self.budget.pace.seconds(self._search_seconds(tokens, USUAL_TRIALS)) <= time else 0
 
@@ -70,6 +71,7 @@ class Plan:
             left = max(1, USUAL_TRIALS - trials_done)
             stages[SEARCH] = self._search_seconds(search_tokens, left) if search_tokens else 0.0
             stages[TRAIN] = size.input_seconds() + size.training_seconds(START, FULL_EPOCHS)
+            stages[TRAIN] += self._cache_seconds(size, START)
         stages[FINISH] = size.finish_seconds()
         limit, pace = max(0.0, self.budget.left), self.budget.pace
         share = min(1.0, limit / max(1.0, pace.seconds(sum(stages.values()))))
@@ -92,9 +94,21 @@ class Plan:
     def _last_seconds(self, choice: ModelChoice) -> float:
         """From the end of the search on, with a training that is not too short."""
         training = self.size.training_seconds(choice, LEAST_EPOCHS)
-        return self.size.input_seconds() + training + RESERVE * self.size.finish_seconds()
+        return self.size.input_seconds() + training + self.reserve(choice)
 
+    def reserve(self, choice: ModelChoice) -> float:
+        """To be kept for what comes after the training: caches and the last stage."""
+        return RESERVE * (self._cache_seconds(self.size, choice) + self.size.finish_seconds())
 
-def _fixed_seconds(size: TextSize) -> float:
-    """What must be done whatever is chosen."""
-    return size.ngram_seconds() + size.input_seconds() + size.finish_seconds()
+    def has_time_for_caches(self, choice: ModelChoice) -> bool:
+        """Whether they leave enough for the last stage."""
+        seconds = self._cache_seconds(self.size, choice) + self.size.finish_seconds()
+        return self.budget.pace.seconds(seconds) <= self.budget.left
+
+    def _cache_seconds(self, size: TextSize, choice: ModelChoice) -> float:
+        return size.cache_seconds(choice.width) if self.caches else 0.0
+
+    def _fixed_seconds(self, size: TextSize) -> float:
+        """What must be done whatever is chosen."""
+        seconds = size.ngram_seconds() + size.input_seconds() + size.finish_seconds()
+        return seconds + self._cache_seconds(size, DEFAULT)

@@ -13,7 +13,7 @@ from morphlm.display import dataclass_repr
 from morphlm.files import atomic_writer
 from morphlm.learning.choices import ModelChoice, NgramChoice, NgramTrial, Trial
 from morphlm.learning.request import InputFile
-from morphlm.learning.schema import FORMAT, LEARNED
+from morphlm.learning.schema import CACHED_MIXTURE, FORMAT, LEARNED
 from morphlm.schema import read_document
 from morphlm.tables import finite_or_none, percent
 from morphlm.version import __version__
@@ -121,26 +121,38 @@ class ResultRecord:
     """What came out, and words of this text to try it on."""
 
     kind: str  # of the model: "mixture" or "mkn"
-    perplexities: Mapping[str, Figures]  # of Kneser-Ney ("mkn"), of CLBL++ ("clbl++") and of both mixed ("mixture")
+    # Of Kneser-Ney ("mkn"), of CLBL++ ("clbl++") and of both mixed ("mixture"); where caches are in the model, also of
+    # Kneser-Ney with one of them ("mkn+cache") and of the model itself ("mixture+caches").
+    perplexities: Mapping[str, Figures]
     composable: float | None  # share of the words never seen that can be composed
     headline: str
     words: tuple[str, ...]  # some words of the text
     new_words: tuple[str, ...]  # some that only the test text has, and that can be composed
     beginnings: tuple[str, ...]  # of sentences
     commands: tuple[str, ...]  # that give the same model again
+    # That the mixture has: "neural-cache", around CLBL++, "morpheme-cache"; None: none were tried.
+    caches: tuple[str, ...] | None = None
 
     __repr__ = dataclass_repr
+
+    @property
+    def figures(self) -> Figures:
+        """Those of the model itself."""
+        return self.perplexities[CACHED_MIXTURE if self.caches else self.kind]
 
     def to_json(self) -> dict[str, Any]:
         figures = {name: entry.to_json() for name, entry in self.perplexities.items()}
         lists = {name: list(getattr(self, name)) for name in ("words", "new_words", "beginnings", "commands")}
-        return vars(self) | {"perplexities": figures} | lists
+        plain = {name: value for name, value in vars(self).items() if name != "caches"}
+        caches = {} if self.caches is None else {"caches": list(self.caches)}
+        return plain | {"perplexities": figures} | lists | caches
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> ResultRecord:
         figures = {name: Figures.from_json(entry) for name, entry in content["perplexities"].items()}
         lists = {name: tuple(content[name]) for name in ("words", "new_words", "beginnings", "commands")}
-        return cls(**dict(content) | {"perplexities": figures} | lists)
+        caches = {"caches": tuple(content["caches"])} if "caches" in content else {}
+        return cls(**dict(content) | {"perplexities": figures} | lists | caches)
 
 
 @dataclass(frozen=True)

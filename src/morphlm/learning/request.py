@@ -19,6 +19,7 @@ from morphlm.wording import option
 
 Texts = str | Path | Sequence[Path] | Iterable[str] | Iterable[Sequence[str]]
 LARGEST_SEED = 2**32 - 1
+DEFAULTS = {"caches": True}  # of settings that are on record only where they were given
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,7 @@ class LearnRequest:
     field: str | None = None  # of .jsonl
     encoding: str | None = None  # of raw text; None: recognised
     case: Case = "lower"
+    caches: bool = True  # tried, and kept if they help
     seed: int = 1
     threads: int | None = None
     processes: int = 1  # that prepare the text
@@ -78,6 +80,7 @@ class LearnRequest:
             "field": self.field,
             **({} if self.encoding is None else {"encoding": self.encoding}),
             "case": self.case,
+            **({} if self.caches else {"caches": False}),
             "seed": self.seed,
         }
 
@@ -183,6 +186,7 @@ def is_prepared_already(request: LearnRequest) -> bool:
 
 def describe_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """The settings that differ, as one would say them: `case keep instead of lower`."""
+    now, before = DEFAULTS | dict(now), DEFAULTS | dict(before)
     return [
         f"{name.replace('_', ' ')} {_named(now.get(name))} instead of {_named(before.get(name))}"
         for name in dict.fromkeys([*now, *before])

@@ -21,6 +21,8 @@ from morphlm.schema import (
 
 FORMAT = 1
 KNESER_NEY, CLBL, MIXTURE = "mkn", "clbl++", "mixture"  # the models, as the record names them
+NEURAL_CACHE, MORPHEME_CACHE = CACHES = "neural-cache", "morpheme-cache"  # in the order in which they are tried
+CACHED_KNESER_NEY, CACHED_MIXTURE = "mkn+cache", "mixture+caches"  # what they are measured with
 _COUNT = Integer(0)
 _SECONDS = Number(0, 1e12)
 _PERPLEXITY = nullable(Number(0))
@@ -46,7 +48,7 @@ SETTINGS = Record(
         "case": String(choices=("lower", "keep")),
         "seed": Integer(0, 2**32 - 1),
     },
-    optional={"encoding": String(longest=40)},  # only where it was named
+    optional={"encoding": String(longest=40), "caches": Boolean()},  # only where they were given
 )
 PART = Record({"sentences": _COUNT, "tokens": _COUNT, "sha256": DIGEST})
 TEXT = Record(
@@ -70,17 +72,21 @@ MODEL_CHOICE = {
 }
 TRIAL = Record(MODEL_CHOICE | {"perplexity": _PERPLEXITY, "seconds": _SECONDS, "tokens": _COUNT})
 PERPLEXITIES = Record(dict.fromkeys(("development", "test", "development_spelled", "test_spelled"), _PERPLEXITY))
+FIGURES = (KNESER_NEY, CLBL, MIXTURE, CACHED_KNESER_NEY, CACHED_MIXTURE)
 RESULT = Record(
     {
         "kind": String(choices=(KNESER_NEY, MIXTURE)),
-        "perplexities": MapOf(PERPLEXITIES, keys=String(choices=(KNESER_NEY, CLBL, MIXTURE))),
+        "perplexities": MapOf(PERPLEXITIES, keys=String(choices=FIGURES)),
         "composable": nullable(_SHARE),
         "headline": String(longest=1000),
         "words": ListOf(_WORD, longest=100),
         "new_words": ListOf(_WORD, longest=100),
         "beginnings": ListOf(String(longest=100_000), longest=100),
         "commands": ListOf(String(longest=1 << 16), longest=100),
-    }
+    },
+    optional={
+        "caches": ListOf(String(choices=CACHES), longest=len(CACHES))
+    },  # of the model; only where they were tried
 )
 
 
@@ -96,6 +102,8 @@ def _has_what_it_says(record: dict[str, Any]) -> str:
     result = record["result"]
     if result is not None and not {KNESER_NEY, result["kind"]} <= result["perplexities"].keys():
         return "the figures of the model are missing"
+    if result is not None and result.get("caches") and CACHED_MIXTURE not in result["perplexities"]:
+        return "the figures of the model with caches are missing"
     is_mixture = result is not None and result["kind"] == MIXTURE
     return "the settings of the mixture are missing" if is_mixture and record["choice"] is None else ""
 

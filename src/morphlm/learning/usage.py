@@ -8,6 +8,12 @@ from morphlm.learning.commands import next_commands
 from morphlm.learning.record import LearnRecord
 from morphlm.learning.schema import MIXTURE
 
+CACHES = """THE TEXT BEFORE A SENTENCE
+
+  The model has caches: it learns from the text before each sentence. `morphlm ppl` takes each file as one text;
+  `morphlm score` and `morphlm rescore` take every line by itself, unless they are told --continuous. If your lines do
+  not follow each other, learn again with --no-caches."""
+
 
 def usage_text(root: Path, record: LearnRecord) -> str:
     """The whole file."""
@@ -19,6 +25,7 @@ def usage_text(root: Path, record: LearnRecord) -> str:
         f"{result.headline}.",
         _content(result.kind),
         "TRY IT\n\n" + "\n\n".join(f"  {command}\n      {what}" for command, what in next_commands(root, record)),
+        *([CACHES] if result.caches else []),
         _python(root, record),
         _repeat(record),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from morphlm.kinds import find_kind
 from morphlm.language_model.base import LanguageModel
 from morphlm.logbilinear.model import LogBilinearModel
+from morphlm.report.models import has_cache
 from morphlm.report.numbers import whole
 from morphlm.scoring.mixture import MixtureModel
 
@@ -52,4 +53,5 @@ def _mixture(model: MixtureModel) -> str:
     parts = [component.name for component in model.components]
     names = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
     weights = "weighted by how much each can be trusted in the context" if model.weights_by == "context" else "weighted"
-    return f"A mixture of {names}: their probabilities are added up, {weights}."
+    caches = " It learns from the text before each sentence." if has_cache(model) else ""
+    return f"A mixture of {names}: their probabilities are added up, {weights}.{caches}"

@@ -148,6 +148,8 @@ def _figures(scored_models: ScoredModels, headline: Headline) -> Markup:
     tiles = [(decimal(headline.perplexity, 1), f"perplexity of {headline.model}")]
     if headline.kneser_ney is not None:
         tiles.append((decimal(headline.kneser_ney, 1), f"perplexity of {headline.baseline}, Kneser-Ney"))
+    if headline.with_caches is not None:
+        tiles.append((decimal(headline.with_caches, 1), f"perplexity of {headline.cached_model}, with caches"))
     unknown = scored_models.first.perplexity.unknown
     tiles.append((share(unknown, len(scored_models.text.forms)), "of the tokens are words never seen"))
     if headline.composable is not None:

@@ -1,4 +1,4 @@
-"""What the report and the explorer ask of any model: how to call it, and its word vectors if it has some."""
+"""What the report and the explorer ask of any model: how to call it, its word vectors, and whether it has a cache."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from morphlm.cache.model import CacheModel
+from morphlm.cache.neural import NeuralCacheModel
 from morphlm.errors import ConfigError
 from morphlm.files import source_name
 from morphlm.language_model.base import LanguageModel
@@ -21,6 +23,11 @@ def vectors_of(model: LanguageModel) -> WordVectors | None:
         return model.vectors
     except ConfigError:
         return None
+
+
+def has_cache(model: LanguageModel) -> bool:
+    """Whether it learns from the text before each sentence."""
+    return any(isinstance(part, CacheModel | NeuralCacheModel) for part in model.parts)
 
 
 # ---------------------------------------------------------------- names
