@@ -52,6 +52,7 @@ class ModelKind:
     has_vectors: bool = False  # gives word vectors
     stands_alone: bool = True  # False: of use in mixtures only, so that `train --all` and recipes leave it out
     writes_checkpoints: bool = False  # `train` saves the model itself, and goes on after an interruption
+    can_continue: bool = False  # its training can begin with a trained model, `train --continue-from`
     family: str = ""  # kinds whose trainings take a similar time; '': its own name
     cost: str = ""  # (name, TrainingSize, options) -> ModelCost, see costs.py; '': a rough estimate by tokens
     decoder_scorer: str = ""  # (model) -> language_model.batch_scorer.BatchScorer; '': it is asked by its states

@@ -13,10 +13,16 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from morphlm.cli.ranked import started_rank
+from morphlm.logbilinear.continuing import StartingPoint
+from morphlm.logbilinear.parameters import initial_parameters
 from morphlm.ranks import ALONE, world
+from morphlm.training.batches import Replay
 from morphlm.training.checkpoint import checkpoint_path
 from morphlm.training.loop import TrainingTask, train_model
+from morphlm.vocabulary.vocabulary import END_ID
 from tests.training.small import task
 
 CASES = (
@@ -27,6 +33,7 @@ CASES = (
     "clbl++,l2_in_gradient=True,evaluate_every=2",
     "clbl++,gather=20,batch=40,surface_dropout=0.2,prediction_dropout=0.2",
     "clbl,gather=20,batch=40,diagonal=False",
+    *("clbl++,continued=0.3", "lbl++,continued=0.3"),
 )
 
 
@@ -35,8 +42,17 @@ def task_of(case: str) -> TrainingTask:
     kind, *settings = case.split(",")
     values = {name: ast.literal_eval(value) for name, value in (setting.split("=") for setting in settings)}
     wide = values.pop("wide", 0)
+    share = values.pop("continued", 0.0)
     made = task(kind, **values)
-    return replace(made, config=replace(made.config, wide=wide))
+    made = replace(made, config=replace(made.config, wide=wide))
+    return continued(made, share) if share else made
+
+
+def continued(made: TrainingTask, share: float) -> TrainingTask:
+    """A training that begins with other parameters, and whose last sentences are old text."""
+    begin = int(np.flatnonzero(made.train.tokens == END_ID)[-40]) + 1
+    start = StartingPoint(made.config, initial_parameters(made.config, made.structure, 5, 0.2), "a digest")
+    return replace(made, start=start, replay=Replay(begin, share))
 
 
 def run(folder: Path, threads: int, cases: list[str]) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from morphlm.arrays import Int32Array
 from morphlm.training import batches
-from morphlm.training.batches import minibatch_key, shuffled_positions
+from morphlm.training.batches import Replay, minibatch_key, shuffled_positions
 from morphlm.vocabulary.vocabulary import END_ID
 
 sentences = st.lists(st.lists(st.integers(3, 9), max_size=5), min_size=1, max_size=40)
@@ -70,3 +70,29 @@ def test_keys_differ_between_minibatches_and_leave_room_above() -> None:
     keys = [minibatch_key(seed, epoch, number) for seed in range(5) for epoch in range(5) for number in range(40)]
     assert len(set(keys)) == len(keys)
     assert max(keys) < 1 << 60
+
+
+@given(sentences, sentences, st.floats(0.05, 0.95), st.integers(0, 5))
+def test_every_epoch_has_all_new_text_and_the_next_part_of_the_old(
+    new: list[list[int]], old: list[list[int]], share: float, seed: int
+) -> None:
+    """Part by part the epochs go around the old text: no sentence is seen more often than another by two."""
+    tokens, begin = joined(new + old), len(joined(new))
+    replay, seen = Replay(begin, share), Counter[int]()
+    longest = max(map(len, old)) + 1
+    for epoch in range(6):
+        positions = shuffled_positions(tokens, seed, epoch, replay).tolist()
+        assert sorted(position for position in positions if position < begin) == list(range(begin))
+        replayed = [position for position in positions if position >= begin]
+        assert len(set(replayed)) == len(replayed)
+        assert tokens[positions[-1]] == END_ID
+        assert abs(len(replayed) - replay.tokens_of_epoch(len(tokens))) < longest
+        seen.update(replayed)
+        times = [seen[position] for position in range(begin, len(tokens))]
+        assert max(times) - min(times) <= 1
+
+
+def test_a_replay_takes_its_share_as_long_as_there_is_enough_old_text() -> None:
+    assert Replay(800, 0.2).tokens_of_epoch(10_000) == 200
+    assert Replay(800, 0.5).tokens_of_epoch(10_000) == 800
+    assert Replay(800, 0.5).tokens_of_epoch(900) == 100

@@ -28,7 +28,8 @@ def setting_option(declared: DeclaredSetting, *, hidden: bool = False) -> Decora
     former = [rule.former] if rule.former else []
     properties: dict[str, Any] = {"former": former, "hidden": hidden, "default": None, "callback": _checked(declared)}
     if declared.type is bool:
-        default = name.split("/")[0 if declared.default else 1].removeprefix("--") if "/" in name else ""
+        chosen = name.split("/")[0 if declared.default else 1].removeprefix("--") if "/" in name else ""
+        default = rule.default_text or chosen
         properties |= {"is_flag": True}
     else:
         default = rule.default_text or _shown(declared.default)

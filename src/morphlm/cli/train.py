@@ -132,11 +132,16 @@ def _command_of(kind: ModelKind) -> click.Command:
     @click.command(name=kind.name, cls=options.GroupedHelp, help=text)
     @training_options.texts
     @_options([kind])
+    @training_options.continue_options_of(kind)
     @click.pass_context
     def train_kind(context: click.Context, /, **values: Any) -> None:
         training_options.check_used(context, [kind.name])
         trained = train_one(
-            kind.name, *_arguments(values, [kind.name]), artefacts=values["artefacts"], test=values["test"]
+            kind.name,
+            *_arguments(values, [kind.name]),
+            artefacts=values["artefacts"],
+            test=values["test"],
+            continuing=training_options.continue_options(values),
         )
         options.print_result(trained, values["as_json"])
 

@@ -23,6 +23,13 @@ def _refuse_dev(_: click.Context, __: click.Parameter, value: str | None) -> Non
         raise ConfigError("mkn counts n-grams and needs no development text; leave out --dev")
 
 
+def _refuse_continuing(_: click.Context, __: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        raise ConfigError(
+            "mkn counts n-grams and cannot continue a model; leave out --continue-from, and train it on all texts"
+        )
+
+
 class _MknCommand(click.Command):
     """Takes all whole numbers after --prune as its value, as lmplz does."""
 
@@ -50,6 +57,7 @@ def _thresholds(_: click.Context, __: click.Parameter, value: str | None) -> tup
 @click.argument("texts", nargs=-1, metavar="[TEXT]...")
 @click.option("--train", "files", multiple=True, metavar="FILE", help="Training text, as TEXT; repeatable ['-'].")
 @click.option("--dev", hidden=True, expose_value=False, callback=_refuse_dev)
+@click.option("--continue-from", hidden=True, expose_value=False, callback=_refuse_continuing)
 @click.option("--out", type=click.Path(), metavar="DIR", help="Write the model directory here.")
 @click.option("--arpa", type=click.Path(dir_okay=False), metavar="FILE", help="Write the model as ARPA here.")
 @click.option("--order", default=4, show_default=True, type=click.IntRange(1, 100), help="n of the n-grams.")

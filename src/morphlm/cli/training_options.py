@@ -14,6 +14,7 @@ from morphlm.cli.setting_options import setting_option
 from morphlm.errors import ConfigError
 from morphlm.kinds import ModelKind, kind_named, kind_names
 from morphlm.settings import DeclaredSetting
+from morphlm.training.continuing import ContinueOptions
 from morphlm.training.inputs import InputOptions
 from morphlm.training.job import RunOptions
 from morphlm.training.pipeline import ModelOptions, setting_names
@@ -83,8 +84,14 @@ def used_options(kinds: Sequence[ModelKind]) -> set[str]:
     used |= FOR_CLASSES if any(kind.needs_classes for kind in kinds) else set()
     used |= {"checkpoint_minutes"} if any(kind.writes_checkpoints for kind in kinds) else set()
     used |= {"threads"} if any(kind.writes_checkpoints or kind.needs_classes for kind in kinds) else set()
+    used |= ContinueOptions.declared().keys() if any(kind.can_continue for kind in kinds) else set()
     used |= {"resume", "restart"}
     return used
+
+
+def continue_options_of(kind: ModelKind) -> Callable[[Command], Command]:
+    """The settings of a training that continues a model."""
+    return _options_of(ContinueOptions.declared(), [kind])
 
 
 def training_texts(values: Mapping[str, Any]) -> list[Path]:
@@ -121,6 +128,11 @@ def model_options(values: Mapping[str, Any], kinds: Sequence[str]) -> ModelOptio
 def run_options(values: Mapping[str, Any]) -> RunOptions:
     """The options of the run."""
     return RunOptions(**{name: values[name] for name in RunOptions.declared() if values.get(name) is not None})
+
+
+def continue_options(values: Mapping[str, Any]) -> ContinueOptions:
+    """The options of a training that continues a model."""
+    return ContinueOptions(**{name: values[name] for name in ContinueOptions.declared() if values[name] is not None})
 
 
 def command_line(context: click.Context, leave_out: Sequence[str]) -> list[str]:

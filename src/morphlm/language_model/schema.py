@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from morphlm.schema import Integer, ListOf, MapOf, Number, Record, String, nullable
+from morphlm.schema import DIGEST, Integer, ListOf, MapOf, Number, Record, String, nullable
 from morphlm.schema.values import Value
 from morphlm.text.schema import LINE_STEPS
 
@@ -17,6 +17,7 @@ PREPARATION = Record(
     is_open=True,
 )
 MACHINE = MapOf(String(longest=1000), longest=20)  # the type of machine, see machine.py
+CONTINUED = Record({"manifest_sha256": DIGEST, "words": Integer(0), "tokens": nullable(Integer(0))})
 _READ: dict[str, Value] = {
     "version": String(longest=100),
     "seed": nullable(Integer(0)),
@@ -32,6 +33,7 @@ _READ: dict[str, Value] = {
     "recipe": String(longest=100),
     "fixed_wide_context": Integer(0),
     "extended": Integer(0, 2**31),
+    "continued_from": ListOf(CONTINUED, longest=10_000),
     "best_epoch": nullable(Integer(0)),
     "best_minibatch": nullable(Integer(0)),
     "development_perplexity": nullable(Number(0)),

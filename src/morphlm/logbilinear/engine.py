@@ -298,6 +298,21 @@ class Engine:
         for table in self.parameters.weights:
             self._scale_rows(table.reshape(-1, table.shape[-1]), np.float32(factor))
 
+    def shrink_towards(self, old: Parameters, factor: float) -> None:
+        """Multiply the distance of all weights but the biases from others."""
+        for table, target in zip(self.parameters.weights, old.weights, strict=True):
+            shape = (-1, table.shape[-1])
+            self._scale_distances(table.reshape(shape), target.reshape(shape), np.float32(factor))
+
+    def _scale_distances(self, rows: Float32Array, targets: Float32Array, factor: np.float32) -> None:
+        def scale(begin: int, end: int) -> None:
+            part = rows[begin:end]
+            part -= targets[begin:end]
+            part *= factor
+            part += targets[begin:end]
+
+        self._run_rows(scale, len(rows))
+
     def _scale_rows(self, rows: Float32Array, factor: np.float32) -> None:
         self._run_rows(lambda a, b: numerics.scale_rows(rows, a, b, factor), len(rows))
 
@@ -330,14 +345,17 @@ class Learner(Engine):
         tokens: int,
         workers: Workers,
         local: LocalModel | None = None,
+        old: Parameters | None = None,
     ) -> None:
         """`tokens` is N, the size of the training text, of which a minibatch is the share L/N.
 
         `local` is what this rank has of the model; without it, this is the only rank, and has the structure as it is.
+        Weights decay towards the `old` ones, if there are such, and otherwise towards 0.
         """
         local = local or LocalModel.of(structure, contiguous(structure, learning.shards, config.classes), ALONE)
         super().__init__(config, local.structure, parameters, workers, local.sharding, local.place)
         self.squares, self.learning, self.tokens, self.local = squares, learning, tokens, local
+        self.old = old
         self.step_size = learning.step
         self._slot_of_factor = [
             np.full(max(local.context.side.factors, local.output.side.factors), -1, np.int32)
@@ -429,9 +447,17 @@ class Learner(Engine):
         return math.fsum(objectives.reshape(-1))
 
     def decay(self, tokens: int) -> None:
-        """W -= xi lambda (L/N) W, for several minibatches of `tokens` tokens at once: W *= exp(-xi lambda tokens/N)."""
-        if not self.learning.l2_in_gradient and self.learning.decay:
-            self.shrink(math.exp(-self.step_size * self.learning.decay * tokens / self.tokens))
+        """W -= xi lambda (L/N) W, for several minibatches of `tokens` tokens at once: W *= exp(-xi lambda tokens/N).
+
+        With old weights V, W - V is multiplied instead.
+        """
+        if self.learning.l2_in_gradient or not self.learning.decay:
+            return
+        factor = math.exp(-self.step_size * self.learning.decay * tokens / self.tokens)
+        if self.old is None:
+            self.shrink(factor)
+        else:
+            self.shrink_towards(self.old, factor)
 
     def _scale_of_errors(self, length: int) -> np.float32:
         """1, or 1/L for mean gradients."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from morphlm.arrays import Float32Array, Float64Array, Int32Array
+from morphlm.arrays import Float32Array, Float64Array, Int32Array, Int64Array
 from morphlm.classes.partition import Partition
 from morphlm.errors import ConfigError
 from morphlm.language_model.addition import EXTENDED, Addition
@@ -98,8 +98,19 @@ def classes_by_ending(
 ) -> tuple[Int32Array, Endings]:
     """The class of every word, of added ones the likeliest by their endings, and the mean class vectors of these.
 
-    The words before `known` were there in training. What the classes of known words with an ending are is smoothed with
-    what they are for the ending that is shorter by a letter.
+    The words before `known` were there in training.
+    """
+    shares, numbers = class_shares_by_ending(vocabulary, partition, known)
+    classes = np.concatenate([partition.class_of[:known], shares.argmax(axis=1)[numbers]]).astype(np.int32)
+    vectors = (shares @ class_vectors.astype(np.float64)).astype(np.float32)
+    return classes, Endings(vectors, numbers.astype(np.int32))
+
+
+def class_shares_by_ending(vocabulary: Vocabulary, partition: Partition, known: int) -> tuple[Float64Array, Int64Array]:
+    """(endings, classes): of the known words with each ending; and the ending of each word from `known` on.
+
+    What the classes of known words with an ending are is smoothed with what they are for the ending that is shorter by
+    a letter.
     """
     words, class_of = vocabulary.words[len(RESERVED) : known], partition.class_of[len(RESERVED) : known]
     level = _no_ending(class_of, partition.classes)
@@ -111,10 +122,7 @@ def classes_by_ending(
         ending_of = np.where(found >= 0, found + rows, ending_of)
         tables.append(level.shares)
     used, numbers = np.unique(ending_of, return_inverse=True)
-    shares = np.concatenate(tables)[used]
-    classes = np.concatenate([partition.class_of[:known], shares.argmax(axis=1)[numbers]]).astype(np.int32)
-    vectors = (shares @ class_vectors.astype(np.float64)).astype(np.float32)
-    return classes, Endings(vectors, numbers.astype(np.int32))
+    return np.concatenate(tables)[used], numbers
 
 
 class _Level(NamedTuple):

@@ -31,6 +31,7 @@ def _record(name: str) -> ModelKind:
         options="morphlm.training.config:LogBilinearOptions",
         unused_options=(*(() if has_factors else ("surface_dropout",)), *(NOISE if has_classes else GATHERING)),
         writes_checkpoints=True,
+        can_continue=True,
         modules=(
             "morphlm.logbilinear",
             "morphlm.training.batches",

@@ -109,22 +109,25 @@ class Factors(PickledWithoutCaches):
         by_factor = np.argsort(self.indices, kind="stable")
         return Inverse(_indptr(np.bincount(self.indices, minlength=len(self))), word_of_entry[by_factor])
 
-    def with_words(self, vocabulary: Vocabulary, factors_of: Sequence[Int32Array]) -> Factors:
+    def with_words(self, vocabulary: Vocabulary, factors_of: Sequence[Int32Array], *, surface: bool = False) -> Factors:
         """M with rows for more words, at the end of a longer vocabulary, whose factors are known ones.
 
-        A word that has none gets a surface factor; these come after the surface factors that there are.
+        A word that has none gets a surface factor, with `surface` every word does; these come after the surface factors
+        that there are.
         """
         new = vocabulary.words[len(self.vocabulary) :]
-        lone = [word for word, factors in zip(new, factors_of, strict=True) if not len(factors)]
-        first, moved = self.surfaces, len(lone)
+        has_surface = [surface or not len(factors) for factors in factors_of]
+        surface_names = [word for word, has in zip(new, has_surface, strict=True) if has]
+        first, moved = self.surfaces, len(surface_names)
         surfaces = iter(range(first, first + moved))
-        rows = [factors + moved if len(factors) else np.array([next(surfaces)]) for factors in factors_of]
+        own = [np.array([next(surfaces)] if has else [], np.int32) for has in has_surface]
+        rows = [np.append(one, factors + moved) for one, factors in zip(own, factors_of, strict=True)]
         kept = np.where(self.indices < first, self.indices, self.indices + moved)
         lengths = np.concatenate([np.diff(self.indptr), np.array([len(row) for row in rows], np.int64)])
         return replace(
             self,
             vocabulary=vocabulary,
-            names=(*self.names[:first], *lone, *self.names[first:]),
+            names=(*self.names[:first], *surface_names, *self.names[first:]),
             surfaces=first + moved,
             indptr=_indptr(lengths),
             indices=np.concatenate([kept, *rows]).astype(np.int32),

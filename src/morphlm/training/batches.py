@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from morphlm.arrays import Int32Array, Int64Array, blocks_of
+from morphlm.display import dataclass_repr
 from morphlm.vocabulary.vocabulary import END_ID
 
 Positions = NDArray[np.integer[Any]]
@@ -15,14 +17,40 @@ Positions = NDArray[np.integer[Any]]
 BLOCK_SENTENCES = 1 << 14  # sentences whose positions are computed at a time
 
 
-def shuffled_positions(tokens: Int32Array, seed: int, epoch: int) -> Positions:
+@dataclass(frozen=True)
+class Replay:
+    """Old text that stands behind the new one; every epoch has all of the new text and another part of the old."""
+
+    begin: int  # the token with which the old text begins
+    share: float  # of the old text among the tokens of an epoch, as long as there is enough of it
+
+    __repr__ = dataclass_repr
+
+    def tokens_of_epoch(self, tokens: int) -> int:
+        """How many tokens of old text an epoch has, up to the rest of a sentence, if both texts have so many."""
+        return min(round(self.share / (1.0 - self.share) * self.begin), tokens - self.begin)
+
+    def sentences(self, ends: Int64Array, seed: int, epoch: int) -> Int64Array:
+        """The sentences of an epoch, not in their order: from epoch to epoch they go around the old text, shuffled."""
+        new = int(np.searchsorted(ends, self.begin, side="right"))
+        old = np.random.default_rng([seed, 0, 0, 1]).permutation(len(ends) - new)  # not a stream of an epoch's own
+        lengths = np.diff(ends[new:], prepend=self.begin)[old]
+        offsets, total = np.cumsum(lengths) - lengths, int(lengths.sum())
+        wanted = self.tokens_of_epoch(self.begin + total)
+        is_taken = (offsets - epoch * wanted) % max(total, 1) < wanted
+        return np.concatenate([np.arange(new), new + old[is_taken]])
+
+
+def shuffled_positions(tokens: Int32Array, seed: int, epoch: int, replay: Replay | None = None) -> Positions:
     """The positions of all tokens, sentence by sentence in an order that depends on seed and epoch alone.
 
-    They take 4 bytes a token and 16 a sentence.
+    They take 4 bytes a token and 16 a sentence. With a `replay`, the epoch has only some of the old text.
     """
     ends = _sentence_ends(tokens)
-    order = np.random.default_rng([seed, epoch]).permutation(len(ends))
-    result: Positions = np.empty(len(tokens), np.int32 if len(tokens) < 1 << 31 else np.int64)
+    sentences = len(ends) if replay is None else replay.sentences(ends, seed, epoch)
+    order = np.random.default_rng([seed, epoch]).permutation(sentences)
+    size = len(tokens) if replay is None else int(np.diff(ends, prepend=0)[order].sum())
+    result: Positions = np.empty(size, np.int32 if len(tokens) < 1 << 31 else np.int64)
     filled = 0
     for begin in range(0, len(order), BLOCK_SENTENCES):
         chosen = order[begin : begin + BLOCK_SENTENCES]

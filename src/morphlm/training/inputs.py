@@ -22,15 +22,18 @@ from morphlm.errors import ConfigError, FormatError, InputError
 from morphlm.language_model.base import LanguageModel
 from morphlm.language_model.fitting import fit_to, unknown_share
 from morphlm.language_model.perplexity import Perplexity, ScoredText, text_signature
+from morphlm.logbilinear.continuing import StartingPoint
 from morphlm.progress import notify
 from morphlm.segmentation.factors import Factors, build_factors
 from morphlm.segmentation.segmenter import MorphemeSegmenter, SegmenterConfig, train_segmenter
 from morphlm.segmentation.source_spec import FactorInput, as_factorisation
 from morphlm.settings import Settings, same_setting, setting
 from morphlm.tables import counted
+from morphlm.training.batches import Replay
 from morphlm.vocabulary.corpus import (
     Corpus,
     Source,
+    WordCounts,
     as_paths,
     describe,
     preparation_of,
@@ -128,6 +131,8 @@ class TrainingInputs:
     factors: Factors | None  # None: not asked for
     partition: Partition | None  # None: not asked for
     record: dict[str, Any]  # how all of it came about; goes into the manifests of models
+    start: StartingPoint | None = None  # the trained model that is continued; None: there is none
+    replay: Replay | None = None  # where the text of that model begins in `train`; None: it is not there
 
     __repr__ = dataclass_repr
 
@@ -151,7 +156,7 @@ def prepare_inputs(
     All that is given is read before anything is made or written, so that a bad file costs no time and leaves no trace.
     """
     _check_folder(folder)
-    train, held_out, tested, text_key = _read_texts(source, dev, test, options)
+    train, held_out, tested, text_key = read_texts(source, dev, test, options)
     vocabulary = train.vocabulary
     word_factors = _read_factors(options.factors, vocabulary) if factors else None
     partition = _read_partition(options.classes, vocabulary) if classes else None
@@ -177,13 +182,21 @@ def prepare_inputs(
 # ---------------------------------------------------------------- texts
 
 
-def _read_texts(
-    source: Source, dev: Source, test: Source | None, options: InputOptions
+def read_texts(
+    source: Source,
+    dev: Source,
+    test: Source | None,
+    options: InputOptions,
+    choose_vocabulary: Callable[[WordCounts], Vocabulary] | None = None,
 ) -> tuple[Corpus, HeldOut, HeldOut | None, str]:
-    """The encoded texts, and a hash of the training text as it stands."""
+    """The encoded texts, and a hash of the training text as it stands.
+
+    The vocabulary is the one that is given, or chosen by the words of the training text: by kappa, if nothing else is
+    said.
+    """
     if dev is None:
         raise ConfigError(f"there is no development text, which decides when to stop; give {option('--dev')}")
-    _check_standard_input(options, *([source, dev] if test is None else [source, dev, test]))
+    check_standard_input(options, *([source, dev] if test is None else [source, dev, test]))
     preparation = preparation_of(source)
     dev = fit_to(preparation, dev, what="the training")
     test = None if test is None else fit_to(preparation, test, what="the training")
@@ -194,7 +207,9 @@ def _read_texts(
     raw_test = None if test is None else read_corpus(test, allow_unknown=options.allow_unknown)
     warn_if_raw(raw.words, source)
     key = fingerprint({"tokens": raw.tokens, "forms": raw.words.forms})
-    if vocabulary is None:
+    if choose_vocabulary is not None:
+        vocabulary = choose_vocabulary(raw.words)
+    elif vocabulary is None:
         vocabulary = raw.words.vocabulary(options.pruning_rate, options.seed)
     train, held_out = raw.encode(vocabulary), HeldOut(raw_dev.encode(vocabulary), dev)
     tested = None if raw_test is None or test is None else HeldOut(raw_test.encode(vocabulary), test)
@@ -203,7 +218,7 @@ def _read_texts(
     return train, held_out, tested, key
 
 
-def _check_standard_input(options: InputOptions, *sources: Source) -> None:
+def check_standard_input(options: InputOptions, *sources: Source) -> None:
     """It may be the training text, another one, the vocabulary, or what factors or classes are read from."""
     paths = [str(path) for source in sources for path in as_paths(source) or []]
     paths += [str(options.vocabulary)] if isinstance(options.vocabulary, str | Path) else []

@@ -42,11 +42,13 @@ def train_logbilinear(job: TrainingJob) -> LanguageModel:
 
 def training_task(kind: str, inputs: TrainingInputs, options: LogBilinearOptions) -> TrainingTask:
     """What the training loop takes."""
-    config = options.config(kind)
+    config = options.config(kind) if inputs.start is None else inputs.start.config
     structure = build_structure(config, inputs.vocabulary, inputs.partition, inputs.factors)
     factors, partition = structure.factors, structure.partition
     record = inputs.record | {
         "factors": None if factors is None else factors.to_json(),
         "classes": None if partition is None else partition.to_json(),
     }
-    return TrainingTask(config, structure, options.training, inputs.train, inputs.dev.corpus, record)
+    return TrainingTask(
+        config, structure, options.training, inputs.train, inputs.dev.corpus, record, inputs.start, inputs.replay
+    )

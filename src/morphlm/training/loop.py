@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -22,6 +22,7 @@ from morphlm.files import atomic_writer
 from morphlm.kinds import kind_named
 from morphlm.lazy import cached_property
 from morphlm.logbilinear.config import LogBilinearConfig
+from morphlm.logbilinear.continuing import StartingPoint
 from morphlm.logbilinear.engine import DECAY_EVERY, Learner
 from morphlm.logbilinear.gathering import WordGathering, gathering_of_epoch
 from morphlm.logbilinear.kernels.wide import TokenOrigin
@@ -34,7 +35,7 @@ from morphlm.modelfile import MANIFEST, check_can_hold_model, read_model, write_
 from morphlm.progress import notify, progress_bar
 from morphlm.ranks import ALONE, Communicator
 from morphlm.threads import Workers, workers
-from morphlm.training.batches import minibatch_key, shuffled_positions
+from morphlm.training.batches import Replay, minibatch_key, shuffled_positions
 from morphlm.training.checkpoint import (
     LARGEST_SQUARES,
     Progress,
@@ -63,7 +64,7 @@ from morphlm.training.rank_check import check_ranks
 from morphlm.training.rank_state import Arrangement, RankState
 from morphlm.version import __version__
 from morphlm.vocabulary.corpus import Corpus
-from morphlm.wording import option
+from morphlm.wording import either, option
 
 TIME_IS_OVER = "the time is over"
 MOVED_COLUMNS = 8  # columns of R that are permuted at a time
@@ -79,15 +80,33 @@ class TrainingTask:
     train: Corpus
     dev: Corpus
     record: dict[str, Any]  # how vocabulary, segmentation and classes were made; goes into the model's manifest
+    start: StartingPoint | None = None  # the trained model that it begins with; None: random parameters
+    replay: Replay | None = None  # where the text of that model begins in `train`; None: it is not there
 
     def __post_init__(self) -> None:
         if not len(self.train.tokens) or not len(self.dev.tokens):
             raise ConfigError("the training or the development text has no sentences; give both")
+        if self.stays and self.training.learning.l2_in_gradient:
+            raise ConfigError(
+                f"{option('--l2-in-gradient', True)} decays weights towards 0, not towards those of the old model; "
+                f"leave it out, or give {either('--move-on', 'stay=False')}"
+            )
+
+    @property
+    def stays(self) -> bool:
+        """Whether weights decay towards those that the training began with."""
+        return self.start is not None and self.start.stays
 
     @property
     def batch(self) -> int:
         """L, the number of tokens of a minibatch."""
-        return self.training.batch_for(len(self.train.tokens))
+        return self.training.batch_for(self.epoch_tokens)
+
+    @property
+    def epoch_tokens(self) -> int:
+        """N, the number of tokens of an epoch; with old text, up to the rest of a sentence."""
+        tokens = len(self.train.tokens)
+        return tokens if self.replay is None else self.replay.begin + self.replay.tokens_of_epoch(tokens)
 
     @cached_property
     def identity(self) -> str:
@@ -105,6 +124,10 @@ class TrainingTask:
         for name, side in (("context", structure.context), ("output", structure.output)):
             parts |= {f"{name}.starts": side.rows.starts, f"{name}.items": side.rows.items}
             parts |= {f"{name}.factors": [side.factors, side.surfaces]}
+        if self.start is not None:
+            parts |= {"continued_from": self.start.digest, "stays": self.start.stays}
+        if self.replay is not None:
+            parts |= {"replay": asdict(self.replay)}
         return kind_named(self.config.kind).producer.key(**parts)
 
     @property
@@ -117,7 +140,8 @@ class TrainingTask:
         """What the other ranks of a training need of it; they write nothing, and have no use for words."""
         structure = without_words(self.structure)
         train, dev = (Corpus(corpus.tokens, structure.vocabulary) for corpus in (self.train, self.dev))
-        return replace(self, structure=structure, train=train, dev=dev, record={})
+        start = None if self.start is None else replace(self.start, parameters=None)
+        return replace(self, structure=structure, train=train, dev=dev, record={}, start=start)
 
 
 def train_model(
@@ -379,8 +403,9 @@ class TrainingRun:
         self._state = RankState(task.config, task.structure, local, arrangement.structure.layout.members)
         self.progress = start.progress
         parameters, squares = self._parameters(start, local)
-        learning, tokens = task.training.learning, len(task.train.tokens)
-        self.learner = Learner(task.config, local.structure, parameters, squares, learning, tokens, pool, local)
+        learning, tokens = task.training.learning, task.epoch_tokens
+        old = self._hand_out_start() if task.stays else None
+        self.learner = Learner(task.config, local.structure, parameters, squares, learning, tokens, pool, local, old)
         self.learner.step_size = self.progress.step
         self.best: LogBilinearModel | None = None  # kept in memory if there is no directory
         self._last_checkpoint = time.monotonic()
@@ -395,8 +420,19 @@ class TrainingRun:
                 self._state.hand_out(None if whole is None else whole.parameters),
                 self._state.hand_out(None if whole is None else whole.squares),
             )
-        parameters = _initial_parameters(self.task, self._arrangement, local)
+        if self.task.start is not None:
+            parameters = self._hand_out_start()
+        else:
+            parameters = _initial_parameters(self.task, self._arrangement, local)
         return parameters, filled_like(parameters, self.task.training.learning.first_squares(self.task.config))
+
+    def _hand_out_start(self) -> Parameters:
+        """This rank's part of the parameters of the model that is continued."""
+        assert self.task.start is not None
+        whole = self.task.start.parameters  # None on all ranks but the first
+        if whole is not None:
+            whole = self._arrangement.classes_arranged(whole._replace(R=whole.R[self._arrangement.row_order]))
+        return self._state.hand_out(whole)
 
     def _agreed(self, value: Any) -> Any:
         """What rank 0 says, where ranks could differ: it is the one that has a clock, a keyboard and a disk."""
@@ -438,7 +474,7 @@ class TrainingRun:
         """The rest of an epoch, up to the evaluation after it; evaluations within it may end it early."""
         training, progress, epoch = self.task.training, self.progress, self.progress.epoch
         text = self.task.train.tokens
-        origin = TokenOrigin(text, shuffled_positions(text, training.seed, epoch))
+        origin = TokenOrigin(text, shuffled_positions(text, training.seed, epoch, self.task.replay))
         stream = text[origin.positions]
         gathering = gathering_of_epoch(self.task.config, self._arrangement.structure, training.learning)
         if gathering is not None:
@@ -666,7 +702,7 @@ class TrainingRun:
             "version": __version__,
             "identity": task.identity,
             "machine": progress.machines[-1],
-            "tokens": len(task.train.tokens),
+            "tokens": task.epoch_tokens,
             "batch": task.batch,
             "best_epoch": progress.epoch,
             "best_minibatch": progress.batch,

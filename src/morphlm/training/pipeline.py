@@ -28,6 +28,7 @@ from morphlm.settings import DeclaredSetting, Settings, former_name
 from morphlm.tables import format_columns
 from morphlm.text.preparation import PrepareOptions
 from morphlm.training.checkpoint import checkpoint_path
+from morphlm.training.continuing import ContinueOptions, check_settings, continued_inputs, find_old_model
 from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
 from morphlm.training.job import ModelShelf, RunOptions, TrainingJob
 from morphlm.training.log import describe_position, read_log
@@ -183,6 +184,10 @@ def train(
     language: str | None = None,
     progress: ProgressOption = None,
     comm: Any = None,
+    continue_from: LanguageModel | str | Path | None = None,
+    old_text: Source | None = None,
+    old_share: float | None = None,
+    stay: bool | None = None,
     **settings: Any,
 ) -> LanguageModel:
     """Train a model of any kind (`mkn`, `lbl`, ..., `clbl++`); gives the best by the development text.
@@ -195,6 +200,12 @@ def train(
     nothing is kept) for the next model. With `out`, the model directory is written there, `resume` goes on with a
     training that was interrupted, and `restart=True` begins it anew. Results do not depend on the number of threads.
 
+    `continue_from` is a trained log-bilinear model of the same kind, or its directory, whose training goes on with this
+    text. It keeps its words, morphemes and classes, and gets the words of the text that are new. So that it does not
+    forget its own text, give that as `old_text`: every epoch then has a part of it, `old_share` (0.2) of its tokens.
+    Without it, weights decay towards those of the old model instead of 0; `stay` is True or False where you want the
+    one or the other.
+
     `progress` says how progress is shown: None as bars on terminals and in notebooks, True as bars in any case, False
     not at all; a function is called with a `morphlm.ProgressUpdate` again and again.
 
@@ -204,9 +215,11 @@ def train(
     artefacts = settings.pop("stages", artefacts)  # its name in 0.1
 
     def train_first() -> LanguageModel:
-        text = as_text(source, PrepareOptions(language=language))
+        is_like_old = continue_from is not None and language is None  # prepared as the text of the old model was
+        text = source if is_like_old else as_text(source, PrepareOptions(language=language))
         inputs, options, run = sort_settings(settings, seed, RunOptions(resume=resume, threads=threads))
-        return train_one(kind, text, dev, out, inputs, options, run, artefacts=artefacts).model
+        continuing = ContinueOptions(continue_from, old_text, old_share, stay)
+        return train_one(kind, text, dev, out, inputs, options, run, artefacts=artefacts, continuing=continuing).model
 
     return together(as_communicator(comm), train_first)
 
@@ -236,12 +249,18 @@ def train_one(
     *,
     artefacts: str | Path | None = None,
     test: Source | None = None,
+    continuing: ContinueOptions | None = None,
 ) -> Trained:
-    """`train` with the options in three parts; also tests the model."""
+    """`train` with the options in three parts, and those of a model that is continued; also tests the model."""
     directory = None if out is None else Path(out)
     check_options([kind], options)
     artefacts = artefact_folder(directory, artefacts)
-    inputs = inputs_of([kind], source, dev, input_options, artefacts, test)
+    if continuing is not None and continuing.continue_from is not None:
+        old = find_old_model(kind, continuing.continue_from)
+        check_settings(old, input_options, options.settings, directory)
+        inputs = continued_inputs(old, source, dev, input_options, continuing, test=test)
+    else:
+        inputs = inputs_of([kind], source, dev, input_options, artefacts, test)
     return fit(kind, inputs, options, run, directory)
 
 
