@@ -83,11 +83,11 @@ def _change_manifest(directory: Path, change: dict[str, Any]) -> None:
     path = directory / MANIFEST
     manifest = json.loads(path.read_bytes())
     for name in manifest["files"]:
-        if (directory / name).is_file() and (directory / name).stat().st_size < HUGE:
+        if _is_hashable(directory / name):
             manifest["files"][name] = hashlib.sha256((directory / name).read_bytes()).hexdigest()
     for name in manifest.get("parts", {}):
         inner = directory / COMPONENTS / name / MANIFEST
-        if inner.is_file():
+        if _is_hashable(inner):
             manifest["parts"][name] = hashlib.sha256(inner.read_bytes()).hexdigest()
     manifest |= change
     manifest.pop("sha256")
@@ -98,6 +98,10 @@ def _change_manifest(directory: Path, change: dict[str, Any]) -> None:
         manifest["sha256"] = "0" * 64
         raw = json.dumps(manifest, indent=1, sort_keys=True).encode()
     _write_raw(path, raw)
+
+
+def _is_hashable(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size < HUGE
 
 
 def _write_raw(path: Path, raw: bytes) -> None:
