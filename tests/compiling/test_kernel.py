@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
@@ -11,7 +12,7 @@ import pytest
 from llvmlite.binding import Linkage
 from numba import types
 
-from morphlm.compiling import code_files, helpers, njit
+from morphlm.compiling import code_files, compilations, helpers, njit
 from morphlm.compiling.code_files import PACKAGE
 from morphlm.compiling.compilations import QUIETLY, Compilations
 from morphlm.compiling.kernel import callee_type
@@ -178,6 +179,28 @@ def test_without_a_place_for_code_there_are_no_helpers(talking: Compilations, mo
     monkeypatch.setattr(code_files, "code_folder", lambda *_: None)
     monkeypatch.setattr(helpers, "Helpers", lambda *_: pytest.fail("a helper was started"))
     assert not talking.was_done_by_helper(kernel, (types.float64[::1],))
+
+
+def test_helpers_begin_before_a_kernel_is_called_if_the_first_is_missing(
+    talking: Compilations, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned = [f"module.{name}\tint64" for name in ("first", "second", "third")]
+    kept = {planned[0]}
+    started: list[list[str]] = []
+    monkeypatch.setattr(helpers, "planned_kernels", lambda: planned)
+    monkeypatch.setattr(helpers, "helpers_wanted", lambda: 0)
+    monkeypatch.setattr(helpers, "Helpers", lambda names, *_: started.append(names))
+    monkeypatch.setattr(compilations, "_is_kept", lambda name: name in kept)
+    monkeypatch.setattr(code_files, "code_folder", lambda *_: tmp_path)
+    talking.begin_early()  # no idle core
+    monkeypatch.setattr(helpers, "helpers_wanted", lambda: 1)
+    talking.begin_early()  # the first is there
+    assert started == []
+    kept.remove(planned[0])
+    kept.add(planned[1])
+    talking.begin_early()
+    talking.begin_early()
+    assert started == [[planned[0], planned[2]]]
 
 
 def test_all_kernels_are_compiled_this_way() -> None:

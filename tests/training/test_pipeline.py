@@ -9,13 +9,15 @@ import pytest
 
 import morphlm
 from morphlm import ConfigError, InputError, TrainingError, load, train, train_ngram
+from morphlm.language_model.base import LanguageModel
+from morphlm.language_model.perplexity import Perplexity
 from morphlm.logbilinear.config import VARIANTS, LearningConfig
 from morphlm.logbilinear.engine import Learner
 from morphlm.logbilinear.model import LogBilinearModel
 from morphlm.modelfile import read_model
 from morphlm.threads import workers
 from morphlm.training.config import RECIPES, TrainingConfig, recipe
-from morphlm.training.inputs import InputOptions, prepare_inputs
+from morphlm.training.inputs import HeldOut, InputOptions, prepare_inputs
 from morphlm.training.job import RunOptions
 from morphlm.training.log import LOG_FILE
 from morphlm.training.loop import TrainingRun
@@ -53,6 +55,29 @@ def test_each_kind_from_sentences_without_a_folder(kind: str, tmp_path: Path, mo
         assert (model.training["classes"] is None) == kind.startswith("lbl")
         assert (model.training["factors"] is None) == (kind in ("lbl", "clbl"))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_development_text_is_scored_again_only_for_figures_that_training_has_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scored: list[LanguageModel] = []
+    score = HeldOut.perplexity
+
+    def counted_score(text: HeldOut, model: LanguageModel) -> Perplexity:
+        scored.append(model)
+        return score(text, model)
+
+    monkeypatch.setattr(HeldOut, "perplexity", counted_score)
+    inputs = prepare_inputs(SENTENCES, HELD_OUT, InputOptions(), factors=True, classes=True)
+    trained = fit("clbl++", inputs, CHOICES)
+    assert f"development  {trained.development_perplexity:.2f}, after epoch 2" in trained.format()
+    assert [row["development_perplexity"] for row in trained.frame_rows()] == [trained.development_perplexity]
+    assert scored == []
+    assert trained.development.including_unknown == pytest.approx(trained.development_perplexity, rel=1e-5)
+    assert trained.development is trained.development
+    assert len(scored) == 1
+    ngrams = fit("mkn", inputs, ModelOptions())  # which measure nothing by themselves
+    assert ngrams.development_perplexity == ngrams.development.including_unknown
 
 
 def test_the_directory_holds_the_model_its_log_and_how_it_came_about(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from morphlm.cli import options
+from morphlm.compiling import COMPILATIONS
 from morphlm.files import source_name
 from morphlm.language_model.fitting import fit_text
 from morphlm.language_model.perplexity import (
@@ -72,6 +73,7 @@ def command(
     paths = options.or_stdin(files)
     options.check_one_stdin(model_path, *paths)
     options.check_model_first(model_path, *paths)
+    COMPILATIONS.begin_early()
     model = load(model_path)
     spelling = train_spelling(model.vocabulary) if open_vocabulary else None
     options.check_composes(model_path, model, unknown_contexts)

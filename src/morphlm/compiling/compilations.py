@@ -34,6 +34,15 @@ class Compilations:
         self._shown: Any = None  # the bar, while something is compiled
         self._helpers: helpers.Helpers | None = None
 
+    def begin_early(self) -> None:
+        """Start helpers while the command still reads its input, if the first kernel that it will need is missing."""
+        if self._has_begun or not helpers.helpers_wanted():
+            return
+        planned = helpers.planned_kernels()
+        if planned and not _is_kept(planned[0]):
+            self._has_begun = True
+            self._start_helpers(planned[0])
+
     def was_done_by_helper(self, kernel: Any, arguments: tuple[Any, ...]) -> bool:
         """Whether a kernel that was missing is in the cache by now. The first time, helpers are started."""
         name = text_of(kernel, arguments)

@@ -1,8 +1,9 @@
 """Processes that compile kernels beside the command that needs them, so that a first start takes half of the time.
 
 Numba compiles one function at a time in a process. Which kernels a command needs is written in `plans.tsv`. When
-the first of them is not in the cache, and there are idle cores, the command forks: helpers compile from the end of the
-list, the command from its beginning, and each looks into the cache before. A helper ends with the command, however that
+one of them is not in the cache, and there are idle cores, the command forks: helpers compile from the end of the list,
+the command from its beginning, and each looks into the cache before. Training and perplexity look for the first of
+their kernels before they read any text, so that helpers work meanwhile. A helper ends with the command, however that
 ends: it is stopped, or the system tells it that its parent is gone. Where processes cannot be forked safely, that is
 beside other threads, in programs of others, and on other systems than Linux, the command compiles alone.
 """
@@ -60,7 +61,7 @@ class Helpers:
     """Processes that compile some kernels, each kernel once; `compile_kernel` compiles and keeps one."""
 
     def __init__(self, kernels: Sequence[str], compile_kernel: Callable[[str], None], processes: int) -> None:
-        """The first kernel is the one that the parent needs now and compiles itself."""
+        """The first kernel is the one that the parent needs next and compiles itself."""
         self._kernels, self._compile = kernels, compile_kernel
         self._index = {kernel: i for i, kernel in enumerate(kernels)}
         self._states = mmap.mmap(-1, len(kernels))  # memory that parent and children share

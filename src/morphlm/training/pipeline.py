@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from morphlm.artefacts import find_or_make
+from morphlm.compiling import COMPILATIONS
 from morphlm.display import Row, Tabular, dataclass_repr
 from morphlm.errors import ConfigError, TrainingError
 from morphlm.files import check_can_make
@@ -29,7 +30,7 @@ from morphlm.tables import format_columns
 from morphlm.text.preparation import PrepareOptions
 from morphlm.training.checkpoint import checkpoint_path
 from morphlm.training.continuing import ContinueOptions, check_settings, continued_inputs, find_old_model
-from morphlm.training.inputs import InputOptions, TrainingInputs, prepare_inputs
+from morphlm.training.inputs import HeldOut, InputOptions, TrainingInputs, prepare_inputs
 from morphlm.training.job import ModelShelf, RunOptions, TrainingJob
 from morphlm.training.log import describe_position, read_log
 from morphlm.vocabulary.corpus import Source, as_text
@@ -71,11 +72,22 @@ class Trained(Tabular):
 
     model: LanguageModel
     out: Path | None
-    development: Perplexity
+    development_text: HeldOut = field(repr=False)
     test: Perplexity | None
     log: list[dict[str, Any]]  # one entry an evaluation; empty without a directory and for n-grams
 
     __repr__ = dataclass_repr
+
+    @cached_property
+    def development(self) -> Perplexity:
+        """All figures of the development text, which is scored for them."""
+        return self.development_text.perplexity(self.model)
+
+    @property
+    def development_perplexity(self) -> float:
+        """With unknown words, as it was measured in training; n-grams have to score the text."""
+        measured: float | None = self.model.training.get("development_perplexity")
+        return self.development.including_unknown if measured is None else measured
 
     @property
     def best_epoch(self) -> int | None:
@@ -84,17 +96,17 @@ class Trained(Tabular):
 
     def row(self) -> list[str]:
         """Kind, epoch and perplexities as cells of a table; parts of an epoch as a fraction."""
-        figures = [result for result in (self.development, self.test) if result is not None]
+        figures = [self.development_perplexity, *([] if self.test is None else [self.test.including_unknown])]
         epoch, record = "-" if self.best_epoch is None else str(self.best_epoch), self.model.training
         if record.get("best_minibatch"):
             epoch = f"{record['best_epoch'] + record['best_minibatch'] * record['batch'] / record['tokens']:.2f}"
-        return [self.model.kind, epoch, *(f"{result.including_unknown:.2f}" for result in figures)]
+        return [self.model.kind, epoch, *(f"{figure:.2f}" for figure in figures)]
 
     def format(self) -> str:
         after = ""
         if self.best_epoch is not None:
             after = f", after {describe_position(self.best_epoch, self.model.training.get('best_minibatch', 0))}"
-        lines = [f"{self.model.kind}", f"  development  {self.development.including_unknown:.2f}{after}"]
+        lines = [f"{self.model.kind}", f"  development  {self.development_perplexity:.2f}{after}"]
         if self.test is not None:
             lines.append(
                 f"  test         {self.test.including_unknown:.2f} including unknown words, "
@@ -157,11 +169,12 @@ class Comparison(Tabular):
 
 def _trained_row(trained: Trained) -> Row:
     """The figures of a model as a line of a table."""
-    figures = {"development": trained.development, "test": trained.test}
+    tested = {} if trained.test is None else {"test_perplexity": trained.test.including_unknown}
     return {
         "kind": trained.model.kind,
         "best_epoch": trained.best_epoch,
-        **{f"{name}_perplexity": result.including_unknown for name, result in figures.items() if result is not None},
+        "development_perplexity": trained.development_perplexity,
+        **tested,
         "words": len(trained.model.vocabulary),
         "out": None if trained.out is None else str(trained.out),
     }
@@ -406,6 +419,7 @@ def inputs_of(
 ) -> TrainingInputs:
     """What all of these kinds need, prepared once."""
     records = [kind_named(kind) for kind in kinds]
+    COMPILATIONS.begin_early()
     return prepare_inputs(
         source,
         dev,
@@ -437,4 +451,4 @@ def fit(
     else:
         model = find_or_make(record.producer, job.identity, ModelShelf(job, out), lambda: train_kind(job)).result
     test = None if inputs.test is None else inputs.test.perplexity(model)
-    return Trained(model, out, inputs.dev.perplexity(model), test, read_log(out))
+    return Trained(model, out, inputs.dev, test, read_log(out))
