@@ -17,8 +17,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import kenlm
-
 import morphlm
 
 
@@ -29,6 +27,8 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 
 
 def measure(path: Path, runs: int) -> dict[str, float]:
+    import kenlm  # noqa: PLC0415  only here
+
     first = cpu_seconds(lambda: morphlm.load(path))
     ours, theirs = [], []
     for _ in range(runs):

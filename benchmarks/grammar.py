@@ -1,15 +1,17 @@
 """Speed of finding rules: sorting suffixes, and extracting the grammar of a sentence, on text that is given.
 
-Usage: benchmarks/grammar.py SOURCE TARGET ALIGNMENT SENTENCES [NUMBER], all tokenised. CPU seconds, for sentences of 20
-to 30 words. The sort is compared with one pass of NumPy's sort over as many numbers, measured in the same run, and
+    python benchmarks/grammar.py SOURCE TARGET ALIGNMENT SENTENCES [--sentences 50]
+    python benchmarks/grammar.py --read FILE
+
+All texts are tokenised. CPU seconds, for sentences of 20 to 30 words. The sort is compared with one pass of NumPy's sort over as many numbers, measured in the same run, and
 reading the rules of these sentences as a file with taking each line apart in Python. With `--read FILE` only the
 reading of a grammar file is measured.
 """
 
 from __future__ import annotations
 
+import argparse
 import resource
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -60,10 +62,17 @@ def measure_reading(path: str | Path) -> None:
 
 
 def main() -> None:
-    if sys.argv[1] == "--read":
-        measure_reading(sys.argv[2])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("texts", nargs="*", metavar="SOURCE TARGET ALIGNMENT SENTENCES")
+    parser.add_argument("--sentences", type=int, default=50, help="how many are taken")
+    parser.add_argument("--read", metavar="FILE", help="measure only how a grammar is read")
+    options = parser.parse_args()
+    if options.read:
+        measure_reading(options.read)
         return
-    source, target, alignment, sentences, *number = sys.argv[1:]
+    if len(options.texts) != 4:
+        parser.error("four files are needed: source, target, alignment and sentences")
+    source, target, alignment, sentences = options.texts
     text = read_parallel(source, target)
     links = read_pharaoh(alignment, text)
     build_bitext(read_parallel([["a"]], [["x"]]), alignments_of([[(0, 0)]]))  # compiles
@@ -72,7 +81,7 @@ def main() -> None:
     one_pass, _ = seconds_of(np.sort, np.random.default_rng(1).integers(0, 1 << 60, len(bitext.source.tokens)))
     print(f"{len(text):,} pairs, {len(bitext.source.tokens):,} source tokens: built in {building:.1f} s")
     print(f"suffixes sorted in {sorting:.1f} s, {sorting / one_pass:.1f} x np.sort of as many numbers")
-    chosen = [tokens for tokens in read_sentences(sentences) if 20 <= len(tokens) <= 30][: int((number or ["50"])[0])]
+    chosen = [tokens for tokens in read_sentences(sentences) if 20 <= len(tokens) <= 30][: options.sentences]
     extractor = GrammarExtractor(bitext)
     extractor.extract(chosen[0])  # compiles
     extractor = GrammarExtractor(bitext)

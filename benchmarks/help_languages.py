@@ -1,11 +1,13 @@
 """The demo's text in all its languages: gets each and prints how much of it there is, as a Markdown table.
 
-python benchmarks/help_languages.py [CODE ...]: needs Debian's or Ubuntu's packages, and about 8 CPU seconds a language.
+    python benchmarks/help_languages.py [CODE ...]
+
+Needs Debian's or Ubuntu's packages, and about 8 CPU seconds a language.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -26,8 +28,11 @@ def counts(folder: DataFolder) -> Counter[str]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("codes", nargs="*", metavar="CODE", help="of languages; default: all")
+    options = parser.parse_args()
     print("| code | language | lines | words | of these to train on | package |\n|---|---|---|---|---|---|")
-    for language in map(find_language, sys.argv[1:] or LANGUAGES):
+    for language in map(find_language, options.codes or LANGUAGES):
         with tempfile.TemporaryDirectory() as place:
             folder = get_dataset("libreoffice-help", Path(place) / language, language=language)
             found = counts(folder)

@@ -1,15 +1,17 @@
 """How much room an installation takes: the core, and the core with each extra, in new virtual environments.
 
-python benchmarks/installation.py [EXTRA ...]: measures the core and these extras (all of `pyproject.toml` but those for
+    python benchmarks/installation.py [EXTRA ...]
+
+Measures the core and these extras (all of `pyproject.toml` but those for
 developers), and prints a Markdown table. Packages come from where pip gets them; constraints.txt fixes their versions.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import tomllib
 import venv
@@ -63,7 +65,9 @@ def described(sizes: dict[str, float]) -> str:
 
 
 def main() -> None:
-    wanted = sys.argv[1:] or extras()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("extras", nargs="*", metavar="EXTRA", help="default: all that are not for developers")
+    wanted = parser.parse_args().extras or extras()
     folder = Path(tempfile.mkdtemp(prefix="morphlm-installation-"))
     try:
         core = installed(folder / "core", None)

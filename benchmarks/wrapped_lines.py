@@ -1,6 +1,8 @@
 """How well hard-wrapped text is recognised and joined to paragraphs again.
 
-Run: python benchmarks/wrapped_lines.py DIR. In DIR or below are texts (`*.txt[.xz]`), wrapped or not. Of each: its
+    python benchmarks/wrapped_lines.py DIR
+
+In DIR or below are texts (`*.txt[.xz]`), wrapped or not. Of each: its
 lines, the paragraphs after joining, and the share of either that stops within a sentence; the limits in `wrapping` were
 chosen with these texts. They were not with pairs of sentences (`en-LL.tsv[.xz]`: origin, English, other), of which no
 line should be joined. Then paragraphs of those texts that are not wrapped are wrapped at several widths, marked by
@@ -10,9 +12,9 @@ were, `within` the share that stops within a sentence though no paragraph of the
 
 from __future__ import annotations
 
+import argparse
 import random
 import re
-import sys
 import textwrap
 from pathlib import Path
 
@@ -48,10 +50,13 @@ def pairs(folder: Path) -> None:
             print(f"{name:26} {len(lines):8,} {len(join_wrapped(lines)):8,}", flush=True)
 
 
-def main(folder: str) -> None:
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, metavar="DIR")
+    folder = parser.parse_args().folder
     print(f"{'text':26} {'lines':>8} {'joined':>8}  within a sentence: before, after")
     plain: dict[str, list[str]] = {}
-    for path in sorted(path for path in Path(folder).rglob("*") if re.search(r"\.txt(\.xz)?$", path.name)):
+    for path in sorted(path for path in folder.rglob("*") if re.search(r"\.txt(\.xz)?$", path.name)):
         with open_binary(path) as stream:
             lines = [line.strip() for line in stream.read().decode().split("\n") if line.strip()]
         joined = join_wrapped(lines)
@@ -59,7 +64,7 @@ def main(folder: str) -> None:
         print(f"{path.name.removesuffix('.xz'):26} {len(lines):8,} {len(joined):8,}  {shares}", flush=True)
         if len(joined) > 0.999 * len(lines):
             plain[path.name] = [" ".join(line.split()) for line in lines if _END.search(line)]
-    pairs(Path(folder))
+    pairs(folder)
     print(f"\n{'wrapped at':12} {'marked by':12} exact  within")
     rng = random.Random(1)
     chosen = [line for lines in plain.values() for line in rng.sample(lines, min(PARAGRAPHS, len(lines)))]
@@ -71,6 +76,4 @@ def main(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    main(sys.argv[1])
+    main()
