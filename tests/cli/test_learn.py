@@ -178,6 +178,20 @@ def test_another_language_than_was_named_is_warned_of(tmp_path: Path, morphlm_co
     (tmp_path / "text.txt").write_text(f"{english}\n" * 60)
     outcome = morphlm_command("learn", tmp_path / "text.txt", "--language", "cs", "--out", tmp_path / "out")
     assert "it is prepared as Czech (cs), but looks like 100 % English (en)" in outcome.stderr
+    assert "; if that is right, name it with --language" in outcome.stderr
+
+
+def test_two_languages_of_which_neither_prevails_are_warned_of(tmp_path: Path, morphlm_command: Command) -> None:
+    english = "The children were playing in the garden while their mother was reading a long letter from the king."
+    czech = "Děti si hrály na zahradě, zatímco jejich matka četla dlouhý dopis od svého bratra z hlavního města."
+    (tmp_path / "text.txt").write_text(f"{czech}\n{english}\n" * 60)
+    outcome = morphlm_command("learn", tmp_path / "text.txt", "--out", tmp_path / "out")
+    assert "the language could not be recognised" in outcome.stderr
+    warning = next(line for line in outcome.stderr.splitlines() if line.startswith("warning: it looks like several"))
+    assert "Czech (cs)" in warning and "English (en)" in warning
+    assert warning.endswith("; a model of one language is better, take the other out")
+    record = learned(tmp_path / "out").text
+    assert record is not None and warning in record.notes
 
 
 def test_text_that_is_tokenised_already_stays_as_it_is(tmp_path: Path, morphlm_command: Command) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain
@@ -248,15 +248,27 @@ def _look_at_languages(request: LearnRequest, language: str | None, sample: Sequ
         return []
     shares = {code: share for code, share in _shares(recognised) if share >= OTHER_SHARE}
     foreign = {code: share for code, share in shares.items() if code != language}
-    if not foreign or language is None:
+    if not foreign or (language is None and len(foreign) == 1):
         return []
     listed = ", ".join(f"{percent(share, 0)} {language_name(code)} ({code})" for code, share in foreign.items())
-    what = f"it is prepared as {language_name(language)} ({language}), but looks like"
-    if language in shares:
-        what = f"besides {percent(shares[language], 0)} {language_name(language)} ({language}) there is"
-    message = f"warning: {what} {listed}; a model of one language is better, take the others out"
+    message = f"warning: {_what_is_foreign(language, shares)} {listed}; {_what_to_do(language, shares)}"
     say(message)
     return [message]
+
+
+def _what_is_foreign(language: str | None, shares: Mapping[str, float]) -> str:
+    """The beginning of a warning that lists the languages besides the one that the text is prepared as."""
+    if language is None:
+        return "it looks like several languages:"
+    if language in shares:
+        return f"besides {percent(shares[language], 0)} {language_name(language)} ({language}) there is"
+    return f"it is prepared as {language_name(language)} ({language}), but looks like"
+
+
+def _what_to_do(language: str | None, shares: Mapping[str, float]) -> str:
+    if language in shares or len(shares) > 1:
+        return f"a model of one language is better, take the other{'s' * (len(shares) > 2)} out"
+    return f"if that is right, name it with {option('--language')}"
 
 
 def _shares(recognised: Recognised) -> Iterator[tuple[str, float]]:
