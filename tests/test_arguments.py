@@ -247,3 +247,10 @@ def test_one_string_is_no_list_of_words(wrong: Any) -> None:
             refuse(wrong)
     with pytest.raises(ArgumentTypeError, match="is no list of words; give a list of str"):
         morphlm.extend(small_model("mkn"), wrong)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "dom", b"dom", [None], [5]])
+def test_shares_of_unknown_words_are_asked_by_a_list_of_words(wrong: Any) -> None:
+    spelling = morphlm.train_spelling(small_model("mkn").vocabulary)
+    with pytest.raises(ArgumentTypeError):
+        spelling.log_shares(wrong)
