@@ -254,3 +254,9 @@ def test_shares_of_unknown_words_are_asked_by_a_list_of_words(wrong: Any) -> Non
     spelling = morphlm.train_spelling(small_model("mkn").vocabulary)
     with pytest.raises(ArgumentTypeError):
         spelling.log_shares(wrong)
+
+
+def test_a_refused_name_can_be_printed() -> None:
+    with pytest.raises(InputError, match="half of a surrogate pair") as refused:
+        morphlm.read_pairs("\ud800.tsv")
+    assert str(refused.value).encode().startswith(b"\\ud800.tsv: ")
