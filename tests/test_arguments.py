@@ -12,7 +12,7 @@ import pytest
 
 import morphlm
 from morphlm.arguments import SHOWN, check_words, finite_number, shown, whole_number, word_id, word_ids
-from morphlm.errors import ConfigError, InputError, MorphlmError, WordIdError
+from morphlm.errors import ArgumentTypeError, ConfigError, InputError, MorphlmError, WordIdError
 from morphlm.scoring.prediction import Predictor
 from morphlm.vocabulary.vocabulary import Vocabulary
 from tests.scoring.models import small_model
@@ -237,3 +237,26 @@ def test_generating_predicting_and_rescoring_check_their_options() -> None:
     for weight in (math.nan, None, "1", True):
         with pytest.raises(ConfigError, match="lm_weights"):
             morphlm.RescoringOptions(lm_weights=(weight,))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "dom", b"dom"])
+def test_one_string_is_no_list_of_words(wrong: Any) -> None:
+    vectors = morphlm.KeyedVectors(["d", "o", "m"], np.eye(3, dtype=np.float32))
+    for refuse in (vectors.get_mean_vector, vectors.doesnt_match, vectors.rank_by_centrality):
+        with pytest.raises(ArgumentTypeError, match="is no list of words; give a list of str"):
+            refuse(wrong)
+    with pytest.raises(ArgumentTypeError, match="is no list of words; give a list of str"):
+        morphlm.extend(small_model("mkn"), wrong)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "dom", b"dom", [None], [5]])
+def test_shares_of_unknown_words_are_asked_by_a_list_of_words(wrong: Any) -> None:
+    spelling = morphlm.train_spelling(small_model("mkn").vocabulary)
+    with pytest.raises(ArgumentTypeError):
+        spelling.log_shares(wrong)
+
+
+def test_a_refused_name_can_be_printed() -> None:
+    with pytest.raises(InputError, match="half of a surrogate pair") as refused:
+        morphlm.read_pairs("\ud800.tsv")
+    assert str(refused.value).encode().startswith(b"\\ud800.tsv: ")

@@ -6,7 +6,7 @@ Whole numbers may be NumPy's; truth values are no numbers here, since a mask tha
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,6 +84,12 @@ def check_words(words: object) -> None:
         for word in words:
             check_word(word)
         raise ArgumentTypeError(f"{shown(words)} is no sequence of words; give a list of str") from None
+
+
+def check_many(words: object) -> None:
+    """Refuse a single string, whose letters would be taken for words, and what cannot be iterated over."""
+    if isinstance(words, str | bytes) or not isinstance(words, Iterable):
+        raise ArgumentTypeError(f"{shown(words)} is no list of words; give a list of str")
 
 
 # ---------------------------------------------------------------- ids

@@ -62,7 +62,8 @@ def checked_path(path: str | Path) -> Path:
     try:
         name = os.fsencode(path)
     except UnicodeEncodeError as error:
-        raise InputError("this name holds half of a surrogate pair; check the name", source=str(path)) from error
+        printable = str(path).encode(errors="backslashreplace").decode()
+        raise InputError("this name holds half of a surrogate pair; check the name", source=printable) from error
     if b"\0" in name:
         raise InputError("this name holds a NUL character; check the name", source=str(path))
     if any(len(part) > MAX_NAME_BYTES for part in name.split(os.sep.encode())):

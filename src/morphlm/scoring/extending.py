@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from morphlm.arguments import check_many
 from morphlm.arrays import Float64Array
 from morphlm.display import dataclass_repr
 from morphlm.errors import ArgumentTypeError, ConfigError, InputError
@@ -243,6 +244,7 @@ def extend(
     """
     if isinstance(words, str | bytes):
         raise ArgumentTypeError("a single string is no list of words; give a list of str")
+    check_many(words)
     counts = dict(words) if isinstance(words, Mapping) else None
     if counts is not None and text is not None:
         raise ConfigError("words with counts and a text to count them in are given; give one of them")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from morphlm.arguments import shown
+from morphlm.arguments import check_words, shown
 from morphlm.arrays import Float64Array, Int32Array
 from morphlm.display import dataclass_repr
 from morphlm.errors import ArgumentTypeError, ConfigError
@@ -81,6 +81,7 @@ class SpellingModel:
 
     def log_shares(self, words: Sequence[str]) -> Float64Array:
         """ln of each word's share of P(UNK), for words that are not in the vocabulary; over all these it sums to 1."""
+        check_words(words)
         shares: Float64Array = self.strings.log_probabilities(words) - self.log_rest
         return shares
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from morphlm.arguments import check_word, check_words, shown
+from morphlm.arguments import check_many, check_word, check_words, shown
 from morphlm.arrays import Array, Float32Array
 from morphlm.errors import ConfigError
 from morphlm.lazy import PickledWithoutCaches, cached_property
@@ -137,6 +137,7 @@ class BaseVectors(PickledWithoutCaches, ABC):
         ignore_missing: bool = True,
     ) -> Float32Array:
         """The mean of words, with length 1 each if `pre_normalize`, and of vectors with their own length."""
+        check_many(keys)
         keys = list(keys)
         numbers = np.ones(len(keys)) if weights is None else np.asarray(weights, np.float64)
         if not keys or numbers.shape != (len(keys),) or not np.isfinite(numbers).all():

@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from morphlm.arguments import check_word, check_words, shown, whole_number
+from morphlm.arguments import check_many, check_word, check_words, shown, whole_number
 from morphlm.arrays import Array, Float32Array, Float64Array
 from morphlm.display import ResultList
 from morphlm.errors import ConfigError, InputError
@@ -192,6 +192,7 @@ class Vectors(BaseVectors):
 
     def rank_by_centrality(self, words: Iterable[str], use_norm: bool = True) -> list[tuple[float, str]]:
         """(similarity, word) with the mean of all, the nearest first; words of which nothing is known are left out."""
+        check_many(words)
         words = list(words)
         check_words(words)
         used = [word for word, origin in zip(words, self.origins(words), strict=True) if origin != "unknown"]
