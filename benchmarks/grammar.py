@@ -3,9 +3,9 @@
     python benchmarks/grammar.py SOURCE TARGET ALIGNMENT SENTENCES [--sentences 50]
     python benchmarks/grammar.py --read FILE
 
-All texts are tokenised. CPU seconds, for sentences of 20 to 30 words. The sort is compared with one pass of NumPy's sort over as many numbers, measured in the same run, and
-reading the rules of these sentences as a file with taking each line apart in Python. With `--read FILE` only the
-reading of a grammar file is measured.
+All texts are tokenised. CPU seconds, for sentences of 20 to 30 words. The sort is compared with one pass of NumPy's
+sort over as many numbers, measured in the same run, and reading the rules of these sentences as a file with taking each
+line apart in Python. With `--read FILE` only the reading of a grammar file is measured.
 """
 
 from __future__ import annotations
