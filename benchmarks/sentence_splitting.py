@@ -1,7 +1,8 @@
 """How well sentence splitters find the sentences of treebanks and news tests: F1 of boundaries, by text and splitter.
 
-Run: python benchmarks/sentence_splitting.py DIR [--unseen] [LANGUAGE ...]. In DIR or below are treebanks of Universal
-Dependencies (`LL_NAME-ud-dev.conllu[.xz]`) and texts of a sentence a line (`newstest2012.LL.txt[.xz]`), which our own
+    python benchmarks/sentence_splitting.py DIR [--unseen] [LANGUAGE ...]
+
+In DIR or below are treebanks of Universal Dependencies (`LL_NAME-ud-dev.conllu[.xz]`) and texts of a sentence a line (`newstest2012.LL.txt[.xz]`), which our own
 rules were written with; --unseen takes `...-test.conllu` and `newstest2013` instead. Of sentencex, pysbd,
 sentence-splitter and icu4py those that are installed are measured. Paragraphs are those that the treebank marks, else
 15 sentences joined by spaces; the end of a paragraph does not count. `whole`: the share of gold sentences that are left
@@ -10,9 +11,9 @@ whole, `again`: of the sentences that it has found itself. MB/s: its speed (CPU 
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -125,12 +126,16 @@ def texts_in(folder: Path, unseen: bool = False) -> list[tuple[str, Path]]:
     return [(name[1] or name[2], path) for name, path in found if name]
 
 
-def main(folder: str, languages: list[str]) -> None:
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, metavar="DIR")
+    parser.add_argument("languages", nargs="*", metavar="LANGUAGE", help="default: all")
+    parser.add_argument("--unseen", action="store_true", help="texts that our rules were not written with")
+    options = parser.parse_args()
     print(f"{'treebank':22} {'splitter':18} prec.  recall F1     whole  again     MB/s")
     totals: dict[str, list[float]] = {}
-    chosen = [language for language in languages if language != "--unseen"]
-    for language, path in texts_in(Path(folder), "--unseen" in languages):
-        if chosen and language not in chosen:
+    for language, path in texts_in(options.folder, options.unseen):
+        if options.languages and language not in options.languages:
             continue
         groups = list(paragraphs(path))
         for make in SPLITTERS:
@@ -147,6 +152,4 @@ def main(folder: str, languages: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    main(sys.argv[1], sys.argv[2:])
+    main()
