@@ -2,11 +2,11 @@
 
     python benchmarks/sentence_splitting.py DIR [--unseen] [LANGUAGE ...]
 
-In DIR or below are treebanks of Universal Dependencies (`LL_NAME-ud-dev.conllu[.xz]`) and texts of a sentence a line (`newstest2012.LL.txt[.xz]`), which our own
-rules were written with; --unseen takes `...-test.conllu` and `newstest2013` instead. Of sentencex, pysbd,
-sentence-splitter and icu4py those that are installed are measured. Paragraphs are those that the treebank marks, else
-15 sentences joined by spaces; the end of a paragraph does not count. `whole`: the share of gold sentences that are left
-whole, `again`: of the sentences that it has found itself. MB/s: its speed (CPU time).
+In DIR or below are treebanks of Universal Dependencies (`LL_NAME-ud-dev.conllu[.xz]`) and texts of a sentence a line
+(`newstest2012.LL.txt[.xz]`), which our own rules were written with; --unseen takes `...-test.conllu` and `newstest2013`
+instead. Of sentencex, pysbd, sentence-splitter and icu4py those that are installed are measured. Paragraphs are those
+that the treebank marks, else 15 sentences joined by spaces; the end of a paragraph does not count. `whole`: the share
+of gold sentences that are left whole, `again`: of the sentences that it has found itself. MB/s: its speed (CPU time).
 """
 
 from __future__ import annotations
